@@ -1,5 +1,5 @@
 import type { AccountId, AccountTypeName, InterfaceName, RecordId } from '@deedwire/domain';
-import { firstRow, onlyRow, type Database } from './database.ts';
+import { firstRow, onlyRow, type Database, sql } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 
 /** An account of an interface. */
@@ -16,10 +16,7 @@ export async function insertOrganization(
   database: Database,
   name: string,
 ): Promise<{ id: RecordId<'Organization'>; name: string }> {
-  const statement = {
-    name: 'insert-organization',
-    text: 'insert into organization (name) values ($1) returning id, name',
-  };
+  const statement = sql('insert-organization')`insert into organization (name) values ($1) returning id, name`;
   return onlyRow(await database.query<{ id: RecordId<'Organization'>; name: string }>(statement, [name]));
 }
 
@@ -39,16 +36,12 @@ export async function selectOrganizations(
   nameContains: string | null,
   page: PageQuery<'Organization'>,
 ): Promise<OrganizationRow[]> {
-  const statement = {
-    name: 'select-organizations',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-organizations', 'in-index-order')`
       select id, name, created_at as "createdAt"
       from organization
       where id < coalesce($1::bigint, 9223372036854775807) and ${containsName('$2')}
       order by id desc
-      limit $3`,
-  };
+      limit $3`;
   return database.query<OrganizationRow>(statement, [page.afterId, nameContains, page.limit]);
 }
 
@@ -59,7 +52,7 @@ function containsName(parameter: string): string {
 
 /** Served by organization_pkey. */
 export async function organizationExists(database: Database, id: RecordId<'Organization'>): Promise<boolean> {
-  const statement = { name: 'organization-exists', text: 'select id from organization where id = $1' };
+  const statement = sql('organization-exists')`select id from organization where id = $1`;
   return (await database.query(statement, [id])).length === 1;
 }
 
@@ -67,13 +60,10 @@ export async function insertAccount(
   database: Database,
   account: { interfaceName: InterfaceName; organizationId: RecordId<'Organization'>; name: string },
 ): Promise<AccountRow> {
-  const statement = {
-    name: 'insert-account',
-    text: `
+  const statement = sql('insert-account')`
       insert into account (interface, organization_id, name)
       values ($1, $2, $3)
-      returning ${columns}`,
-  };
+      returning ${columns}`;
   return onlyRow(
     await database.query<AccountRow>(statement, [account.interfaceName, account.organizationId, account.name]),
   );
@@ -107,10 +97,7 @@ export async function selectAccounts(
     organizationId === null
       ? ['', `id < coalesce($1::bigint, 9223372036854775807) order by id desc`]
       : ['-of-organization', keysetConditions(['organization_id', '$5'], 'id', '$1')];
-  const statement = {
-    name: `select-accounts${scope}`,
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql(`select-accounts${scope}`, 'in-index-order')`
       select listed.*, o.name as "organizationName"
       from (
         select ${columns}, created_at as "createdAt"
@@ -119,8 +106,7 @@ export async function selectAccounts(
         limit $4
       ) listed
       join organization o on o.id = listed."organizationId"
-      order by listed.id desc`,
-  };
+      order by listed.id desc`;
   const values = [page.afterId, interfaceName, nameContains, page.limit];
   return database.query<ListedAccountRow>(statement, organizationId === null ? values : [...values, organizationId]);
 }
@@ -131,10 +117,7 @@ export async function selectAccount(
   interfaceName: InterfaceName,
   id: AccountId,
 ): Promise<AccountRow | null> {
-  const statement = {
-    name: 'select-account',
-    text: `select ${columns} from account where id = $1 and interface = $2`,
-  };
+  const statement = sql('select-account')`select ${columns} from account where id = $1 and interface = $2`;
   return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
 }
 
@@ -144,43 +127,33 @@ export async function lockAccount(
   interfaceName: InterfaceName,
   id: AccountId,
 ): Promise<AccountRow | null> {
-  const statement = {
-    name: 'lock-account',
-    text: `
+  const statement = sql('lock-account')`
       select ${columns}
       from account
       where id = $1 and interface = $2
-      for no key update`,
-  };
+      for no key update`;
   return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
 }
 
 /** Served by account_pkey. */
 export async function updateAccountName(database: Database, id: AccountId, name: string): Promise<void> {
-  const statement = {
-    name: 'update-account-name',
-    text: 'update account set name = $2 where id = $1',
-  };
+  const statement = sql('update-account-name')`update account set name = $2 where id = $1`;
   await database.query(statement, [id, name]);
 }
 
 /** Since when the account may create no webhook listeners. Null if it may. Served by account_pkey. */
 export async function selectListenersForbiddenAt(database: Database, id: AccountId): Promise<Date | null> {
-  const statement = {
-    name: 'select-listeners-forbidden-at',
-    text: 'select webhook_listeners_forbidden_at as "forbiddenAt" from account where id = $1',
-  };
+  const statement = sql(
+    'select-listeners-forbidden-at',
+  )`select webhook_listeners_forbidden_at as "forbiddenAt" from account where id = $1`;
   return onlyRow(await database.query<{ forbiddenAt: Date | null }>(statement, [id])).forbiddenAt;
 }
 
 /** Forbids or allows webhook listeners. Changes nothing if that is so already. Served by account_pkey. */
 export async function forbidListeners(database: Database, id: AccountId, isForbidden: boolean): Promise<void> {
-  const statement = {
-    name: 'forbid-listeners',
-    text: `
+  const statement = sql('forbid-listeners')`
       update account
       set webhook_listeners_forbidden_at = case when $2 then now() end
-      where id = $1 and (webhook_listeners_forbidden_at is not null) <> $2`,
-  };
+      where id = $1 and (webhook_listeners_forbidden_at is not null) <> $2`;
   await database.query(statement, [id, isForbidden]);
 }

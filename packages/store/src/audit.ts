@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import type { Database, Statement, Transaction } from './database.ts';
+import { type Database, type Transaction, sql } from './database.ts';
 import type { InsertedRow } from './shared-writes/row-set.ts';
 
 /** An entry of the audit log that an app writes, without the columns that the database fills. */
@@ -46,15 +46,12 @@ export interface AuditEntryRow extends AuditPosition {
   detailsJson: string;
 }
 
-const insertAuditEntries: Statement = {
-  name: 'insert-audit-entries',
-  text: `
+const insertAuditEntries = sql('insert-audit-entries')`
     insert into audit_entry (actor_type, actor, address, request_id, action, subject, account_id, interface, details)
     select actor_type, actor, address, request_id, action, subject, account_id, interface, details
     from unnest(
       $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::interface_name[], $9::jsonb[]
-    ) as e (actor_type, actor, address, request_id, action, subject, account_id, interface, details)`,
-};
+    ) as e (actor_type, actor, address, request_id, action, subject, account_id, interface, details)`;
 
 export function auditEntryRow(entry: NewAuditEntry): InsertedRow {
   const { actorType, actor, address, requestId, action, subject, account, details } = entry;
@@ -88,7 +85,7 @@ export type AuditClaim = { address: string | null; requestId: string | null } & 
  * and sessions of the portal. Only the latter have the claim of an account.
  */
 export async function claimChanges(transaction: Transaction, claim: AuditClaim): Promise<void> {
-  const statement = { name: 'claim-changes', text: `select set_config('deedwire.audit_claim', $1, true)` };
+  const statement = sql('claim-changes')`select set_config('deedwire.audit_claim', $1, true)`;
   await transaction.query(statement, [JSON.stringify(claim)]);
 }
 
@@ -99,14 +96,11 @@ const columns = `
 
 /** Newest first. Served by the primary keys of the partitions. */
 export async function selectAuditEntries(database: Database, limit: number): Promise<AuditEntryRow[]> {
-  const statement = {
-    name: 'select-audit-entries',
-    text: `
+  const statement = sql('select-audit-entries')`
       select ${columns}
       from audit_entry
       order by at desc, number desc
-      limit $1`,
-  };
+      limit $1`;
   return database.query<AuditEntryRow>(statement, [limit]);
 }
 
@@ -116,15 +110,11 @@ export async function selectAuditEntriesAfter(
   after: AuditPosition | null,
   limit: number,
 ): Promise<AuditEntryRow[]> {
-  const statement = {
-    name: 'select-audit-entries-after',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-audit-entries-after', 'in-index-order')`
       select ${columns}
       from audit_entry
       where (at, number) > (coalesce($1, '-infinity'::timestamptz), coalesce($2, 0::bigint))
       order by at, number
-      limit $3`,
-  };
+      limit $3`;
   return database.query<AuditEntryRow>(statement, [after?.at ?? null, after?.number ?? null, limit]);
 }

@@ -1,5 +1,5 @@
 import { findSettingProblems } from './database-settings.ts';
-import { firstRow, onlyRow } from './database.ts';
+import { firstRow, onlyRow, sql } from './database.ts';
 import { isLostStatement, MigrationChangedError, MigrationMissingError, StoreUnavailableError } from './errors.ts';
 import { compareMigrations } from './migrate.ts';
 import type { AppliedMigration } from './pending-migrations.ts';
@@ -120,9 +120,7 @@ const only = (problem: string): DatabaseCheck => ({ problems: [problem], missing
 
 /** Before the first migration, there is nothing that the login may not do. */
 async function findLogin(store: Store, role: GroupRole): Promise<Login> {
-  const statement = {
-    name: 'find-login',
-    text: `
+  const statement = sql('find-login')`
       select quote_ident(current_user) as name,
         coalesce(pg_has_role(to_regrole($1), 'usage'), true) as "isMember",
         coalesce(pg_has_role(migrations.owner, 'usage'), false) as "isOwner",
@@ -131,12 +129,11 @@ async function findLogin(store: Store, role: GroupRole): Promise<Login> {
       from (values (1)) as one_row
       left join (
         select oid, relowner as owner from pg_class where oid = to_regclass('schema_migration')
-      ) migrations on true`,
-  };
+      ) migrations on true`;
   return onlyRow(await store.query<Login & Record<string, unknown>>(statement, [role]));
 }
 
 async function selectAppliedMigrations(store: Store): Promise<AppliedMigration[]> {
-  const statement = { name: 'applied-migrations', text: 'select name, checksum from schema_migration order by name' };
+  const statement = sql('applied-migrations')`select name, checksum from schema_migration order by name`;
   return store.query<AppliedMigration & Record<string, unknown>>(statement, []);
 }

@@ -1,4 +1,4 @@
-import { firstRow, type Database } from './database.ts';
+import { firstRow, type Database, sql } from './database.ts';
 
 export interface CostSettlement {
   /** Points to add to the bucket. Negative: points that the process has spent in advance. */
@@ -36,9 +36,7 @@ export async function settleCostBucket(
   clientId: string,
   { change, needed, least, spare, elapsedSeconds }: CostSettlement,
 ): Promise<CostSettlementRow | null> {
-  const statement = {
-    name: 'settle-cost-bucket',
-    text: `
+  const statement = sql('settle-cost-bucket')`
       with locked as (
         select b.api_client_id, b.points, b.settled_at, c.cost_maximum as maximum, c.cost_restore_rate as rate
         from cost_bucket b
@@ -64,8 +62,7 @@ export async function settleCostBucket(
       set points = g.points - greatest(0, g.granted), settled_at = g.at
       from granted g
       where b.api_client_id = g.api_client_id
-      returning greatest(0, g.granted) as granted, b.points`,
-  };
+      returning greatest(0, g.granted) as granted, b.points`;
   const values = [clientId, change, needed, least, spare, elapsedSeconds];
   return firstRow(await database.query<CostSettlementRow>(statement, values));
 }

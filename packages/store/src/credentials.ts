@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import { firstRow, onlyRow, type Database } from './database.ts';
+import { firstRow, onlyRow, type Database, sql } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 
 /** An API key, with its client and account. */
@@ -40,30 +40,24 @@ export async function selectApiKey(
   database: Database,
   keyId: string,
 ): Promise<(ApiKeyRow & { away: Away | null }) | null> {
-  const statement = {
-    name: 'select-api-key',
-    text: `
+  const statement = sql('select-api-key')`
       select ${apiKeyColumns}, ${awayColumn}
       from api_key k
       join api_client c on c.id = k.api_client_id
       join account a on a.id = c.account_id
-      where k.key_id = $1`,
-  };
+      where k.key_id = $1`;
   return firstRow(await database.query<ApiKeyRow & { away: Away | null }>(statement, [keyId]));
 }
 
 /** Oldest first. Served by api_client_by_account and api_key_by_client. */
 export async function selectApiKeys(database: Database, accountId: AccountId): Promise<ApiKeyRow[]> {
-  const statement = {
-    name: 'select-api-keys',
-    text: `
+  const statement = sql('select-api-keys')`
       select ${apiKeyColumns}
       from api_client c
       join api_key k on k.api_client_id = c.id
       join account a on a.id = c.account_id
       where c.account_id = $1
-      order by c.id, k.created_at`,
-  };
+      order by c.id, k.created_at`;
   return database.query<ApiKeyRow>(statement, [accountId]);
 }
 
@@ -71,13 +65,10 @@ export async function insertApiClient(
   database: Database,
   client: { accountId: AccountId; interfaceName: InterfaceName; clientId: string; schemaVersion: string },
 ): Promise<{ id: RecordId<'ApiClient'> }> {
-  const statement = {
-    name: 'insert-api-client',
-    text: `
+  const statement = sql('insert-api-client')`
       insert into api_client (account_id, interface, client_id, schema_version)
       values ($1, $2, $3, $4)
-      returning id`,
-  };
+      returning id`;
   return onlyRow(
     await database.query<{ id: RecordId<'ApiClient'> }>(statement, [
       client.accountId,
@@ -121,10 +112,7 @@ export async function selectApiClients(
     accountId === null
       ? ['', `id < coalesce($1::bigint, 9223372036854775807) order by id desc`]
       : ['-of-account', keysetConditions(['account_id', '$3'], 'id', '$1')];
-  const statement = {
-    name: `select-api-clients${scope}`,
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql(`select-api-clients${scope}`, 'in-index-order')`
       select c.id, c.client_id as "clientId", c.account_id as "accountId", c.interface as "interfaceName",
         c.schema_version as "schemaVersion", c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate",
         c.created_at as "createdAt", k."liveKeys", k."lastUsedAt"
@@ -141,29 +129,25 @@ export async function selectApiClients(
         from api_key
         where api_client_id = c.id
       ) k
-      order by c.id desc`,
-  };
+      order by c.id desc`;
   const values = [page.afterId, page.limit];
   return database.query<ListedApiClientRow>(statement, accountId === null ? values : [...values, accountId]);
 }
 
 /** Locks a client until the transaction ends, so that the count of its keys stays valid. Served by api_client_client_id_key. */
 export async function lockApiClient(database: Database, clientId: string): Promise<ApiClientRow | null> {
-  const statement = {
-    name: 'lock-api-client',
-    text: `
+  const statement = sql('lock-api-client')`
       select id, account_id as "accountId", interface as "interfaceName", schema_version as "schemaVersion",
         cost_maximum as "costMaximum", cost_restore_rate as "costRestoreRate"
       from api_client
       where client_id = $1
-      for no key update`,
-  };
+      for no key update`;
   return firstRow(await database.query<ApiClientRow>(statement, [clientId]));
 }
 
 /** Null for an unknown client. Served by api_client_client_id_key. */
 export async function selectApiClientId(database: Database, clientId: string): Promise<RecordId<'ApiClient'> | null> {
-  const statement = { name: 'select-api-client-id', text: 'select id from api_client where client_id = $1' };
+  const statement = sql('select-api-client-id')`select id from api_client where client_id = $1`;
   return firstRow(await database.query<{ id: RecordId<'ApiClient'> }>(statement, [clientId]))?.id ?? null;
 }
 
@@ -173,10 +157,7 @@ export async function updateApiClientVersion(
   id: RecordId<'ApiClient'>,
   schemaVersion: string,
 ): Promise<void> {
-  const statement = {
-    name: 'update-api-client-version',
-    text: 'update api_client set schema_version = $2 where id = $1',
-  };
+  const statement = sql('update-api-client-version')`update api_client set schema_version = $2 where id = $1`;
   await database.query(statement, [id, schemaVersion]);
 }
 
@@ -186,22 +167,18 @@ export async function updateApiClientCostLimit(
   id: RecordId<'ApiClient'>,
   limit: { maximum: number; restoreRate: number },
 ): Promise<void> {
-  const statement = {
-    name: 'update-api-client-cost-limit',
-    text: 'update api_client set cost_maximum = $2, cost_restore_rate = $3 where id = $1',
-  };
+  const statement = sql(
+    'update-api-client-cost-limit',
+  )`update api_client set cost_maximum = $2, cost_restore_rate = $3 where id = $1`;
   await database.query(statement, [id, limit.maximum, limit.restoreRate]);
 }
 
 /** Counts the keys that are neither revoked nor expired. Served by api_key_by_client. */
 export async function countLiveApiKeys(database: Database, apiClientId: RecordId<'ApiClient'>): Promise<number> {
-  const statement = {
-    name: 'count-live-api-keys',
-    text: `
+  const statement = sql('count-live-api-keys')`
       select count(*)::int as count
       from api_key
-      where api_client_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
-  };
+      where api_client_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`;
   return onlyRow(await database.query<{ count: number }>(statement, [apiClientId])).count;
 }
 
@@ -215,10 +192,9 @@ export async function insertApiKey(
     expiresAt: Date | null;
   },
 ): Promise<void> {
-  const statement = {
-    name: 'insert-api-key',
-    text: 'insert into api_key (key_id, api_client_id, interface, key_hash, expires_at) values ($1, $2, $3, $4, $5)',
-  };
+  const statement = sql(
+    'insert-api-key',
+  )`insert into api_key (key_id, api_client_id, interface, key_hash, expires_at) values ($1, $2, $3, $4, $5)`;
   await database.query(statement, [key.keyId, key.apiClientId, key.interfaceName, key.keyHash, key.expiresAt]);
 }
 
@@ -236,9 +212,7 @@ export interface LockedApiKeyRow {
 
 /** Locks a key and its client until the transaction ends. Served by api_key_pkey. */
 export async function lockApiKey(database: Database, keyId: string): Promise<LockedApiKeyRow | null> {
-  const statement = {
-    name: 'lock-api-key',
-    text: `
+  const statement = sql('lock-api-key')`
       select c.id as "apiClientId", c.client_id as "clientId", c.account_id as "accountId",
         a.organization_id as "organizationId", c.interface as "interfaceName", k.expires_at as "expiresAt",
         k.revoked_at as "revokedAt", k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) as "isLive"
@@ -246,17 +220,13 @@ export async function lockApiKey(database: Database, keyId: string): Promise<Loc
       join api_client c on c.id = k.api_client_id
       join account a on a.id = c.account_id
       where k.key_id = $1
-      for no key update of c, k`,
-  };
+      for no key update of c, k`;
   return firstRow(await database.query<LockedApiKeyRow>(statement, [keyId]));
 }
 
 /** Rejects a key from the given time on. Served by api_key_pkey. */
 export async function updateApiKeyExpiry(database: Database, keyId: string, expiresAt: Date): Promise<void> {
-  const statement = {
-    name: 'update-api-key-expiry',
-    text: 'update api_key set expires_at = $2 where key_id = $1',
-  };
+  const statement = sql('update-api-key-expiry')`update api_key set expires_at = $2 where key_id = $1`;
   await database.query(statement, [keyId, expiresAt]);
 }
 
@@ -271,38 +241,29 @@ export async function limitApiKeyLife(
   keyId: string,
   forSeconds: number,
 ): Promise<{ expiresAt: Date }> {
-  const statement = {
-    name: 'limit-api-key-life',
-    text: `
+  const statement = sql('limit-api-key-life')`
       update api_key
       set expires_at = least(expires_at, date_trunc('milliseconds', now()) + make_interval(secs => $2))
       where key_id = $1
-      returning expires_at as "expiresAt"`,
-  };
+      returning expires_at as "expiresAt"`;
   return onlyRow(await database.query<{ expiresAt: Date }>(statement, [keyId, forSeconds]));
 }
 
 /** Revokes a key. Served by api_key_pkey. */
 export async function revokeApiKey(database: Database, keyId: string): Promise<{ revokedAt: Date }> {
-  const statement = {
-    name: 'revoke-api-key',
-    text: `
+  const statement = sql('revoke-api-key')`
       update api_key
       set revoked_at = now()
       where key_id = $1
-      returning revoked_at as "revokedAt"`,
-  };
+      returning revoked_at as "revokedAt"`;
   return onlyRow(await database.query<{ revokedAt: Date }>(statement, [keyId]));
 }
 
 /** Ignores a time before the recorded one. Served by api_key_pkey. */
 export async function updateApiKeyLastUse(database: Database, keyId: string, at: Date): Promise<void> {
-  const statement = {
-    name: 'update-api-key-last-use',
-    text: `
+  const statement = sql('update-api-key-last-use')`
       update api_key
       set last_used_at = $2
-      where key_id = $1 and (last_used_at is null or last_used_at < $2)`,
-  };
+      where key_id = $1 and (last_used_at is null or last_used_at < $2)`;
   await database.query(statement, [keyId, at]);
 }

@@ -1,4 +1,4 @@
-import { type Database, onlyRow } from './database.ts';
+import { type Database, onlyRow, sql } from './database.ts';
 import { groupRoles } from './rights.ts';
 import { formatSettings, resultSettings } from './session-settings.ts';
 
@@ -80,9 +80,7 @@ export async function findSettingProblems(database: Database, purpose: Purpose):
   ];
 }
 
-const settingsStatement = {
-  name: 'find-settings',
-  text: `
+const settingsStatement = sql('find-settings')`
     with place as (
       select n.oid, n.nspname as name
       from pg_namespace n
@@ -112,8 +110,7 @@ const settingsStatement = {
         case when not is_begun then to_regrole('webhook_worker') end as worker
       from (select to_regclass('webhook_subscription') is not null as is_begun) state
     ) expected
-    join pg_roles own on own.rolname = current_user`,
-};
+    join pg_roles own on own.rolname = current_user`;
 
 /** SQL_ASCII counts bytes instead of characters, so only databases that have it already may keep it. */
 function encodingProblems({ encoding, schemas }: Found): string[] {
@@ -196,10 +193,8 @@ export interface DatabaseRisk {
 /** The settings with which changes that were acknowledged can be lost in a crash or a failover. Empty if there are none. */
 export async function findDatabaseRisks(database: Database): Promise<DatabaseRisk[]> {
   const rows = await database.query<{ setting: string; value: string; effect: string }>(
-    {
-      name: 'find-risks',
-      // Not the value of this session, which the store may have changed.
-      text: `
+    // Not the value of this session, which the store may have changed.
+    sql('find-risks')`
         select name as setting, reset_val as value,
           case name
             when 'fsync' then 'a crash of its machine loses acknowledged changes and can damage the database'
@@ -213,7 +208,6 @@ export async function findDatabaseRisks(database: Database): Promise<DatabaseRis
         where name in ('fsync', 'full_page_writes', 'synchronous_commit') and reset_val = 'off'
           or name = 'synchronous_commit' and reset_val = 'local' and current_setting('synchronous_standby_names') <> ''
         order by name`,
-    },
     [],
   );
   return rows;

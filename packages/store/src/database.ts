@@ -9,6 +9,16 @@ export interface Statement {
   planning?: Planning;
 }
 
+/** The statement whose text is the template. */
+export function sql(name: string, planning?: Planning) {
+  return (parts: TemplateStringsArray, ...values: readonly (string | number)[]): Statement => ({
+    name,
+    // The parts without escapes.
+    text: String.raw({ raw: parts }, ...values),
+    ...(planning && { planning }),
+  });
+}
+
 /** Runs statements: on any connection of the pool, or inside a transaction. */
 export interface Database {
   query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;

@@ -1,5 +1,5 @@
 import { interfaceNames, interfaces, portalClientPattern } from '@deedwire/domain';
-import { type Database, onlyRow } from './database.ts';
+import { type Database, onlyRow, sql } from './database.ts';
 import { neededMigration } from './pending-migrations.ts';
 
 const accountTypes = interfaceNames.map((name) => `when '${name}' then '${interfaces[name].accountType}'`).join(' ');
@@ -77,9 +77,7 @@ const gaps = `
  * start of the tables of events and deliveries that wait.
  */
 export async function selectEnvironment(database: Database, gidNamespace: string): Promise<Record<string, unknown>> {
-  const statement = {
-    name: 'environment',
-    text: `
+  const statement = sql('environment')`
       with live as materialized (
         select app, version, digest, started_at as "startedAt", last_seen_at as "lastSeenAt"
         from app_process
@@ -138,8 +136,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
           from use_counting
           order by app, counted_from, id`)} as counting,
         ${list(gaps)} as gaps
-      from installation`,
-  };
+      from installation`;
   const read = await database.query<Record<string, unknown> & { migrations: string[] }>(statement, [gidNamespace]);
   const { migrations, ...row } = onlyRow(read);
   const needed = migrations.flatMap((name) => neededMigration(name) ?? []).toSorted();
@@ -165,9 +162,7 @@ export async function selectEndingUse(
   gidNamespace: string,
   sunsets: ReadonlyMap<string, string>,
 ): Promise<EndingUse[]> {
-  const statement = {
-    name: 'ending-use',
-    text: `
+  const statement = sql('ending-use')`
       select id, account, version, sunset as "sunsetOn", bool_or("isPinned") as "isPinned", max(day)::text as "lastUsedOn"
       from (
         select id, account, coalesce(event, interface || '@' || version) as version, true as "isPinned", null::date as day
@@ -177,7 +172,6 @@ export async function selectEndingUse(
       ) used
       join unnest($2::text[], $3::text[]) as ending (version, sunset) using (version)
       group by id, account, version, sunset
-      order by sunset, id`,
-  };
+      order by sunset, id`;
   return database.query<EndingUse>(statement, [gidNamespace, [...sunsets.keys()], [...sunsets.values()]]);
 }

@@ -1,20 +1,14 @@
-import { onlyRow, type Database } from './database.ts';
+import { onlyRow, type Database, sql } from './database.ts';
 
 /** Deletes up to `batch` idempotency keys that are older than 24 hours. Returns their number. Served by idempotency_key_by_age. */
 export async function deleteExpiredIdempotencyKeys(database: Database, batch: number): Promise<number> {
-  const statement = {
-    name: 'delete-expired-idempotency-keys',
-    text: 'select delete_expired_idempotency_keys($1)::int as count',
-  };
+  const statement = sql('delete-expired-idempotency-keys')`select delete_expired_idempotency_keys($1)::int as count`;
   return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
 }
 
 /** Deletes up to `batch` sessions of the portal that expired more than a day ago. Returns their number. Served by portal_session_by_expiry. */
 export async function deleteExpiredPortalSessions(database: Database, batch: number): Promise<number> {
-  const statement = {
-    name: 'delete-expired-portal-sessions',
-    text: 'select delete_expired_portal_sessions($1)::int as count',
-  };
+  const statement = sql('delete-expired-portal-sessions')`select delete_expired_portal_sessions($1)::int as count`;
   return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
 }
 
@@ -26,12 +20,12 @@ export async function maintainAuditLog(
   database: Database,
   keepDays: number,
 ): Promise<{ created: string | null; dropped: string | null }[]> {
-  const statement = { name: 'maintain-audit-log', text: 'select created, dropped from maintain_audit_log($1)' };
+  const statement = sql('maintain-audit-log')`select created, dropped from maintain_audit_log($1)`;
   return database.query(statement, [keepDays]);
 }
 
 /** Deletes up to `batch` counts of the use of versions that are older than 400 days. Returns their number. Served by interface_use_by_day. */
 export async function deleteOldUse(database: Database, batch: number): Promise<number> {
-  const statement = { name: 'delete-old-use', text: 'select delete_old_use($1)::int as count' };
+  const statement = sql('delete-old-use')`select delete_old_use($1)::int as count`;
   return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
 }

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
-import { firstRow, type Database, type Transaction } from './database.ts';
+import { firstRow, type Database, type Transaction, sql } from './database.ts';
 
 /** Identifies an idempotency key: the same key of another account or mutation is a different one. */
 export interface IdempotencyKeyRef {
@@ -36,9 +36,7 @@ export async function claimIdempotencyKeys(
   claims: readonly KeyClaim[],
   forSeconds: number,
 ): Promise<ReadonlySet<string>> {
-  const statement = {
-    name: 'claim-idempotency-keys',
-    text: `
+  const statement = sql('claim-idempotency-keys')`
       insert into idempotency_key as k (account_id, mutation, key, interface, input_hash, claim, claimed_until)
       select c.account_id, c.mutation, c.key, c.interface, c.input_hash, c.claim, now() + make_interval(secs => $7)
       from unnest($1::bigint[], $2::text[], $3::text[], $4::interface_name[], $5::bytea[], $6::uuid[])
@@ -48,8 +46,7 @@ export async function claimIdempotencyKeys(
       set input_hash = excluded.input_hash, claim = excluded.claim, claimed_until = excluded.claimed_until,
         payload = null, secret_ciphertext = null, record_id = null, record_deleted = false, created_at = now()
       where ${isClaimable('k')}
-      returning claim`,
-  };
+      returning claim`;
   const rows = await database.query<{ claim: string }>(statement, [
     claims.map(({ accountId }) => accountId),
     claims.map(({ mutation }) => mutation),
@@ -73,14 +70,11 @@ export async function selectIdempotencyKey(
   database: Database,
   ref: IdempotencyKeyRef,
 ): Promise<IdempotencyKeyRow | null> {
-  const statement = {
-    name: 'select-idempotency-key',
-    text: `
+  const statement = sql('select-idempotency-key')`
       select input_hash as "inputHash", payload, secret_ciphertext as "secretCiphertext",
         record_deleted as "recordDeleted", ${isClaimable('k')} as "isClaimable"
       from idempotency_key k
-      where account_id = $1 and mutation = $2 and key = $3`,
-  };
+      where account_id = $1 and mutation = $2 and key = $3`;
   return firstRow(await database.query<IdempotencyKeyRow>(statement, [ref.accountId, ref.mutation, ref.key]));
 }
 
@@ -104,16 +98,13 @@ export async function completeIdempotencyKeys(
   database: Database,
   results: readonly KeyResult[],
 ): Promise<ReadonlySet<string>> {
-  const statement = {
-    name: 'complete-idempotency-keys',
-    text: `
+  const statement = sql('complete-idempotency-keys')`
       update idempotency_key k
       set payload = r.payload, secret_ciphertext = r.secret_ciphertext, record_id = r.record_id
       from unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[], $5::jsonb[], $6::bytea[], $7::bigint[])
         as r (account_id, mutation, key, claim, payload, secret_ciphertext, record_id)
       where k.account_id = r.account_id and k.mutation = r.mutation and k.key = r.key and k.claim = r.claim
-      returning k.claim`,
-  };
+      returning k.claim`;
   const rows = await database.query<{ claim: string }>(statement, [
     results.map(({ accountId }) => accountId),
     results.map(({ mutation }) => mutation),
@@ -132,12 +123,9 @@ export async function releaseIdempotencyKey(
   ref: IdempotencyKeyRef,
   claimId: string,
 ): Promise<void> {
-  const statement = {
-    name: 'release-idempotency-key',
-    text: `
+  const statement = sql('release-idempotency-key')`
       delete from idempotency_key
-      where account_id = $1 and mutation = $2 and key = $3 and claim = $4 and payload is null`,
-  };
+      where account_id = $1 and mutation = $2 and key = $3 and claim = $4 and payload is null`;
   await database.query(statement, [ref.accountId, ref.mutation, ref.key, claimId]);
 }
 
@@ -149,13 +137,10 @@ export async function eraseIdempotencyKeysOfRecord(
   database: Database,
   record: { accountId: AccountId; mutations: readonly string[]; recordId: string },
 ): Promise<void> {
-  const statement = {
-    name: 'erase-idempotency-keys-of-record',
-    text: `
+  const statement = sql('erase-idempotency-keys-of-record')`
       update idempotency_key
       set payload = null, secret_ciphertext = null, input_hash = '', record_deleted = true
-      where account_id = $1 and mutation = any ($2::text[]) and record_id = $3`,
-  };
+      where account_id = $1 and mutation = any ($2::text[]) and record_id = $3`;
   await database.query(statement, [record.accountId, record.mutations, record.recordId]);
 }
 
@@ -173,18 +158,14 @@ export async function selectIdempotencySecrets(
   after: IdempotencyKeyRef | null,
   limit: number,
 ): Promise<IdempotencySecretRow[]> {
-  const statement = {
-    name: 'select-idempotency-secrets',
-    text: `
+  const statement = sql('select-idempotency-secrets', 'in-index-order')`
       select account_id as "accountId", interface as "interfaceName", mutation, key,
         secret_ciphertext as "secretCiphertext", record_id as "recordId"
       from idempotency_key k
       where (account_id, mutation, key) > ($1, $2, $3)
         and not exists (select from account_away w where w.account_id = k.account_id and not w.is_frozen)
       order by account_id, mutation, key
-      limit $4`,
-    planning: 'in-index-order' as const,
-  };
+      limit $4`;
   return database.query<IdempotencySecretRow>(statement, [
     after?.accountId ?? 0,
     after?.mutation ?? '',
@@ -203,9 +184,7 @@ export async function replaceIdempotencySecrets(
   transaction: Transaction,
   secrets: readonly { ref: IdempotencyKeyRef; read: Buffer; replacement: Buffer }[],
 ): Promise<number> {
-  const statement = {
-    name: 'replace-idempotency-secrets',
-    text: `
+  const statement = sql('replace-idempotency-secrets')`
       with locked as (
         select k.account_id, k.mutation, k.key, r.replacement
         from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])
@@ -218,8 +197,7 @@ export async function replaceIdempotencySecrets(
       set secret_ciphertext = l.replacement
       from locked l
       where k.account_id = l.account_id and k.mutation = l.mutation and k.key = l.key
-      returning k.account_id`,
-  };
+      returning k.account_id`;
   const rows = await transaction.query(statement, [
     secrets.map(({ ref }) => ref.accountId),
     secrets.map(({ ref }) => ref.mutation),

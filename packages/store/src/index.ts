@@ -9,7 +9,7 @@ export {
 } from './check-database.ts';
 export { type CellSession, withCellSession } from './cell-session.ts';
 export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
-export { type Database, firstRow, onlyRow, type Statement, type Transaction } from './database.ts';
+export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction } from './database.ts';
 export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {

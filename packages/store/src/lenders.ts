@@ -1,5 +1,5 @@
 import type { AccountId, RecordId } from '@deedwire/domain';
-import type { Database } from './database.ts';
+import { type Database, sql } from './database.ts';
 import type { PageQuery } from './page-query.ts';
 import type { TeamMemberRow } from './team-members.ts';
 
@@ -26,10 +26,7 @@ interface Columns {
 
 /** Reads the name of one lender. Null if it does not exist. Served by account_pkey. */
 export async function selectLenderName(database: Database, accountId: AccountId): Promise<string | null> {
-  const statement = {
-    name: 'select-lender-name',
-    text: `select name from account where id = $1 and interface = 'lender'`,
-  };
+  const statement = sql('select-lender-name')`select name from account where id = $1 and interface = 'lender'`;
   const [row] = await database.query<{ name: string }>(statement, [accountId]);
   return row?.name ?? null;
 }
@@ -51,14 +48,11 @@ export async function selectLender(
   database: Database,
   { accountId, afterId, limit }: LenderQuery,
 ): Promise<LenderRow | null> {
-  const statement = {
-    name: 'select-lender',
-    text: `
+  const statement = sql('select-lender')`
       select a.name, m.ids, m."firstNames", m."lastNames", m.emails
       from account a
       cross join lateral (${pageColumns('$1', '$2::bigint', '$3')}) m
-      where a.id = $1 and a.interface = 'lender'`,
-  };
+      where a.id = $1 and a.interface = 'lender'`;
   const [columns] = await database.query<Columns>(statement, [accountId, afterId, limit]);
   return columns === undefined ? null : { name: columns.name, members: toMembers(columns) };
 }
@@ -75,14 +69,11 @@ export async function selectLenders(
   database: Database,
   queries: readonly LenderQuery[],
 ): Promise<(LenderRow | null)[]> {
-  const statement = {
-    name: 'select-lenders',
-    text: `
+  const statement = sql('select-lenders')`
       select q.number, a.name, m.ids, m."firstNames", m."lastNames", m.emails
       from json_to_recordset($1) as q(number int, "accountId" bigint, "afterId" bigint, "limit" int)
       join account a on a.id = q."accountId" and a.interface = 'lender'
-      cross join lateral (${pageColumns('q."accountId"', 'q."afterId"', 'q."limit"')}) m`,
-  };
+      cross join lateral (${pageColumns('q."accountId"', 'q."afterId"', 'q."limit"')}) m`;
   const numbered = queries.map((query, number) => ({ ...query, number }));
   const found = await database.query<Columns & { number: number }>(statement, [JSON.stringify(numbered)]);
   const rows = queries.map((): LenderRow | null => null);

@@ -1,5 +1,5 @@
 import type { RecordId } from '@deedwire/domain';
-import { onlyRow, type Database } from './database.ts';
+import { onlyRow, type Database, sql } from './database.ts';
 
 /** What the reference of a matter is made of. Cells count matters separately. */
 export interface MatterNumber {
@@ -10,10 +10,9 @@ export interface MatterNumber {
 
 /** Reserves the number of the next matter. A number is never used twice; a rollback leaves a gap. */
 export async function reserveMatterNumber(database: Database): Promise<MatterNumber> {
-  const statement = {
-    name: 'reserve-matter-number',
-    text: `select cell, nextval('matter_number') as number, now()::timestamptz(3) as "openedAt" from installation`,
-  };
+  const statement = sql(
+    'reserve-matter-number',
+  )`select cell, nextval('matter_number') as number, now()::timestamptz(3) as "openedAt" from installation`;
   return onlyRow(await database.query<Record<string, unknown> & MatterNumber>(statement, []));
 }
 
@@ -22,10 +21,9 @@ export async function insertMatter(
   referralId: RecordId<'Referral'>,
   matter: { reference: string; openedAt: Date },
 ): Promise<{ id: RecordId<'Matter'> }> {
-  const statement = {
-    name: 'insert-matter',
-    text: 'insert into matter (referral_id, reference, opened_at) values ($1, $2, $3) returning id',
-  };
+  const statement = sql(
+    'insert-matter',
+  )`insert into matter (referral_id, reference, opened_at) values ($1, $2, $3) returning id`;
   return onlyRow(
     await database.query<{ id: RecordId<'Matter'> }>(statement, [referralId, matter.reference, matter.openedAt]),
   );

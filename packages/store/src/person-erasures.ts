@@ -1,5 +1,5 @@
 import type { AccountId, PersonRecordType, RecordId } from '@deedwire/domain';
-import type { Database } from './database.ts';
+import { type Database, sql } from './database.ts';
 
 /** A record that identifies a person. Its row can be gone. */
 export interface PersonRecord {
@@ -37,13 +37,10 @@ export async function callErasing<Name extends keyof Results>(
 
 /** The records of accounts at home whose erasure began and has not ended. */
 export async function selectOpenErasures(database: Database): Promise<PersonRecord[]> {
-  const statement = {
-    name: 'select-open-erasures',
-    text: `
+  const statement = sql('select-open-erasures')`
       select record_type as type, record_id as id, account_id as "accountId"
       from person_erasure p
       where not exists (select from account_away w where w.account_id = p.account_id)
-      order by record_id`,
-  };
+      order by record_id`;
   return database.query<PersonRecord & Record<string, unknown>>(statement, []);
 }

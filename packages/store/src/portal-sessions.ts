@@ -1,6 +1,6 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { type Away, awayColumn } from './credentials.ts';
-import { type Database, firstRow } from './database.ts';
+import { type Database, firstRow, sql } from './database.ts';
 import { keysetConditions, type PageQuery } from './page-query.ts';
 
 export type PortalAbility = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
@@ -35,16 +35,13 @@ export async function insertPortalLink(
   link: NewPortalLink,
   maxUnused: number,
 ): Promise<PortalLinkRow | null> {
-  const statement = {
-    name: 'insert-portal-link',
-    text: `
+  const statement = sql('insert-portal-link')`
       insert into portal_session
         (account_id, interface, key_id, abilities, actor, return_url, subscription_id, link_hash, expires_at)
       select $1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9)
       where $10 > (select count(*) from portal_session where account_id = $1 and token_hash is null and expires_at > now())
       returning id, expires_at as "expiresAt",
-        (select organization_id from account where account.id = account_id) as "organizationId"`,
-  };
+        (select organization_id from account where account.id = account_id) as "organizationId"`;
   return firstRow(
     await database.query<PortalLinkRow>(statement, [
       link.accountId,
@@ -76,13 +73,10 @@ export async function startPortalSession(
   id: RecordId<'PortalSession'>,
   tokenHash: Buffer,
 ): Promise<void> {
-  const statement = {
-    name: 'start-portal-session',
-    text: `
+  const statement = sql('start-portal-session')`
       update portal_session s
       set token_hash = $2, started_at = now(), last_used_at = now(), expires_at = now() + interval '8 hours'
-      where s.id = $1 and ${isUnused}`,
-  };
+      where s.id = $1 and ${isUnused}`;
   await database.query(statement, [id, tokenHash]);
 }
 
@@ -201,19 +195,16 @@ export async function selectPortalSessions(
     accountId === null
       ? ['', 's.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc']
       : ['-of-account', keysetConditions(['s.account_id', '$3'], 's.id', '$1')];
-  const statement = {
-    name: `select-portal-sessions${scope}`,
-    planning: 'in-index-order' as const,
-    text: `${sessions} where s.token_hash is not null and ${isLive} and ${conditions} limit $2`,
-  };
+  const statement = sql(
+    `select-portal-sessions${scope}`,
+    'in-index-order',
+  )`${sessions} where s.token_hash is not null and ${isLive} and ${conditions} limit $2`;
   return database.query<PortalSessionRow>(statement, [afterId, limit, ...(accountId === null ? [] : [accountId])]);
 }
 
 /** Records that a session is used, at most once a minute. Waits for no lock. Served by portal_session_pkey. */
 export async function updatePortalSessionUse(database: Database, id: RecordId<'PortalSession'>): Promise<void> {
-  const statement = {
-    name: 'update-portal-session-use',
-    text: `
+  const statement = sql('update-portal-session-use')`
       update portal_session
       set last_used_at = now()
       where id = (
@@ -221,7 +212,6 @@ export async function updatePortalSessionUse(database: Database, id: RecordId<'P
         from portal_session
         where id = $1 and expires_at > now() and last_used_at < now() - interval '1 minute'
         for update skip locked
-      )`,
-  };
+      )`;
   await database.query(statement, [id]);
 }

@@ -1,5 +1,5 @@
 import type { InterfaceApp } from '@deedwire/domain';
-import { type Database, onlyRow } from './database.ts';
+import { type Database, onlyRow, sql } from './database.ts';
 
 export type RegisteredApp = InterfaceApp | 'webhook-worker' | 'operator-cli';
 
@@ -22,26 +22,26 @@ export async function registerProcess(
   database: Database,
   { app, id, version, digest }: RegisteredProcess,
 ): Promise<boolean> {
-  const statement = { name: 'register-process', text: 'select register_process($1, $2, $3, $4) as known' };
+  const statement = sql('register-process')`select register_process($1, $2, $3, $4) as known`;
   return onlyRow(await database.query<{ known: boolean }>(statement, [app, id, version, digest])).known;
 }
 
 /** The number of the cell, as new ids have it: apps may not read the table that has it. */
 export async function drawCell(database: Database): Promise<number> {
-  const statement = { name: 'draw-cell', text: 'select ((new_record_id() >> 12) & 1023)::int as cell' };
+  const statement = sql('draw-cell')`select ((new_record_id() >> 12) & 1023)::int as cell`;
   return onlyRow(await database.query<{ cell: number }>(statement, [])).cell;
 }
 
 /** Stores the contracts of a build, once. */
 export async function storeAppContracts(database: Database, app: RegisteredApp, contracts: string): Promise<void> {
-  await database.query({ name: 'store-app-contracts', text: 'select store_app_contracts($1, $2)' }, [app, contracts]);
+  await database.query(sql('store-app-contracts')`select store_app_contracts($1, $2)`, [app, contracts]);
 }
 
 export async function endProcess(
   database: Database,
   { app, id }: Pick<RegisteredProcess, 'app' | 'id'>,
 ): Promise<void> {
-  await database.query({ name: 'end-process', text: 'select end_process($1, $2)' }, [app, id]);
+  await database.query(sql('end-process')`select end_process($1, $2)`, [app, id]);
 }
 
 /** The coordinate is empty for the version itself. */
@@ -66,13 +66,13 @@ export async function recordUse(
   { countedMs, isOverflowed, isEnded, coordinates }: CountingPeriod,
   uses: readonly CountedUse[],
 ): Promise<void> {
-  const statement = { name: 'record-use', text: 'select record_use($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
+  const statement = sql('record-use')`select record_use($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
   const lists = [0, 1, 2, 3].map((part) => uses.map((use) => use[part]));
   await database.query(statement, [app, id, countedMs, isOverflowed, isEnded, coordinates, ...lists]);
 }
 
 /** The versions of the workers that run and render none of the event types, in order. */
 export async function selectWorkersWithout(database: Database, eventTypes: readonly string[]): Promise<string[]> {
-  const statement = { name: 'workers-without', text: 'select version from webhook_workers_without($1)' };
+  const statement = sql('workers-without')`select version from webhook_workers_without($1)`;
   return (await database.query<{ version: string }>(statement, [eventTypes])).map(({ version }) => version);
 }

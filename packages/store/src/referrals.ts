@@ -6,7 +6,7 @@ import {
   type ReferralStatus,
   referralStatuses,
 } from '@deedwire/domain';
-import { firstRow, onlyRow, type Database, type Statement } from './database.ts';
+import { firstRow, onlyRow, type Database, sql } from './database.ts';
 import type { PageQuery } from './page-query.ts';
 import type { InsertedRow } from './shared-writes/row-set.ts';
 
@@ -31,14 +31,11 @@ const referralColumns = (table: string): string => `
   ${table}.client_email as "clientEmail", ${table}.external_reference as "externalReference", ${table}.note,
   ${table}.created_at as "createdAt", ${table}.closed_at as "closedAt"`;
 
-const insertReferrals: Statement = {
-  name: 'insert-referrals',
-  text: `
+const insertReferrals = sql('insert-referrals')`
     insert into referral (id, account_id, client_name, client_email, external_reference, note)
     select id, account_id, client_name, client_email, external_reference, note
     from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
-      as r (id, account_id, client_name, client_email, external_reference, note)`,
-};
+      as r (id, account_id, client_name, client_email, external_reference, note)`;
 
 /** The row of a new, open referral. */
 export function referralRow(id: RecordId<'Referral'>, accountId: AccountId, details: ReferralDetails): InsertedRow {
@@ -58,12 +55,9 @@ export async function selectReferral(
   accountId: AccountId,
   id: RecordId<'Referral'>,
 ): Promise<ReferralRow | null> {
-  const statement = {
-    name: 'select-referral',
-    text: `
+  const statement = sql('select-referral')`
       ${selectFromReferrals}
-      where r.id = $2 and r.account_id = $1`,
-  };
+      where r.id = $2 and r.account_id = $1`;
   return firstRow(await database.query<ReferralRow>(statement, [accountId, id]));
 }
 
@@ -73,12 +67,9 @@ export async function selectReferralsById(
   accountId: AccountId,
   ids: readonly RecordId<'Referral'>[],
 ): Promise<ReferralRow[]> {
-  const statement = {
-    name: 'select-referrals-by-id',
-    text: `
+  const statement = sql('select-referrals-by-id')`
       ${selectFromReferrals}
-      where r.id = any ($2::bigint[]) and r.account_id = $1`,
-  };
+      where r.id = any ($2::bigint[]) and r.account_id = $1`;
   return database.query<ReferralRow>(statement, [accountId, ids]);
 }
 
@@ -293,14 +284,11 @@ export type LockedReferralRow = Pick<ReferralRow, 'id' | 'accountId' | 'status' 
 
 /** Locks a referral until the transaction ends. Served by referral_pkey. */
 export async function lockReferral(database: Database, id: RecordId<'Referral'>): Promise<LockedReferralRow | null> {
-  const statement = {
-    name: 'lock-referral',
-    text: `
+  const statement = sql('lock-referral')`
       select id, account_id as "accountId", status, external_reference as "externalReference"
       from referral
       where id = $1
-      for update`,
-  };
+      for update`;
   return firstRow(await database.query<LockedReferralRow>(statement, [id]));
 }
 
@@ -310,13 +298,10 @@ export async function closeReferral(
   id: RecordId<'Referral'>,
   close: { status: 'CONVERTED' | 'DECLINED'; reason: string | null },
 ): Promise<{ closedAt: Date }> {
-  const statement = {
-    name: 'close-referral',
-    text: `
+  const statement = sql('close-referral')`
       update referral
       set status = $2, decline_reason = $3, closed_at = now()
       where id = $1
-      returning closed_at as "closedAt"`,
-  };
+      returning closed_at as "closedAt"`;
   return onlyRow(await database.query<{ closedAt: Date }>(statement, [id, close.status, close.reason]));
 }

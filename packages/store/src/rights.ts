@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type InterfaceRole, interfaceNames, roleOf } from '@deedwire/domain';
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import { type Database, onlyRow } from './database.ts';
+import { type Database, onlyRow, sql } from './database.ts';
 
 /** The role of an app, which migrations create and whose rights its logins have. */
 export type GroupRole = InterfaceRole | 'webhook_worker' | 'operator';
@@ -17,9 +17,7 @@ const grantedFile = new URL('../migrations/rights.json', import.meta.url);
  * with: by default, a schema with the name of the login comes first.
  */
 export async function rightsOf(database: Database, role: GroupRole): Promise<string[]> {
-  const statement = {
-    name: 'rights-of-role',
-    text: `
+  const statement = sql('rights-of-role')`
       with schema as (select relnamespace as id from pg_class where oid = to_regclass('schema_migration')), granted as (
         select lower(privilege_type collate "C") as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
         from schema, pg_class, aclexplode(relacl)
@@ -34,8 +32,7 @@ export async function rightsOf(database: Database, role: GroupRole): Promise<str
         from schema, pg_proc, aclexplode(proacl)
         where pronamespace = schema.id and grantee = to_regrole($1)
       )
-      select privilege || ' on ' || object as "right" from granted order by object collate "C", privilege collate "C"`,
-  };
+      select privilege || ' on ' || object as "right" from granted order by object collate "C", privilege collate "C"`;
   return (await database.query<{ right: string }>(statement, [role])).map(({ right }) => right);
 }
 
@@ -62,6 +59,6 @@ export function createLoginSql(name: string, password: string, role: GroupRole):
 }
 
 export async function selectDatabaseName(database: Database): Promise<string> {
-  const statement = { name: 'database-name', text: 'select current_database() as name' };
+  const statement = sql('database-name')`select current_database() as name`;
   return onlyRow(await database.query<{ name: string }>(statement, [])).name;
 }

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import { type Database, sql } from './database.ts';
 
 export interface SequenceState {
   name: string;
@@ -15,14 +15,11 @@ export interface SequenceState {
  * webhook_subscription_by_queue_position, webhook_event_queue_pkey, matter_pkey and audit_entry_pkey.
  */
 export async function selectSequences(database: Database): Promise<SequenceState[]> {
-  const statement = {
-    name: 'select-sequences',
-    text: `
+  const statement = sql('select-sequences')`
       select sequence as name, last_number::text as "lastNumber", highest_used::text as "highestUsed",
         last_number < highest_used as "isBehind"
       from sequence_states()
-      order by sequence`,
-  };
+      order by sequence`;
   return database.query<SequenceState & { [column: string]: unknown }>(statement, []);
 }
 
@@ -41,13 +38,10 @@ export interface AdvancedSequence {
  * @throws {Error} if the queue is behind and a worker is running
  */
 export async function advanceSequences(database: Database): Promise<AdvancedSequence[]> {
-  const statement = {
-    name: 'advance-sequences',
-    text: `
+  const statement = sql('advance-sequences')`
       select sequence as name, before::text, after::text
       from advance_sequences()
-      order by sequence`,
-  };
+      order by sequence`;
   return database.query<AdvancedSequence & { [column: string]: unknown }>(statement, []);
 }
 
@@ -58,15 +52,12 @@ export async function advanceSequences(database: Database): Promise<AdvancedSequ
  * @returns null if the last number is not below `number`
  */
 export async function drawMatterNumbers(database: Database, number: string): Promise<AdvancedSequence | null> {
-  const statement = {
-    name: 'draw-matter-numbers',
-    text: `
+  const statement = sql('draw-matter-numbers')`
       select sequence as name, last_number::text as before, (
         select max(nextval('matter_number')) from generate_series(last_number + 1, $1::bigint)
       )::text as after
       from sequence_states()
-      where sequence = 'matter_number' and last_number < $1::bigint`,
-  };
+      where sequence = 'matter_number' and last_number < $1::bigint`;
   const [advanced] = await database.query<AdvancedSequence & { [column: string]: unknown }>(statement, [number]);
   return advanced ?? null;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
-import type { Database, Statement, Transaction } from './database.ts';
+import { type Database, type Statement, type Transaction, sql } from './database.ts';
 import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
 import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
@@ -144,7 +144,7 @@ export function createStore(options: StoreOptions): PooledStore {
   });
   const timeoutMs = responseTimeoutMs(timeouts);
   const connections: Connections = { clients, timeoutMs, notifier, slowStatement, prepares, hasLostStatements: false };
-  const probe = { name: `probe-${randomUUID()}`, text: 'select 1' };
+  const probe = sql(`probe-${randomUUID()}`)`select 1`;
   const alone: Send = (query) => sendAlone(connections, query, false);
   const inIndexOrder: Send = (query) => sendAlone(connections, query, true);
 

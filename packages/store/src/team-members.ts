@@ -1,5 +1,5 @@
 import type { AccountId, RecordId, TeamMemberDetails } from '@deedwire/domain';
-import { firstRow, onlyRow, type Database } from './database.ts';
+import { firstRow, onlyRow, type Database, sql } from './database.ts';
 
 export interface TeamMemberRow {
   id: RecordId<'TeamMember'>;
@@ -13,10 +13,7 @@ const columns = `id, account_id as "accountId", first_name as "firstName", last_
 
 /** Served by team_member_by_account. */
 export async function countTeamMembers(database: Database, accountId: AccountId): Promise<number> {
-  const statement = {
-    name: 'count-team-members',
-    text: 'select count(*)::int as count from team_member where account_id = $1',
-  };
+  const statement = sql('count-team-members')`select count(*)::int as count from team_member where account_id = $1`;
   return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
 }
 
@@ -31,13 +28,10 @@ export async function isTeamMemberEmailTaken(
   email: string,
   exceptId: RecordId<'TeamMember'> | null,
 ): Promise<boolean> {
-  const statement = {
-    name: 'is-team-member-email-taken',
-    text: `
+  const statement = sql('is-team-member-email-taken')`
       select id
       from team_member
-      where account_id = $1 and lower(email) = lower($2) and id is distinct from $3::bigint`,
-  };
+      where account_id = $1 and lower(email) = lower($2) and id is distinct from $3::bigint`;
   return (await database.query(statement, [accountId, email, exceptId])).length > 0;
 }
 
@@ -46,13 +40,10 @@ export async function insertTeamMember(
   accountId: AccountId,
   details: TeamMemberDetails,
 ): Promise<TeamMemberRow> {
-  const statement = {
-    name: 'insert-team-member',
-    text: `
+  const statement = sql('insert-team-member')`
       insert into team_member (account_id, first_name, last_name, email)
       values ($1, $2, $3, $4)
-      returning ${columns}`,
-  };
+      returning ${columns}`;
   return onlyRow(
     await database.query<TeamMemberRow>(statement, [accountId, details.firstName, details.lastName, details.email]),
   );
@@ -60,10 +51,7 @@ export async function insertTeamMember(
 
 /** Locks a team member until the transaction ends. Served by team_member_pkey. */
 export async function lockTeamMember(database: Database, id: RecordId<'TeamMember'>): Promise<TeamMemberRow | null> {
-  const statement = {
-    name: 'lock-team-member',
-    text: `select ${columns} from team_member where id = $1 for update`,
-  };
+  const statement = sql('lock-team-member')`select ${columns} from team_member where id = $1 for update`;
   return firstRow(await database.query<TeamMemberRow>(statement, [id]));
 }
 
@@ -73,14 +61,11 @@ export async function updateTeamMember(
   id: RecordId<'TeamMember'>,
   details: TeamMemberDetails,
 ): Promise<TeamMemberRow> {
-  const statement = {
-    name: 'update-team-member',
-    text: `
+  const statement = sql('update-team-member')`
       update team_member
       set first_name = $2, last_name = $3, email = $4
       where id = $1
-      returning ${columns}`,
-  };
+      returning ${columns}`;
   return onlyRow(
     await database.query<TeamMemberRow>(statement, [id, details.firstName, details.lastName, details.email]),
   );
@@ -88,5 +73,5 @@ export async function updateTeamMember(
 
 /** Served by team_member_pkey. */
 export async function deleteTeamMember(database: Database, id: RecordId<'TeamMember'>): Promise<void> {
-  await database.query({ name: 'delete-team-member', text: 'delete from team_member where id = $1' }, [id]);
+  await database.query(sql('delete-team-member')`delete from team_member where id = $1`, [id]);
 }

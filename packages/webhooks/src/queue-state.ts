@@ -1,4 +1,4 @@
-import { onlyRow, type Store } from '@deedwire/store';
+import { onlyRow, type Store, sql } from '@deedwire/store';
 import { isHome } from './kernel/sql.ts';
 import { historyTables } from './retention/partitions.ts';
 import { readDaysAhead } from './retention/sql/partitions.ts';
@@ -35,9 +35,7 @@ const subscriptionsMax = 100_000;
  * webhook_subscription_by_shard, webhook_subscription_episode_open and account_home_frozen. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
  */
 export async function readQueueState(store: Store): Promise<QueueState> {
-  const statement = {
-    name: 'queue-state',
-    text: `
+  const statement = sql('queue-state')`
       with recursive waiting as (
         (
           select subscription_id, due_at
@@ -101,8 +99,7 @@ export async function readQueueState(store: Store): Promise<QueueState> {
               and (e.state = 'RECOVERING' or r.last_failure_at > now() - interval '1 hour')
             group by 1
           ) disrupted
-        ) as disrupted`,
-  };
+        ) as disrupted`;
   const values = [countMax, subscriptionsMax];
   const state = onlyRow(await store.query<Omit<QueueState, 'daysAhead'> & Record<string, unknown>>(statement, values));
   return { ...state, daysAhead: await readDaysAhead(store, historyTables) };

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import { type Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { type Database, onlyRow, type Statement } from '../database.ts';
+import { type Database, onlyRow, type Statement, sql } from '../database.ts';
 import { endsSession } from '../errors.ts';
 import { claimIdempotencyKeys, completeIdempotencyKeys } from '../idempotency.ts';
 import { queryInTime } from '../query-in-time.ts';
@@ -146,12 +146,9 @@ async function failureOf(flight: readonly Promise<unknown>[], mayBeCommitted: bo
 
 /** Checks the homes of accounts, and draws what their writes need. */
 async function draw(database: Database, accounts: ReadonlySet<AccountId>, ids: number): Promise<Drawn> {
-  const statement = {
-    name: 'draw-for-writes',
-    text: `
+  const statement = sql('draw-for-writes')`
       select now()::timestamptz(3) as now, array(select new_record_id()::text from generate_series(1, $1::int)) as ids
-      where check_homes($2)`,
-  };
+      where check_homes($2)`;
   return onlyRow(await database.query<{ now: Date; ids: string[] }>(statement, [ids, [...accounts]]));
 }
 

@@ -1,4 +1,4 @@
-import { type Database, onlyRow, type Statement } from '@deedwire/store';
+import { type Database, onlyRow, sql } from '@deedwire/store';
 import { type IdRange, splitByDays, storedRange, type DeliveryId, type SubscriptionId } from '../kernel/ids.ts';
 import { pgArray } from '../kernel/sql.ts';
 
@@ -53,27 +53,19 @@ export class ExchangeEraser {
   }
 }
 
-const boundsStatement: Statement = {
-  name: 'select-bounds-of-erasing',
-  text: 'select expired_before as "expiredBefore", clock_timestamp() as now from webhook_retention',
-};
+const boundsStatement = sql(
+  'select-bounds-of-erasing',
+)`select expired_before as "expiredBefore", clock_timestamp() as now from webhook_retention`;
 
 // webhook_delivery_by_subscription: the order by both columns, and "any" for one subscription, keep the planner from another index.
-const selectStatement: Statement = {
-  name: 'select-deliveries-to-erase',
-  planning: 'in-index-order',
-  text: `
+const selectStatement = sql('select-deliveries-to-erase', 'in-index-order')`
     select id
     from webhook_delivery
     where subscription_id = any (array[$1::bigint]) and id >= $2::bigint and id < $3::bigint
     order by subscription_id desc, id desc
-    limit $4`,
-};
+    limit $4`;
 
-const eraseStatement: Statement = {
-  name: 'erase-exchanges',
-  text: 'select webhook_erase_exchanges($1::bigint, $2::bigint[])',
-};
+const eraseStatement = sql('erase-exchanges')`select webhook_erase_exchanges($1::bigint, $2::bigint[])`;
 
 /** Deletes what attempts of these deliveries, at most 1,000, sent and received. Does nothing if the subscription is not deleted. */
 async function eraseExchanges(

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { type InsertedRow, insertRow, type Statement, type Transaction, onlyRow } from '@deedwire/store';
+import { type InsertedRow, insertRow, type Transaction, onlyRow, sql } from '@deedwire/store';
 import { type EventId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
 import { type Origin, storedOrigin } from '../kernel/pending-delivery.ts';
 
@@ -15,9 +15,7 @@ export interface NewEvent extends Origin {
 
 // The entry follows the event, whose insert draws the number of the transaction if no earlier statement did: workers of earlier
 // releases require that it is drawn before a position of the queue.
-const appendEvents: Statement = {
-  name: 'append-events',
-  text: `
+const appendEvents = sql('append-events')`
     with event as (
       insert into webhook_event (id, account_id, interface, event_type, snapshot, request_id, record_id)
       select coalesce(id, new_record_id()), account_id, interface, event_type, snapshot, request_id, record_id
@@ -27,8 +25,7 @@ const appendEvents: Statement = {
     )
     insert into webhook_event_queue (account_id, interface, event_id)
     select account_id, interface, id
-    from event`,
-};
+    from event`;
 
 /**
  * The row of an event, which the statement inserts into the outbox and into the queue of its account. Belongs to the transaction
@@ -56,9 +53,7 @@ export async function insertEvent(transaction: Transaction, event: NewEvent): Pr
 }
 
 // In one statement, as in append-events.
-const appendTestEvent: Statement = {
-  name: 'append-test-event',
-  text: `
+const appendTestEvent = sql('append-test-event')`
     with event as (
       insert into webhook_event (account_id, interface, event_type, snapshot, request_id, is_test)
       values ($1, $2, $3, $4, $5, true)
@@ -68,8 +63,7 @@ const appendTestEvent: Statement = {
       select account_id, interface, id, $6
       from event
     )
-    select id from event`,
-};
+    select id from event`;
 
 /**
  * Inserts an event that reports no change, for one subscription of the account. If the subscription no longer pins the type when
@@ -96,10 +90,9 @@ export async function appendSubscriptionChange(
   transaction: Transaction,
   change: { accountId: AccountId; interfaceName: InterfaceName; subscriptionId: SubscriptionId },
 ): Promise<void> {
-  const statement = {
-    name: 'append-subscription-change',
-    text: 'insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, $2, $3)',
-  };
+  const statement = sql(
+    'append-subscription-change',
+  )`insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, $2, $3)`;
   const { accountId, interfaceName, subscriptionId } = change;
   await transaction.query(statement, [accountId, interfaceName, subscriptionId]);
   transaction.notifyAfterCommit(workerOf(accountId));

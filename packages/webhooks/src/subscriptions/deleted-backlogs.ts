@@ -1,19 +1,16 @@
-import { type Database, onlyRow, type Statement } from '@deedwire/store';
+import { type Database, onlyRow, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../kernel/ids.ts';
 import { isHome, pgArray } from '../kernel/sql.ts';
 
 // webhook_worker by primary key.
-const insertStatement: Statement = {
-  name: 'insert-deleted-backlog',
-  text: `
+const insertStatement = sql('insert-deleted-backlog')`
     with ${liveWorker}, noted as (
       insert into webhook_deleted_backlog (account_id, subscription_id)
       select $3, $2 from worker where ${isHome('$3::bigint')}
       on conflict do nothing
     )
-    select exists (select from worker) as "isAlive"`,
-};
+    select exists (select from worker) as "isAlive"`;
 
 /**
  * Notes that the worker of the shard must delete what is pending for a deleted subscription, and what it remembers about
@@ -29,13 +26,10 @@ export async function insertDeletedBacklog(
 }
 
 // webhook_deleted_backlog by primary key.
-const selectStatement: Statement = {
-  name: 'select-deleted-backlogs',
-  text: `
+const selectStatement = sql('select-deleted-backlogs')`
     select coalesce(json_agg(json_build_array(subscription_id::text, account_id::text)), '[]') as backlogs
     from webhook_deleted_backlog
-    where shard = $1`,
-};
+    where shard = $1`;
 
 /** Reads the deleted subscriptions of a shard whose deliveries must still be deleted. There are few. */
 export async function selectDeletedBacklogs(database: Database, shard: Shard): Promise<LaneId[]> {
@@ -46,10 +40,7 @@ export async function selectDeletedBacklogs(database: Database, shard: Shard): P
 }
 
 // webhook_pending_delivery by primary key.
-const selectPendingStatement: Statement = {
-  name: 'select-pending-of-deleted',
-  planning: 'in-index-order',
-  text: `
+const selectPendingStatement = sql('select-pending-of-deleted', 'in-index-order')`
     select coalesce(json_agg(delivery_id::text), '[]') as deliveries
     from (
       select delivery_id
@@ -57,8 +48,7 @@ const selectPendingStatement: Statement = {
       where subscription_id = $1 and delivery_id > $2
       order by delivery_id
       limit $3
-    ) page`,
-};
+    ) page`;
 
 /**
  * Reads the ids of the next pending deliveries of a subscription, in their order. Continuing after the last one matters:
@@ -79,9 +69,7 @@ export async function selectPendingOfDeleted(
 // The rows are looked up as in dispatch/sql/results.ts. A row that another transaction is recording or has just rescheduled is
 // skipped: waiting for it could deadlock, and this statement would not see the row that replaces it.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
-const deletePendingStatement: Statement = {
-  name: 'delete-pending-of-deleted',
-  text: `
+const deletePendingStatement = sql('delete-pending-of-deleted')`
     with ${liveWorker}, found as (
       select p.delivery_id, p.ctid, s.account_id
       from webhook_subscription s
@@ -109,8 +97,7 @@ const deletePendingStatement: Statement = {
     )
     select exists (select from worker) as "isAlive",
       coalesce(json_agg(delivery_id::text) filter (where delivery_id not in (select delivery_id from deleted)), '[]') as skipped
-    from found`,
-};
+    from found`;
 
 /**
  * Deletes pending deliveries of a deleted subscription. Does nothing if the subscription was not deleted.
@@ -129,9 +116,7 @@ export async function deletePendingOfDeleted(
 }
 
 // webhook_receiver_state, webhook_subscription and webhook_deleted_backlog by primary key.
-const deleteStatement: Statement = {
-  name: 'delete-deleted-backlog',
-  text: `
+const deleteStatement = sql('delete-deleted-backlog')`
     with ${liveWorker}, receiver as (
       delete from webhook_receiver_state r
       using worker, webhook_subscription s
@@ -141,8 +126,7 @@ const deleteStatement: Statement = {
       using worker
       where b.shard = ($3::bigint & 63)::smallint and b.subscription_id = $2 and ${isHome('b.account_id')}
     )
-    select exists (select from worker) as "isAlive"`,
-};
+    select exists (select from worker) as "isAlive"`;
 
 /**
  * Deletes the receiver state of a deleted subscription, and the note about its backlog. Call it once no delivery is pending,

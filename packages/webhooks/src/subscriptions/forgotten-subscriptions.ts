@@ -1,4 +1,4 @@
-import { type Database, onlyRow, type Statement } from '@deedwire/store';
+import { type Database, onlyRow, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { SubscriptionId, Shard } from '../kernel/ids.ts';
 import { pgArray } from '../kernel/sql.ts';
@@ -11,10 +11,7 @@ export interface DeletedPosition {
 
 // Deliveries are dropped 7 days after they have expired, by whole days. The milliseconds of an id count from 2026.
 // webhook_subscription_deleted, and webhook_deleted_backlog by primary key.
-const selectStatement: Statement = {
-  name: 'select-forgettable-subscriptions',
-  planning: 'in-index-order',
-  text: `
+const selectStatement = sql('select-forgettable-subscriptions', 'in-index-order')`
     select coalesce(json_agg(json_build_object('deletedAt', deleted_at::text, 'id', id::text)), '[]') as positions
     from (
       select s.deleted_at, s.id
@@ -27,8 +24,7 @@ const selectStatement: Statement = {
         and not exists (select from webhook_deleted_backlog b where b.shard = $1 and b.subscription_id = s.id)
       order by s.deleted_at, s.id
       limit $4
-    ) page`,
-};
+    ) page`;
 
 /**
  * Reads the next subscriptions of a shard that were deleted so long ago that their deliveries have been dropped, in the order of
@@ -46,12 +42,9 @@ export async function selectForgettable(
   return onlyRow(await database.query<{ positions: DeletedPosition[] }>(selectStatement, values)).positions;
 }
 
-const forgetStatement: Statement = {
-  name: 'forget-subscriptions',
-  text: `
+const forgetStatement = sql('forget-subscriptions')`
     with ${liveWorker}
-    select exists (select from worker) as "isAlive", (select webhook_forget_subscriptions($2::bigint[], $3) from worker)`,
-};
+    select exists (select from worker) as "isAlive", (select webhook_forget_subscriptions($2::bigint[], $3) from worker)`;
 
 /**
  * Deletes the rows of deleted subscriptions. Leaves those that have a replay and, unless `withDeliveries`, those that had a delivery.

@@ -1,4 +1,4 @@
-import { type Database, onlyRow, type Transaction } from '@deedwire/store';
+import { type Database, onlyRow, type Transaction, sql } from '@deedwire/store';
 import type { AccountId } from '../kernel/ids.ts';
 import { workerOf } from '../outbox/outbox.ts';
 
@@ -7,10 +7,7 @@ import { workerOf } from '../outbox/outbox.ts';
  * number. Served by webhook_listener_by_last_read.
  */
 export async function deleteUnreadListeners(transaction: Transaction, batch: number): Promise<number> {
-  const statement = {
-    name: 'delete-unread-listeners',
-    text: 'select webhook_delete_unread_listeners($1) as "accountId"',
-  };
+  const statement = sql('delete-unread-listeners')`select webhook_delete_unread_listeners($1) as "accountId"`;
   const rows = await transaction.query<{ accountId: AccountId }>(statement, [batch]);
   for (const { accountId } of rows) transaction.notifyAfterCommit(workerOf(accountId));
   return rows.length;
@@ -21,6 +18,6 @@ export async function deleteUnreadListeners(transaction: Transaction, batch: num
  * earlier release has left. Returns their number. Served by webhook_subscription_by_end_of_rotation.
  */
 export async function endRotations(database: Database, batch: number): Promise<number> {
-  const statement = { name: 'end-rotations', text: 'select webhook_end_rotations($1)::int as count' };
+  const statement = sql('end-rotations')`select webhook_end_rotations($1)::int as count`;
   return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from '@deedwire/store';
+import { type Transaction, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import { type AccountId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
 import { isHome, rememberedOwnerPause } from '../kernel/sql.ts';
@@ -25,9 +25,7 @@ export async function pauseRetiredSubscriptions(
   versions: readonly EventTypePin[],
   limit: number,
 ): Promise<PausedSubscription[]> {
-  const statement = {
-    name: 'pause-retired-subscriptions',
-    text: `
+  const statement = sql('pause-retired-subscriptions')`
       with ${liveWorker},
         retired as (
           select s.id
@@ -61,8 +59,7 @@ export async function pauseRetiredSubscriptions(
         (
           select coalesce(json_agg(json_build_object('id', id::text, 'accountId', account_id::text) order by id), '[]')
           from paused
-        ) as paused`,
-  };
+        ) as paused`;
   const rows = await transaction.query<{ isAlive: boolean; paused: PausedSubscription[] }>(statement, [
     workerId,
     versions.map(({ type }) => type),

@@ -2,9 +2,9 @@ import {
   LockTimeoutError,
   onlyRow,
   StatementTimeoutError,
-  type Statement,
   type Store,
   StoreUnavailableError,
+  sql,
 } from '@deedwire/store';
 import { FencedOutError, liveWorker, rowOfLiveWorker, type WorkerId } from '../fence/fence.ts';
 import type { Shard, SubscriptionId } from '../kernel/ids.ts';
@@ -18,9 +18,7 @@ const failuresMax = 10;
 // Those for which webhook_raise_alerts() has something to do: it decides, by the same conditions. Of deleted subscriptions, it
 // forgets the failures.
 // webhook_receiver_state_failing, webhook_subscription_episode_open, and the primary keys of all tables.
-const selectStatement: Statement = {
-  name: 'select-subscriptions-to-alert-about',
-  text: `
+const selectStatement = sql('select-subscriptions-to-alert-about')`
     with changed (id) as (
       select s.id
       from webhook_receiver_state r
@@ -48,13 +46,10 @@ const selectStatement: Statement = {
     select coalesce(json_agg(s.id::text order by random()), '[]') as ids
     from changed
     join webhook_subscription s using (id)
-    where s.shard = any ($1::smallint[]) and ${isHome('s.account_id')}`,
-};
+    where s.shard = any ($1::smallint[]) and ${isHome('s.account_id')}`;
 
 // A subscription that another transaction changes, which can last, has its turn later. A change waits for this transaction.
-const raiseStatement: Statement = {
-  name: 'raise-alerts',
-  text: `
+const raiseStatement = sql('raise-alerts')`
     with ${liveWorker}, unlocked as (
       select s.id, s.shard
       from worker
@@ -67,8 +62,7 @@ const raiseStatement: Statement = {
       from unlocked
     )
     select exists (select from worker) as "isAlive",
-      (select coalesce(json_agg(distinct shard), '[]') from raised where alerts > 0) as shards`,
-};
+      (select coalesce(json_agg(distinct shard), '[]') from raised where alerts > 0) as shards`;
 
 export interface RaiseAlertsOptions {
   readonly workerId: WorkerId;

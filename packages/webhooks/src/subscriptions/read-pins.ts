@@ -1,5 +1,5 @@
 import type { InterfaceName } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { PausedReason } from '../kernel/paused-reasons.ts';
 
@@ -46,9 +46,7 @@ export async function readPins(
   database: Database,
   accounts: readonly AccountId[],
 ): Promise<Map<AccountId, AccountPins>> {
-  const statement = {
-    name: 'read-pins',
-    text: `
+  const statement = sql('read-pins')`
       select s.account_id as "accountId", s.interface as "interfaceName", s.id, s.queue_position as "queuePosition",
         s.paused_reason as "pausedReason", s.kind = 'LISTENER' as "isListener",
         (
@@ -58,8 +56,7 @@ export async function readPins(
         ) as versions
       from webhook_subscription s
       where s.account_id = any ($1::bigint[]) and s.deleted_at is null
-      order by s.account_id, s.id`,
-  };
+      order by s.account_id, s.id`;
   const rows = await database.query<Row>(statement, [accounts]);
   const byAccount = Map.groupBy(rows, ({ accountId }) => accountId);
   return new Map(

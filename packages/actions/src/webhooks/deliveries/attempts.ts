@@ -1,4 +1,4 @@
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
@@ -58,10 +58,7 @@ async function selectGroup(
   pages: readonly AttemptsPage[],
   limit: number,
 ): Promise<(AttemptRow & { page: number })[]> {
-  const statement = {
-    name: 'select-attempts',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-attempts', 'for-values')`
       select d.page::int, a.delivery_id as "deliveryId", a.number, a.started_at as "startedAt",
         a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
       from unnest($1::bigint[], $2::int[]) with ordinality as d (id, before, page)
@@ -72,8 +69,7 @@ async function selectGroup(
         order by number desc
         limit $5
       ) a
-      order by d.page, a.number desc`,
-  };
+      order by d.page, a.number desc`;
   return database.query<AttemptRow & { page: number }>(statement, [
     pages.map(({ deliveryId }) => deliveryId),
     pages.map(({ before }) => before ?? largestInt),

@@ -1,4 +1,4 @@
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, PausedReason, SubscriptionId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
@@ -146,10 +146,7 @@ async function selectFacts(
   ids: readonly DeliveryId[],
   subscriptionIds: readonly unknown[],
 ): Promise<(DelayFacts & { id: DeliveryId })[]> {
-  const statement = {
-    name: 'select-delay-facts',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-delay-facts', 'for-values')`
       select p.delivery_id as id, clock_timestamp() as now, p.due_at as "dueAt", p.attempts,
         a.started_at as "lastAttemptAt", s.paused_reason as "pausedReason", s.paused_at as "pausedAt",
         r.breaker_open_until as "breakerOpenUntil", r.hold_until as "holdUntil", r.failing_since as "failingSince",
@@ -183,7 +180,6 @@ async function selectFacts(
         from webhook_attempt
         where delivery_id = wanted.id and delivery_id between $3::bigint and $4::bigint and number = p.attempts
         limit 1
-      ) a on true`,
-  };
+      ) a on true`;
   return database.query<DelayFacts & { id: DeliveryId }>(statement, [ids, subscriptionIds, ids.at(-1), ids[0]]);
 }

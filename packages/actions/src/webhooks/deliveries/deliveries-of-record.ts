@@ -1,5 +1,5 @@
 import type { AccountId, EventRecordType, RecordId } from '@deedwire/domain';
-import type { Database, PageQuery } from '@deedwire/store';
+import { type Database, type PageQuery, sql } from '@deedwire/store';
 import { type DeliveryId, type IdRange, splitByDays, type SubscriptionId } from '@deedwire/webhooks/tables';
 import { collectPage, daysMax, type DeliveryFilter } from './deliveries.ts';
 import { selectBoundsOfAllAccounts, selectListedSubscriptions } from './delivery-ids.ts';
@@ -116,10 +116,10 @@ async function selectRows(
   status: DeliveryStatus | null,
   range: IdRange,
 ): Promise<RecordRow[]> {
-  const statement = {
-    name: `select-deliveries-of-record${status === null ? '' : `-${status.toLowerCase()}`}`,
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql(
+    `select-deliveries-of-record${status === null ? '' : `-${status.toLowerCase()}`}`,
+    'in-index-order',
+  )`
       select d.id, d.subscription_id as "subscriptionId", d.event_type as "eventType",
         ${status === null ? 'true' : conditions[status]} as "canHaveStatus"
       from unnest($1::bigint[]) as a (id)
@@ -131,8 +131,7 @@ async function selectRows(
         limit $5
       ) d
       order by d.id desc
-      limit $5`,
-  };
+      limit $5`;
   return database.query<RecordRow>(statement, [accountIds, recordId, range.min, range.before, rowsPerStatement]);
 }
 
@@ -149,17 +148,13 @@ async function selectAccountsOf(
   recordId: RecordEvents['recordId'],
   range: IdRange,
 ): Promise<AccountId[]> {
-  const statement = {
-    name: 'select-accounts-of-record',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-accounts-of-record', 'in-index-order')`
       with recursive account as (
         (${nextAccount('')})
         union all
         select (${nextAccount('and account_id > account.id')}) from account where account.id is not null
       )
-      select id from account where id is not null`,
-  };
+      select id from account where id is not null`;
   const rows = await database.query<{ id: AccountId }>(statement, [recordId, range.min, range.before]);
   return rows.map(({ id }) => id);
 }

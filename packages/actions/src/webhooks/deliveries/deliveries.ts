@@ -1,5 +1,5 @@
 import type { AccountId } from '@deedwire/domain';
-import { firstRow, type Database, type PageQuery } from '@deedwire/store';
+import { firstRow, type Database, type PageQuery, sql } from '@deedwire/store';
 import { type DeliveryId, type SubscriptionId, type IdRange, splitByDays } from '@deedwire/webhooks/tables';
 import {
   type DeliveryIndex,
@@ -226,10 +226,7 @@ async function selectGroup(
   accountId: AccountId | null,
   ids: readonly DeliveryId[],
 ): Promise<DeliveryRow[]> {
-  const statement = {
-    name: 'select-deliveries-by-id',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-deliveries-by-id', 'for-values')`
       select d.id, d.subscription_id as "subscriptionId", d.sequence,
         case
           when f.delivery_id < r.expired_before then 'EXPIRED'
@@ -272,7 +269,6 @@ async function selectGroup(
       ) retry on true
       where d.id = any ($1::bigint[]) and d.id between $2::bigint and $3::bigint
         and ($4::bigint is null or d.account_id = $4)
-      order by d.id desc`,
-  };
+      order by d.id desc`;
   return database.query<DeliveryRow>(statement, [ids, ids.at(-1), ids[0], accountId]);
 }

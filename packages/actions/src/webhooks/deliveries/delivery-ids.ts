@@ -1,4 +1,4 @@
-import { onlyRow, type Database } from '@deedwire/store';
+import { onlyRow, type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId, IdRange } from '@deedwire/webhooks/tables';
 import {
   type DeliveriesOwner,
@@ -25,9 +25,7 @@ export async function selectListedSubscriptions(
 ): Promise<ListedSubscriptions> {
   const [name, column, value] =
     accountId === null ? ['subscription', 's.id', subscriptionId] : ['account', 's.account_id', accountId];
-  const statement = {
-    name: `select-listed-subscriptions-of-${name}`,
-    text: `
+  const statement = sql(`select-listed-subscriptions-of-${name}`)`
       select r.expired_before as "expiredBefore", clock_timestamp() as now,
         listed.ids as "subscriptionIds", listed.oldest as "oldestSubscriptionId"
       from webhook_retention r
@@ -36,8 +34,7 @@ export async function selectListedSubscriptions(
         from webhook_subscription s
         join webhook_subscription_sequence q on q.subscription_id = s.id and q.last_sequence > 0
         where ${column} = $1 and s.kind = 'PUSH' and s.deleted_at is null
-      ) listed`,
-  };
+      ) listed`;
   const listed = onlyRow(await database.query<ListedSubscriptions>(statement, [value]));
   const subscriptionIds = listed.subscriptionIds.filter((id) => subscriptionId === null || id === subscriptionId);
   return { ...listed, subscriptionIds };
@@ -45,13 +42,10 @@ export async function selectListedSubscriptions(
 
 /** Served by webhook_subscription_pkey. */
 export async function selectBoundsOfAllAccounts(database: Database): Promise<ListBounds> {
-  const statement = {
-    name: 'select-bounds-of-all-accounts',
-    text: `
+  const statement = sql('select-bounds-of-all-accounts')`
       select expired_before as "expiredBefore", clock_timestamp() as now,
         (select id from webhook_subscription order by id limit 1) as "oldestSubscriptionId"
-      from webhook_retention`,
-  };
+      from webhook_retention`;
   return onlyRow(await database.query<ListBounds>(statement, []));
 }
 
@@ -124,10 +118,7 @@ export async function selectDeliveryIds(
   withTypes = false,
 ): Promise<TypedIdRow[]> {
   const { table, id, condition, hasEventType } = sources[index];
-  const statement = {
-    name: `select-${withTypes ? 'typed' : 'delivery'}-ids-${index}`,
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql(`select-${withTypes ? 'typed' : 'delivery'}-ids-${index}`, 'in-index-order')`
       select p.subscription_id as "subscriptionId", newest.*
       from unnest($1::bigint[], $2::bigint[]) as p (subscription_id, before)
       cross join lateral (
@@ -138,8 +129,7 @@ export async function selectDeliveryIds(
           and d.${id} >= $3::bigint and d.${id} < $4::bigint ${condition}
         order by d.subscription_id desc, d.${id} desc
         limit $5
-      ) newest`,
-  };
+      ) newest`;
   return database.query<TypedIdRow>(statement, [
     positions.map(({ subscriptionId }) => subscriptionId),
     positions.map(({ before }) => before),
@@ -164,10 +154,7 @@ export async function selectEventTypes(
   database: Database,
   ids: readonly DeliveryId[],
 ): Promise<Map<DeliveryId, string>> {
-  const statement = {
-    name: 'select-event-types',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-event-types', 'for-values')`
       select d.id, d.event_type as "eventType"
       from unnest($1::bigint[]) as wanted (id)
       cross join lateral (
@@ -175,8 +162,7 @@ export async function selectEventTypes(
         from webhook_delivery
         where id = wanted.id and id between $2::bigint and $3::bigint
         limit 1
-      ) d`,
-  };
+      ) d`;
   const types = new Map<DeliveryId, string>();
   for (const group of groupIds(ids, typesPerStatement, daysPerStatement)) {
     const values = [group, group.at(-1), group[0]];
@@ -188,16 +174,12 @@ export async function selectEventTypes(
 
 /** The newest deliveries of a range, of all accounts. Served by webhook_delivery_pkey. */
 export async function selectIdsOfAllAccounts(database: Database, range: IdRange, limit: number): Promise<DeliveryId[]> {
-  const statement = {
-    name: 'select-ids-of-all-accounts',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-ids-of-all-accounts', 'in-index-order')`
       select id
       from webhook_delivery
       where id >= $1::bigint and id < $2::bigint
       order by id desc
-      limit $3`,
-  };
+      limit $3`;
   const rows = await database.query<{ id: DeliveryId }>(statement, [range.min, range.before, limit]);
   return rows.map(({ id }) => id);
 }
@@ -222,10 +204,7 @@ export async function selectLatestAttemptsOfAllAccounts(
   range: IdRange,
   limit: number,
 ): Promise<ScannedAttempts> {
-  const statement = {
-    name: 'select-latest-attempts-of-all-accounts',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-latest-attempts-of-all-accounts', 'in-index-order')`
       select
         coalesce(
           array_agg(distinct delivery_id order by delivery_id desc)
@@ -239,8 +218,7 @@ export async function selectLatestAttemptsOfAllAccounts(
         where delivery_id >= $1::bigint and delivery_id < $2::bigint
         order by delivery_id desc, number desc
         limit $3
-      ) latest`,
-  };
+      ) latest`;
   return onlyRow(await database.query<ScannedAttempts>(statement, [range.min, range.before, limit]));
 }
 
@@ -257,9 +235,7 @@ export async function selectSubscriptionsWith(
   limit: number,
 ): Promise<SubscriptionId[]> {
   const table = deliveries === 'pending' ? 'webhook_pending_delivery' : 'webhook_failed_delivery';
-  const statement = {
-    name: `select-subscriptions-with-${deliveries}`,
-    text: `
+  const statement = sql(`select-subscriptions-with-${deliveries}`)`
       with recursive subscription as (
         (select subscription_id as id from ${table} where subscription_id > $1 order by subscription_id limit 1)
         union all
@@ -270,8 +246,7 @@ export async function selectSubscriptionsWith(
       select id
       from subscription
       where id is not null
-      limit $2`,
-  };
+      limit $2`;
   const rows = await database.query<{ id: SubscriptionId }>(statement, [afterId ?? '0', limit]);
   return rows.map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
 import { nearestIdAt } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, ReplayId, EventId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
@@ -72,10 +72,7 @@ async function selectOfEach<Row extends object>(
   columns: string,
   keys: readonly AttemptKey[],
 ): Promise<(Row | null)[]> {
-  const statement = {
-    name,
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql(name, 'for-values')`
       select k.position::int, e.*
       from unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::bigint[], $5::bigint[])
         with ordinality as k (delivery_id, number, started_at, min_id, max_id, position)
@@ -85,8 +82,7 @@ async function selectOfEach<Row extends object>(
         where delivery_id = k.delivery_id and number = k.number and started_at = k.started_at
           and id between $6::bigint and $7::bigint and id between k.min_id and k.max_id
         limit 1
-      ) e`,
-  };
+      ) e`;
   const results = keys.map((): Row | null => null);
   const entries = Array.from(keys, (key, index) => ({ ...key, index, ...boundsOf(key) }));
   entries.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
@@ -160,10 +156,7 @@ const daysOfPayloads = 14;
  * Served by webhook_payload_pkey. The bounds of the ids select the partitions.
  */
 export async function selectShownPayloads(database: Database, keys: readonly PayloadKey[]): Promise<(string | null)[]> {
-  const statement = {
-    name: 'select-shown-payloads',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-shown-payloads', 'for-values')`
       select k.event_id as "eventId", k.event_version as "eventVersion", p.body
       from unnest($1::bigint[], $2::text[]) as k (event_id, event_version)
       cross join lateral (
@@ -171,8 +164,7 @@ export async function selectShownPayloads(database: Database, keys: readonly Pay
         from webhook_payload
         where event_id = k.event_id and event_version = k.event_version and event_id between $3::bigint and $4::bigint
         limit 1
-      ) p`,
-  };
+      ) p`;
   const versionsOf = Map.groupBy(keys, ({ eventId }) => eventId);
   const newestFirst = [...versionsOf.keys()].toSorted((a, b) => (BigInt(a) > BigInt(b) ? -1 : 1));
   const bodies = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { type AccountId, nearestIdAt } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import type { AttemptRow } from './attempts.ts';
 import { selectDeliveryIds, selectEventTypes, selectListedSubscriptions } from './delivery-ids.ts';
@@ -111,10 +111,7 @@ async function selectDueIds(
   subscriptionIds: readonly SubscriptionId[],
   limit: number,
 ): Promise<DeliveryId[]> {
-  const statement = {
-    name: 'select-due-ids',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-due-ids', 'in-index-order')`
       select due.delivery_id as id
       from unnest($1::bigint[]) as s (id)
       cross join lateral (
@@ -124,8 +121,7 @@ async function selectDueIds(
         order by subscription_id, due_at
         limit $2
       ) due
-      limit $2`,
-  };
+      limit $2`;
   const rows = await database.query<{ id: DeliveryId }>(statement, [subscriptionIds, limit]);
   return rows.map(({ id }) => id);
 }
@@ -137,15 +133,12 @@ async function selectRetriedIds(
   afterId: string,
   limit: number,
 ): Promise<DeliveryId[]> {
-  const statement = {
-    name: 'select-retried-ids',
-    text: `
+  const statement = sql('select-retried-ids')`
       select delivery_id as id
       from webhook_replay
       where account_id = $1 and id > $2 and delivery_id is not null and ($3::bigint is null or subscription_id = $3)
       order by account_id, id desc
-      limit $4`,
-  };
+      limit $4`;
   const rows = await database.query<{ id: DeliveryId }>(statement, [accountId, afterId, subscriptionId, limit]);
   return rows.map(({ id }) => id);
 }
@@ -166,10 +159,7 @@ async function selectAttemptsSince(
   ids: readonly DeliveryId[],
   since: Date,
 ): Promise<(AttemptRow & { subscriptionId: SubscriptionId })[]> {
-  const statement = {
-    name: 'select-attempts-since',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-attempts-since', 'for-values')`
       select a.delivery_id as "deliveryId", a.subscription_id as "subscriptionId", a.number, a.started_at as "startedAt",
         a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
       from unnest($1::bigint[]) as d (id)
@@ -180,8 +170,7 @@ async function selectAttemptsSince(
         order by number desc
         limit $5
       ) a
-      where a.started_at >= $4`,
-  };
+      where a.started_at >= $4`;
   const rows = [];
   for (const group of groupIds(ids, deliveriesPerStatement, daysPerStatement)) {
     const values = [group, group.at(-1), group[0], since, attemptsOfDeliveryMax];

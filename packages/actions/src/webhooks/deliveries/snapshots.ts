@@ -1,4 +1,4 @@
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { EventId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
@@ -15,14 +15,10 @@ export async function selectSnapshots(
   database: Database,
   ids: readonly EventId[],
 ): Promise<ReadonlyMap<EventId, unknown>> {
-  const statement = {
-    name: 'select-snapshots',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-snapshots', 'for-values')`
       select id, snapshot
       from webhook_event
-      where id = any ($1::bigint[]) and id between $2::bigint and $3::bigint`,
-  };
+      where id = any ($1::bigint[]) and id between $2::bigint and $3::bigint`;
   const newestFirst = [...new Set(ids)].toSorted((a, b) => (BigInt(a) > BigInt(b) ? -1 : 1));
   const snapshots = new Map<EventId, unknown>();
   for (const group of groupIds(newestFirst, eventsPerStatement, daysOfEvents)) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, personEvents } from '@deedwire/domain';
-import { type Database, onlyRow } from '@deedwire/store';
+import { type Database, onlyRow, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';
@@ -49,17 +49,13 @@ async function scan(
 ): Promise<void> {
   type Part = { readTo: string | null; read: number; rows: never[] };
   const table = noun === 'events' ? 'webhook_event' : 'webhook_delivery';
-  const statement = {
-    name: `scan-${noun}-of-persons`,
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql(`scan-${noun}-of-persons`, 'for-values')`
       with part as materialized (
         select id, ${columns} from ${table} where id >= $1::bigint and id < $2::bigint order by id limit ${rowsPerPart}
       )
       select case when count(*) = ${rowsPerPart} then max(id)::text end as "readTo", count(*)::int as read,
         coalesce(json_agg(json_build_object('id', id::text, ${row})) filter (where ${condition}), '[]') as rows
-      from part`,
-  };
+      from part`;
   let read = 0;
   const expiredBefore = BigInt(await selectExpiredBefore(database));
   const range = storedRange({ id: from, expiredBefore, now: await selectTime(database) });

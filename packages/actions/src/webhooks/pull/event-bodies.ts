@@ -1,4 +1,4 @@
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { clockStep, idsPerDay } from '@deedwire/webhooks/tables';
 import type { PayloadKey } from '../deliveries/exchanges.ts';
 import { type NumberedRow, selectNotRendered } from './statements.ts';
@@ -86,10 +86,7 @@ async function selectGroup(
   bytesMax: number,
   isFirst: boolean,
 ): Promise<BodyRow[]> {
-  const statement = {
-    name: 'select-event-bodies',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-event-bodies', 'for-values')`
       select "isKept", case when bytes <= $5 or (number = 1 and $6) then body end as body
       from (
         select k.number, p.body is not null as "isKept", p.body,
@@ -102,8 +99,7 @@ async function selectGroup(
           limit 1
         ) p on true
       ) sized
-      order by number`,
-  };
+      order by number`;
   const ids = keys.map(({ eventId }) => BigInt(eventId)).toSorted((a, b) => (a < b ? -1 : 1));
   return database.query<BodyRow & Record<string, unknown>>(statement, [
     keys.map(({ eventId }) => eventId),

@@ -1,5 +1,5 @@
 import { type AccountId, timeOf } from '@deedwire/domain';
-import { type Database, firstRow, onlyRow } from '@deedwire/store';
+import { type Database, firstRow, onlyRow, sql } from '@deedwire/store';
 import type { IdRange, DeliveryId, SubscriptionId, EventId } from '@deedwire/webhooks/tables';
 
 /** A subscription, as it was when a statement read it. */
@@ -33,16 +33,13 @@ export async function selectPulledSubscription(
   id: SubscriptionId,
   kind: PulledKind,
 ): Promise<PulledSubscription | null> {
-  const statement = {
-    name: 'select-pulled-subscription',
-    text: `
+  const statement = sql('select-pulled-subscription')`
       select q.last_sequence as "lastSequence", r.expired_before as "expiredBefore", clock_timestamp() as now,
         coalesce(s.last_read_at < now() - interval '1 hour', false) as "mustNoteRead"
       from webhook_subscription s
       join webhook_subscription_sequence q on q.subscription_id = s.id
       cross join webhook_retention r
-      where s.id = $1 and s.account_id = coalesce($2, s.account_id) and s.kind = $3 and s.deleted_at is null`,
-  };
+      where s.id = $1 and s.account_id = coalesce($2, s.account_id) and s.kind = $3 and s.deleted_at is null`;
   const row = firstRow(await database.query<PulledRow>(statement, [id, accountId, kind]));
   if (row === null) return null;
   const { lastSequence, expiredBefore, now, mustNoteRead } = row;
@@ -59,11 +56,10 @@ export async function selectNumberOf(
   subscriptionId: SubscriptionId,
   deliveryId: bigint,
 ): Promise<number | null> {
-  const statement = {
-    name: 'select-number-of-delivery',
-    planning: 'for-values' as const,
-    text: 'select sequence from webhook_delivery where id = $2::bigint and subscription_id = $1',
-  };
+  const statement = sql(
+    'select-number-of-delivery',
+    'for-values',
+  )`select sequence from webhook_delivery where id = $2::bigint and subscription_id = $1`;
   const row = firstRow(await database.query<{ sequence: string }>(statement, [subscriptionId, deliveryId]));
   return row === null ? null : Number(row.sequence);
 }
@@ -82,11 +78,10 @@ const commitMs = 60_000;
 
 /** Returns the time before which every event of an account has been numbered, for pages that are read later. */
 export async function selectNumberedUntil(database: Database, accountId: AccountId): Promise<Date> {
-  const statement = {
-    name: 'select-numbered-until',
-    planning: 'in-index-order' as const,
-    text: 'select clock_timestamp() as now, webhook_oldest_queued_event($1::bigint) as oldest',
-  };
+  const statement = sql(
+    'select-numbered-until',
+    'in-index-order',
+  )`select clock_timestamp() as now, webhook_oldest_queued_event($1::bigint) as oldest`;
   return numberedUntil(onlyRow(await database.query<OldestQueued>(statement, [accountId])));
 }
 
@@ -100,16 +95,13 @@ export async function selectNumberedUntilOf(
   database: Database,
   id: SubscriptionId,
 ): Promise<{ numberedUntil: Date; waitingSince: Date | null }> {
-  const statement = {
-    name: 'select-numbered-until-of-subscription',
-    text: `
+  const statement = sql('select-numbered-until-of-subscription')`
       select clock_timestamp() as now, (
         select min(q.event_id)
         from webhook_subscription s
         join webhook_event_queue q on q.shard = (s.account_id & 63)::smallint and q.account_id = s.account_id
         where s.id = $1
-      ) as oldest`,
-  };
+      ) as oldest`;
   const row = onlyRow(await database.query<OldestQueued>(statement, [id]));
   return { numberedUntil: numberedUntil(row), waitingSince: row.oldest === null ? null : timeOf(row.oldest) };
 }
@@ -142,16 +134,12 @@ export async function selectNumbered(
   { min, before }: IdRange,
   { after, until }: SequenceRange,
 ): Promise<NumberedRow[]> {
-  const statement = {
-    name: 'select-numbered-deliveries',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-numbered-deliveries', 'in-index-order')`
       select ${columns}
       from webhook_delivery
       where subscription_id = any (array[$1::bigint]) and id >= $2::bigint and id < $3::bigint
         and sequence > $4::bigint and sequence <= $5::bigint
-      order by subscription_id, id`,
-  };
+      order by subscription_id, id`;
   const rows = await database.query<SelectedRow>(statement, [subscriptionId, min, before, after, until]);
   return rows.map(toNumberedRow);
 }
@@ -182,10 +170,7 @@ export async function selectOldestNumbered(
   { min, before }: IdRange,
   { after, until }: SequenceRange,
 ): Promise<OldestNumbered> {
-  const statement = {
-    name: 'select-oldest-numbered-deliveries',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-oldest-numbered-deliveries', 'in-index-order')`
       with oldest as materialized (
         select ${columns}
         from webhook_delivery
@@ -202,8 +187,7 @@ export async function selectOldestNumbered(
             "isErased"
           )), '[]')
           from oldest
-          where sequence > $5::bigint and sequence <= $6::bigint) as rows`,
-  };
+          where sequence > $5::bigint and sequence <= $6::bigint) as rows`;
   type StoredRow = Omit<NumberedRow, 'occurredAt'> & { occurredAt: number };
   const row = onlyRow(
     await database.query<{ lastSequence: string; readTo: string | null; rows: StoredRow[] }>(statement, [
@@ -237,16 +221,12 @@ export async function selectNumbers(
   end: 'oldest' | 'newest',
 ): Promise<NumberedId[]> {
   const direction = end === 'oldest' ? 'asc' : 'desc';
-  const statement = {
-    name: `select-${end}-numbers`,
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql(`select-${end}-numbers`, 'in-index-order')`
       select id, sequence
       from webhook_delivery
       where subscription_id = any (array[$1::bigint]) and id >= $2::bigint and id < $3::bigint
       order by subscription_id ${direction}, id ${direction}
-      limit ${readForNumbers}`,
-  };
+      limit ${readForNumbers}`;
   const rows = await database.query<{ id: DeliveryId; sequence: string }>(statement, [subscriptionId, min, before]);
   return rows.map(({ id, sequence }) => ({ id, sequence: Number(sequence) }));
 }
@@ -257,14 +237,10 @@ export async function selectLowestNumber(
   subscriptionId: SubscriptionId,
   { min, before }: IdRange,
 ): Promise<number | null> {
-  const statement = {
-    name: 'select-lowest-number',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-lowest-number', 'in-index-order')`
       select min(sequence) as lowest
       from webhook_delivery
-      where subscription_id = any (array[$1::bigint]) and id >= $2::bigint and id < $3::bigint`,
-  };
+      where subscription_id = any (array[$1::bigint]) and id >= $2::bigint and id < $3::bigint`;
   const { lowest } = onlyRow(await database.query<{ lowest: string | null }>(statement, [subscriptionId, min, before]));
   return lowest === null ? null : Number(lowest);
 }
@@ -321,10 +297,7 @@ export async function selectNotRendered(
   ids: readonly DeliveryId[],
   { min, before }: IdRange,
 ): Promise<DeliveryId[]> {
-  const statement = {
-    name: 'select-not-rendered',
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql('select-not-rendered', 'for-values')`
       select a.id
       from unnest($1::bigint[]) as d (id)
       cross join lateral (
@@ -333,8 +306,7 @@ export async function selectNotRendered(
         where delivery_id = d.id and number = 1 and error = 'RENDERING_FAILED'
           and delivery_id >= $2::bigint and delivery_id < $3::bigint
         limit 1
-      ) a`,
-  };
+      ) a`;
   return (await database.query<{ id: DeliveryId }>(statement, [ids, min, before])).map(({ id }) => id);
 }
 

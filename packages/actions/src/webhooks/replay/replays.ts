@@ -1,5 +1,13 @@
 import { type AccountId, type InterfaceName, nearestIdAt } from '@deedwire/domain';
-import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
+import {
+  type Database,
+  firstRow,
+  keysetConditions,
+  onlyRow,
+  type PageQuery,
+  type Transaction,
+  sql,
+} from '@deedwire/store';
 import { idsPerDay, type ReplayId, type SubscriptionId, type DeliveryId } from '@deedwire/webhooks/tables';
 import { displacements, narrowToSequences } from './sequence-ids.ts';
 
@@ -68,13 +76,10 @@ export async function selectReplay(
   accountId: AccountId | null,
   id: ReplayId,
 ): Promise<ReplayRow | null> {
-  const statement = {
-    name: 'select-replay',
-    text: `
+  const statement = sql('select-replay')`
       select ${replayColumns}
       from ${replayTables}
-      where r.id = $2 and ($1::bigint is null or r.account_id = $1) and r.delivery_id is null`,
-  };
+      where r.id = $2 and ($1::bigint is null or r.account_id = $1) and r.delivery_id is null`;
   return firstRow(await database.query<ReplayRow & Record<string, unknown>>(statement, [accountId, id]));
 }
 
@@ -84,14 +89,11 @@ export async function selectReplays(
   accountId: AccountId,
   page: PageQuery<'WebhookReplay'>,
 ): Promise<ReplayRow[]> {
-  const statement = {
-    name: 'select-replays',
-    text: `
+  const statement = sql('select-replays')`
       select ${replayColumns}
       from ${replayTables}
       where r.delivery_id is null and ${keysetConditions(['r.account_id', '$1'], 'r.id', '$2')}
-      limit $3`,
-  };
+      limit $3`;
   return database.query<ReplayRow & Record<string, unknown>>(statement, [accountId, page.afterId, page.limit]);
 }
 
@@ -109,9 +111,7 @@ export async function selectReplaysOfSubscription(
   subscriptionId: SubscriptionId,
   page: PageQuery<'WebhookReplay'>,
 ): Promise<{ rows: ReplayRow[]; readTo: ReplayId | null }> {
-  const search = {
-    name: 'search-replays-of-subscription',
-    text: `
+  const search = sql('search-replays-of-subscription')`
       select count(*)::int as count, min(id)::text as "readTo",
         coalesce(array_agg(id::text order by id desc) filter (where subscription_id = $4), '{}') as ids
       from (
@@ -119,8 +119,7 @@ export async function selectReplaysOfSubscription(
         from webhook_replay r
         where delivery_id is null and ${keysetConditions(['account_id', '$1'], 'id', '$2')}
         limit $3
-      ) searched`,
-  };
+      ) searched`;
   const { count, readTo, ids } = onlyRow(
     await database.query<{ count: number; readTo: ReplayId | null; ids: ReplayId[] }>(search, [
       accountId,
@@ -129,10 +128,9 @@ export async function selectReplaysOfSubscription(
       subscriptionId,
     ]),
   );
-  const statement = {
-    name: 'select-replays-by-id',
-    text: `select ${replayColumns} from ${replayTables} where r.id = any ($1::bigint[]) order by r.id desc`,
-  };
+  const statement = sql(
+    'select-replays-by-id',
+  )`select ${replayColumns} from ${replayTables} where r.id = any ($1::bigint[]) order by r.id desc`;
   const wanted = ids.slice(0, page.limit);
   const rows =
     wanted.length === 0 ? [] : await database.query<ReplayRow & Record<string, unknown>>(statement, [wanted]);
@@ -169,13 +167,10 @@ export async function selectReplayIds(
   { since, until, fromSequence, untilSequence }: ReplayRange,
   isEstimate: boolean,
 ): Promise<ReplayIds> {
-  const statement = {
-    name: 'select-replay-ids',
-    text: `
+  const statement = sql('select-replay-ids')`
       select greatest($2::bigint, expired_before, $1::bigint - $4::bigint)::text as "fromId",
         least($3::bigint, new_record_id())::text as "untilId"
-      from webhook_retention`,
-  };
+      from webhook_retention`;
   const from = since === null ? '0' : nearestIdAt(since);
   const values = [subscriptionId, from, until === null ? null : nearestIdAt(until), String(idsPerDay)];
   const row = firstRow(await database.query<ReplayIds & Record<string, unknown>>(statement, values));
@@ -202,15 +197,12 @@ export async function insertReplay(
     perSecond: number;
   },
 ): Promise<ReplayId | null> {
-  const statement = {
-    name: 'insert-replay',
-    text: `
+  const statement = sql('insert-replay')`
       insert into webhook_replay (account_id, interface, subscription_id, event_types, only_failed, per_second, from_id, until_id,
         from_sequence, until_sequence, last_id)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $7::bigint - 1)
       on conflict (subscription_id) where delivery_id is null and ended_at is null and cancelled_at is null do nothing
-      returning id`,
-  };
+      returning id`;
   const { accountId, interfaceName, subscriptionId, range, ids, perSecond } = replay;
   const rows = await transaction.query<{ id: ReplayId }>(statement, [
     accountId,
@@ -229,15 +221,12 @@ export async function insertReplay(
 
 /** Stops a replay that runs, of a subscription that is not deleted. Returns false if there is none. Served by webhook_replay_pkey. */
 export async function cancelReplay(transaction: Transaction, accountId: AccountId, id: ReplayId): Promise<boolean> {
-  const statement = {
-    name: 'cancel-replay',
-    text: `
+  const statement = sql('cancel-replay')`
       update webhook_replay
       set cancelled_at = now()
       where id = $2 and account_id = $1 and delivery_id is null and ended_at is null and cancelled_at is null
         and exists (select from webhook_subscription where id = webhook_replay.subscription_id and deleted_at is null)
-      returning id`,
-  };
+      returning id`;
   return (await transaction.query(statement, [accountId, id])).length === 1;
 }
 
@@ -276,10 +265,7 @@ export async function countReplayed(
   const deliveries = `
         from webhook_delivery d
         where d.subscription_id = $1 and d.id >= $2::bigint and d.id < $3::bigint`;
-  const statement = {
-    name: `count-replayed-${onlyFailed ? 'failures' : 'deliveries'}`,
-    planning: 'for-values' as const,
-    text: `
+  const statement = sql(`count-replayed-${onlyFailed ? 'failures' : 'deliveries'}`, 'for-values')`
       select event_type as type, count(*) filter (where matches)::int as count, count(*)::int as searched
       from (
         select d.event_type, ($4::text[] is null or d.event_type = any ($4))
@@ -288,8 +274,7 @@ export async function countReplayed(
         limit $7::bigint
       ) searched
       group by event_type
-      order by count desc, event_type`,
-  };
+      order by count desc, event_type`;
   const values = [subscriptionId, fromId, untilId, eventTypes, fromSequence, untilSequence, limit];
   const rows = await database.query<ReplayCount & { searched: number }>(statement, values);
   return {
@@ -307,14 +292,11 @@ export async function countRecentRetries(
   accountId: AccountId,
   limit: number,
 ): Promise<number> {
-  const lock = {
-    name: 'lock-retries-of-account',
-    text: `select pg_advisory_xact_lock(hashtextextended('webhook-retries:' || $1::text, 0))`,
-  };
+  const lock = sql(
+    'lock-retries-of-account',
+  )`select pg_advisory_xact_lock(hashtextextended('webhook-retries:' || $1::text, 0))`;
   await transaction.query(lock, [accountId]);
-  const statement = {
-    name: 'count-recent-retries',
-    text: `
+  const statement = sql('count-recent-retries')`
       select count(*) filter (where created_at > now() - interval '1 minute')::int as count
       from (
         select created_at
@@ -322,8 +304,7 @@ export async function countRecentRetries(
         where account_id = $1 and delivery_id is not null
         order by id desc
         limit $2
-      ) latest`,
-  };
+      ) latest`;
   return onlyRow(await transaction.query<{ count: number }>(statement, [accountId, limit])).count;
 }
 
@@ -340,15 +321,12 @@ export async function insertRetry(
     deliveryId: DeliveryId;
   },
 ): Promise<boolean> {
-  const statement = {
-    name: 'insert-retry',
-    text: `
+  const statement = sql('insert-retry')`
       insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id,
         last_id)
       values ($1, $2, $3, $4, false, 1, $4, $4::bigint + 1, $4::bigint - 1)
       on conflict (delivery_id) where delivery_id is not null and ended_at is null and cancelled_at is null do nothing
-      returning id`,
-  };
+      returning id`;
   const { accountId, interfaceName, subscriptionId, deliveryId } = retry;
   const rows = await transaction.query<{ id: ReplayId }>(statement, [
     accountId,
@@ -361,6 +339,6 @@ export async function insertRetry(
 
 /** Deliveries with a smaller id have expired. */
 export async function selectExpiredBefore(database: Database): Promise<DeliveryId> {
-  const statement = { name: 'select-expired-before', text: 'select expired_before as id from webhook_retention' };
+  const statement = sql('select-expired-before')`select expired_before as id from webhook_retention`;
   return onlyRow(await database.query<{ id: DeliveryId }>(statement, [])).id;
 }

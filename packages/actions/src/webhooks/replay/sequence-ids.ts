@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { type DeliveryId, type IdRange, idsPerDay, type SubscriptionId } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';
 
@@ -82,16 +82,12 @@ async function findSequence(
 
 // webhook_delivery_by_subscription, in the partitions between both ids. The limit is unknown to the planner, which could read the
 // deliveries of all subscriptions in the order of their ids otherwise.
-const selectFirstStatement: Statement = {
-  name: 'select-first-delivery-to-replay',
-  planning: 'for-values',
-  text: `
+const selectFirstStatement = sql('select-first-delivery-to-replay', 'for-values')`
     select id, sequence
     from webhook_delivery
     where subscription_id = $1 and id >= $2 and id < $3
     order by id
-    limit (select 1)`,
-};
+    limit (select 1)`;
 
 /** The first delivery with an id from `min` to below `before`. Null if there is none. */
 async function selectFirst(

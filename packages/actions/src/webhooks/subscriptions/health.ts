@@ -1,5 +1,5 @@
 import { type AccountId, timeOf } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 
 export const healthStates = ['HEALTHY', 'RETRYING', 'FAILING', 'PAUSED'] as const;
@@ -70,10 +70,7 @@ export async function selectHealth(
   accountId: AccountId,
   ids: readonly SubscriptionId[],
 ): Promise<Health[]> {
-  const statement = {
-    name: 'select-subscription-health',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('select-subscription-health', 'in-index-order')`
       select clock_timestamp() as now, s.id is null or s.paused_reason is not null as "isPaused",
         r.consecutive_failures as "consecutiveFailures", r.failing_since as "failingSince", r.last_failure_at as "lastFailureAt",
         r.last_failed_delivery_id as "lastFailedDeliveryId", r.breaker_open_until as "breakerOpenUntil", waiting."pendingCount", waiting."oldestPending",
@@ -113,7 +110,6 @@ export async function selectHealth(
           limit ${countedDeliveriesMax + 1}
         ) pending
       ) waiting
-      order by wanted.number`,
-  };
+      order by wanted.number`;
   return (await database.query<HealthFacts & Record<string, unknown>>(statement, [accountId, ids])).map(healthOf);
 }

@@ -1,5 +1,5 @@
 import type { AccountId } from '@deedwire/domain';
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
 
 /** `WebhookHourStatistics`. */
@@ -28,9 +28,7 @@ export async function selectHourStatistics(
   ids: readonly SubscriptionId[],
   hours: number,
 ): Promise<{ currentHour: Date | null; known: Map<SubscriptionId, HourStatistics[]> }> {
-  const statement = {
-    name: 'select-hour-statistics',
-    text: `
+  const statement = sql('select-hour-statistics')`
       select s.id, date_trunc('hour', now(), 'UTC') as "currentHour", known.*
       from webhook_subscription s
       left join lateral (
@@ -42,8 +40,7 @@ export async function selectHourStatistics(
         group by hour
         order by hour
       ) known on true
-      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
-  };
+      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`;
   type Row = { id: SubscriptionId; currentHour: Date } & (HourStatistics | { hour: null });
   const rows = await database.query<Row>(statement, [accountId, ids, hours]);
   const known = new Map<SubscriptionId, HourStatistics[]>();

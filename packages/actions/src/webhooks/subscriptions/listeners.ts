@@ -1,5 +1,13 @@
 import type { AccountId } from '@deedwire/domain';
-import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
+import {
+  type Database,
+  firstRow,
+  keysetConditions,
+  onlyRow,
+  type PageQuery,
+  type Transaction,
+  sql,
+} from '@deedwire/store';
 import { appendSubscriptionChange, workerOf } from '@deedwire/webhooks/outbox';
 import { type ListenerId, type SubscriptionId, subscriptionIdOf, type EventTypePin } from '@deedwire/webhooks/tables';
 import type { SubscriptionOwner } from './subscriptions.ts';
@@ -34,9 +42,7 @@ export async function insertListener(
   transaction: Transaction,
   { accountId, interfaceName }: SubscriptionOwner,
 ): Promise<ListenerId> {
-  const statement = {
-    name: 'insert-listener',
-    text: `
+  const statement = sql('insert-listener')`
       with listener as (
         insert into webhook_subscription (account_id, interface, kind, callback_url, secret_ciphertext, paused_reason, paused_at,
           owner_paused_at, last_read_at, queue_position)
@@ -46,8 +52,7 @@ export async function insertListener(
       insert into webhook_subscription_sequence (subscription_id, interface)
       select id, interface
       from listener
-      returning subscription_id as id`,
-  };
+      returning subscription_id as id`;
   const { id } = onlyRow(await transaction.query<{ id: ListenerId }>(statement, [accountId, interfaceName]));
   await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: subscriptionIdOf(id) });
   return id;
@@ -59,26 +64,20 @@ export async function selectListener(
   accountId: AccountId,
   id: ListenerId,
 ): Promise<ListenerRow | null> {
-  const statement = {
-    name: 'select-listener',
-    text: `
+  const statement = sql('select-listener')`
       select ${listenerColumns}
       from ${listenerTables}
-      where s.id = $2 and s.account_id = $1 and s.kind = 'LISTENER' and s.deleted_at is null`,
-  };
+      where s.id = $2 and s.account_id = $1 and s.kind = 'LISTENER' and s.deleted_at is null`;
   return firstRow(await database.query<ListenerRow>(statement, [accountId, id]));
 }
 
 /** All listeners of an account, newest first. Served by webhook_subscription_by_account, as are its subscriptions. */
 export async function selectListeners(database: Database, accountId: AccountId): Promise<ListenerRow[]> {
-  const statement = {
-    name: 'select-listeners',
-    text: `
+  const statement = sql('select-listeners')`
       select ${listenerColumns}
       from ${listenerTables}
       where s.account_id = $1 and s.kind = 'LISTENER' and s.deleted_at is null
-      order by s.id desc`,
-  };
+      order by s.id desc`;
   return database.query<ListenerRow>(statement, [accountId]);
 }
 
@@ -98,28 +97,22 @@ export async function selectListenersOfAllAccounts(
     accountId === null
       ? ['all-accounts', `s.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc`]
       : ['an-account', keysetConditions(['s.account_id', '$3'], 's.id', '$1')];
-  const statement = {
-    name: `select-listeners-of-${scope}`,
-    text: `
+  const statement = sql(`select-listeners-of-${scope}`)`
       select ${listenerColumns}, s.account_id as "accountId", s.interface as "interfaceName"
       from ${listenerTables}
       where s.kind = 'LISTENER' and s.deleted_at is null and ${conditions}
-      limit $2`,
-  };
+      limit $2`;
   const values = [page.afterId, page.limit];
   return database.query<ListenerOfAccountRow>(statement, accountId === null ? values : [...values, accountId]);
 }
 
 /** Locks a listener until the transaction ends. Returns false if the account has no such listener. Served by webhook_subscription_pkey. */
 export async function lockListener(transaction: Transaction, accountId: AccountId, id: ListenerId): Promise<boolean> {
-  const statement = {
-    name: 'lock-listener',
-    text: `
+  const statement = sql('lock-listener')`
       select id
       from webhook_subscription
       where id = $2 and account_id = $1 and kind = 'LISTENER' and deleted_at is null
-      for no key update`,
-  };
+      for no key update`;
   return (await transaction.query(statement, [accountId, id])).length === 1;
 }
 
@@ -128,13 +121,10 @@ export async function lockListener(transaction: Transaction, accountId: AccountI
  * Served by webhook_subscription_pkey.
  */
 export async function noteListenerRead(database: Database, id: SubscriptionId): Promise<void> {
-  const statement = {
-    name: 'note-listener-read',
-    text: `
+  const statement = sql('note-listener-read')`
       update webhook_subscription
       set last_read_at = now()
-      where id = $1 and kind = 'LISTENER' and deleted_at is null and last_read_at < now() - interval '1 hour'`,
-  };
+      where id = $1 and kind = 'LISTENER' and deleted_at is null and last_read_at < now() - interval '1 hour'`;
   await database.query(statement, [id]);
 }
 
@@ -148,7 +138,7 @@ export async function deleteListener(
   { accountId }: SubscriptionOwner,
   id: ListenerId,
 ): Promise<boolean> {
-  const statement = { name: 'delete-listener', text: 'select webhook_delete_listener($1) as "isDeleted"' };
+  const statement = sql('delete-listener')`select webhook_delete_listener($1) as "isDeleted"`;
   const { isDeleted } = onlyRow(await transaction.query<{ isDeleted: boolean }>(statement, [id]));
   if (isDeleted) transaction.notifyAfterCommit(workerOf(accountId));
   return isDeleted;

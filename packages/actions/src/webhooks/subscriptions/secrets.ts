@@ -1,4 +1,4 @@
-import { type Database, onlyRow, type Transaction } from '@deedwire/store';
+import { type Database, onlyRow, type Transaction, sql } from '@deedwire/store';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
 
 /** Names one of the two secrets that a subscription can have. */
@@ -24,17 +24,13 @@ export async function selectSubscriptionSecrets(
   after: SubscriptionSecretRef | null,
   limit: number,
 ): Promise<SubscriptionSecret[]> {
-  const statement = {
-    name: 'select-subscription-secrets',
-    text: `
+  const statement = sql('select-subscription-secrets', 'in-index-order')`
       select id, secret_ciphertext as "secretCiphertext", next_secret_ciphertext as "nextSecretCiphertext"
       from webhook_subscription s
       where id > $1
         and not exists (select from account_away w where w.account_id = s.account_id and not w.is_frozen)
       order by id
-      limit $2`,
-    planning: 'in-index-order' as const,
-  };
+      limit $2`;
   const rows = await database.query<{
     id: SubscriptionId;
     secretCiphertext: Buffer;
@@ -58,9 +54,7 @@ export async function replaceSubscriptionSecrets(
   transaction: Transaction,
   secrets: readonly { ref: SubscriptionSecretRef; read: Buffer; replacement: Buffer }[],
 ): Promise<number> {
-  const statement = {
-    name: 'replace-subscription-secrets',
-    text: `
+  const statement = sql('replace-subscription-secrets')`
       with locked as (
         select s.id, r.is_next, r.replacement
         from unnest($1::bigint[], $2::boolean[], $3::bytea[], $4::bytea[]) as r (id, is_next, read, replacement)
@@ -79,8 +73,7 @@ export async function replaceSubscriptionSecrets(
         ) l
         where s.id = l.id
       )
-      select count(*)::int as count from locked`,
-  };
+      select count(*)::int as count from locked`;
   const rows = await transaction.query<{ count: number }>(statement, [
     secrets.map(({ ref }) => ref.id),
     secrets.map(({ ref }) => ref.isNext),
@@ -100,9 +93,7 @@ export async function rotateSecret(
   id: SubscriptionId,
   rotation: { secretCiphertext: Buffer; overlapSeconds: number },
 ): Promise<void> {
-  const statement = {
-    name: 'rotate-secret',
-    text: `
+  const statement = sql('rotate-secret')`
       update webhook_subscription
       set
         secret_ciphertext = case
@@ -113,7 +104,6 @@ export async function rotateSecret(
         next_secret_ciphertext = case when $3 > 0 then $2 end,
         rotation_started_at = case when $3 > 0 then now() end,
         rotation_ends_at = case when $3 > 0 then now() + make_interval(secs => $3) end
-      where id = $1`,
-  };
+      where id = $1`;
   await transaction.query(statement, [id, rotation.secretCiphertext, rotation.overlapSeconds]);
 }

@@ -1,5 +1,13 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { type Database, firstRow, keysetConditions, onlyRow, type PageQuery, type Transaction } from '@deedwire/store';
+import {
+  type Database,
+  firstRow,
+  keysetConditions,
+  onlyRow,
+  type PageQuery,
+  type Transaction,
+  sql,
+} from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import {
   markTime,
@@ -73,13 +81,10 @@ export async function selectSubscriptionsById(
   accountId: AccountId,
   ids: readonly SubscriptionId[],
 ): Promise<SubscriptionRow[]> {
-  const statement = {
-    name: 'select-subscriptions-by-id',
-    text: `
+  const statement = sql('select-subscriptions-by-id')`
       select ${subscriptionColumns}
       from webhook_subscription s
-      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
-  };
+      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`;
   return (await database.query<StoredSubscription>(statement, [accountId, ids])).map((row) => toSubscriptionRow(row));
 }
 
@@ -89,14 +94,11 @@ export async function selectSubscriptions(
   accountId: AccountId,
   page: PageQuery<'WebhookSubscription'>,
 ): Promise<SubscriptionRow[]> {
-  const statement = {
-    name: 'select-subscriptions',
-    text: `
+  const statement = sql('select-subscriptions')`
       select ${subscriptionColumns}
       from webhook_subscription s
       where s.kind = 'PUSH' and s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
-      limit $3`,
-  };
+      limit $3`;
   const rows = await database.query<StoredSubscription>(statement, [accountId, page.afterId, page.limit]);
   return rows.map((row) => toSubscriptionRow(row));
 }
@@ -124,10 +126,7 @@ export async function selectSubscriptionsOfAllAccounts(
     accountId === null
       ? ['all-accounts', `s.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc`]
       : ['an-account', keysetConditions(['s.account_id', '$4'], 's.id', '$1')];
-  const statement = {
-    name: `select-subscriptions-of-${scope}`,
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql(`select-subscriptions-of-${scope}`, 'in-index-order')`
       select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
       from webhook_subscription s
       where s.kind = 'PUSH' and s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 <> 'PAUSED'))
@@ -135,8 +134,7 @@ export async function selectSubscriptionsOfAllAccounts(
           select from webhook_subscription_episode e where e.subscription_id = s.id and e.state <> 'HEALTHY'
         ))
         and ${conditions}
-      limit $3`,
-  };
+      limit $3`;
   const values = [page.afterId, status, page.limit];
   const rows = await database.query<StoredSubscription & SubscriptionOwner>(
     statement,
@@ -160,13 +158,10 @@ export async function selectSubscriptionOfAnyAccount(
   database: Database,
   id: SubscriptionId,
 ): Promise<SubscriptionOfAccountRow | null> {
-  const statement = {
-    name: 'select-subscription-of-any-account',
-    text: `
+  const statement = sql('select-subscription-of-any-account')`
       select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
       from webhook_subscription s
-      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
-  };
+      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`;
   const row = firstRow(await database.query<StoredSubscription & SubscriptionOwner>(statement, [id]));
   return row === null ? null : toSubscriptionRow(row);
 }
@@ -181,9 +176,7 @@ export async function selectSubscriptionState(
   id: SubscriptionId,
   countMax: number,
 ): Promise<SubscriptionState | null> {
-  const statement = {
-    name: 'select-subscription-state',
-    text: `
+  const statement = sql('select-subscription-state')`
       select coalesce(q.last_sequence, 0) as "lastSequence",
         (
           select count(*)::int
@@ -194,8 +187,7 @@ export async function selectSubscriptionState(
       left join webhook_subscription_sequence q on q.subscription_id = s.id
       left join webhook_receiver_state r
         on r.subscription_id = s.id and r.url_number = s.url_number and r.consecutive_failures > 0
-      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`,
-  };
+      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`;
   return firstRow(await database.query<SubscriptionState>(statement, [id, countMax]));
 }
 
@@ -208,13 +200,10 @@ export async function selectSubscriptionOwner(
   id: SubscriptionId,
   kind: SubscriptionKind = 'PUSH',
 ): Promise<SubscriptionOwner | null> {
-  const statement = {
-    name: 'select-subscription-owner',
-    text: `
+  const statement = sql('select-subscription-owner')`
       select account_id as "accountId", interface as "interfaceName"
       from webhook_subscription
-      where id = $1 and kind = $2 and deleted_at is null`,
-  };
+      where id = $1 and kind = $2 and deleted_at is null`;
   return firstRow(await database.query<SubscriptionOwner>(statement, [id, kind]));
 }
 
@@ -224,13 +213,10 @@ export async function countSubscriptions(
   accountId: AccountId,
   kind: SubscriptionKind = 'PUSH',
 ): Promise<number> {
-  const statement = {
-    name: 'count-subscriptions',
-    text: `
+  const statement = sql('count-subscriptions')`
       select count(*)::int as count
       from webhook_subscription
-      where account_id = $1 and kind = $2 and deleted_at is null`,
-  };
+      where account_id = $1 and kind = $2 and deleted_at is null`;
   return onlyRow(await database.query<{ count: number }>(statement, [accountId, kind])).count;
 }
 
@@ -251,14 +237,11 @@ export async function lockSubscription(
   accountId: AccountId,
   id: SubscriptionId,
 ): Promise<LockedSubscription | null> {
-  const statement = {
-    name: 'lock-subscription',
-    text: `
+  const statement = sql('lock-subscription')`
       select id, callback_url as "callbackUrl", paused_reason as "pausedReason"
       from webhook_subscription
       where id = $2 and account_id = $1 and kind = 'PUSH' and deleted_at is null
-      for no key update`,
-  };
+      for no key update`;
   return firstRow(await transaction.query<LockedSubscription>(statement, [accountId, id]));
 }
 
@@ -267,10 +250,9 @@ export async function lockSubscription(
  * advisory lock, because an API may not lock rows of accounts.
  */
 export async function lockSubscriptionsOfAccount(transaction: Transaction, accountId: AccountId): Promise<void> {
-  const statement = {
-    name: 'lock-subscriptions-of-account',
-    text: `select pg_advisory_xact_lock(hashtextextended('webhook-subscriptions:' || $1::text, 0))`,
-  };
+  const statement = sql(
+    'lock-subscriptions-of-account',
+  )`select pg_advisory_xact_lock(hashtextextended('webhook-subscriptions:' || $1::text, 0))`;
   await transaction.query(statement, [accountId]);
 }
 
@@ -279,7 +261,7 @@ export async function lockSubscriptionsOfAccount(transaction: Transaction, accou
  * data.
  */
 export async function reserveSubscriptionId(database: Database): Promise<SubscriptionId> {
-  const statement = { name: 'reserve-subscription-id', text: 'select new_record_id() as id' };
+  const statement = sql('reserve-subscription-id')`select new_record_id() as id`;
   return onlyRow(await database.query<{ id: SubscriptionId }>(statement, [])).id;
 }
 
@@ -295,9 +277,7 @@ export async function insertSubscription(
     secretCiphertext: Buffer;
   },
 ): Promise<void> {
-  const statement = {
-    name: 'insert-subscription',
-    text: `
+  const statement = sql('insert-subscription')`
       with subscription as (
         insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, name, queue_position)
         values ($1, $2, $3, $4, $5, $6, nextval('webhook_queue_position'))
@@ -305,8 +285,7 @@ export async function insertSubscription(
       )
       insert into webhook_subscription_sequence (subscription_id, interface)
       select id, interface
-      from subscription`,
-  };
+      from subscription`;
   const { id, accountId, interfaceName, callbackUrl, secretCiphertext, name } = subscription;
   await transaction.query(statement, [id, accountId, interfaceName, callbackUrl, secretCiphertext, name]);
   await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
@@ -321,13 +300,10 @@ export async function updateSubscriptionUrl(
   id: SubscriptionId,
   callbackUrl: string,
 ): Promise<void> {
-  const statement = {
-    name: 'update-subscription-url',
-    text: `
+  const statement = sql('update-subscription-url')`
       update webhook_subscription
       set callback_url = $2, url_number = url_number + 1
-      where id = $1 and callback_url <> $2`,
-  };
+      where id = $1 and callback_url <> $2`;
   await transaction.query(statement, [id, callbackUrl]);
 }
 
@@ -337,10 +313,7 @@ export async function updateSubscriptionName(
   id: SubscriptionId,
   name: string | null,
 ): Promise<void> {
-  const statement = {
-    name: 'update-subscription-name',
-    text: 'update webhook_subscription set name = $2 where id = $1',
-  };
+  const statement = sql('update-subscription-name')`update webhook_subscription set name = $2 where id = $1`;
   await transaction.query(statement, [id, name]);
 }
 
@@ -355,14 +328,11 @@ export async function pauseSubscriptionByOwner(
   id: SubscriptionId,
   reason: 'OWNER' | 'OPERATOR',
 ): Promise<boolean> {
-  const statement = {
-    name: 'pause-subscription-by-owner',
-    text: `
+  const statement = sql('pause-subscription-by-owner')`
       update webhook_subscription
       set paused_reason = coalesce(paused_reason, $2), paused_at = coalesce(paused_at, now()), owner_paused_at = now()
       where id = $1 and (paused_reason is null or (paused_reason <> 'OWNER' and owner_paused_at is null))
-      returning id`,
-  };
+      returning id`;
   return (await transaction.query(statement, [id, reason])).length === 1;
 }
 
@@ -377,17 +347,14 @@ export async function resumeSubscription(
   id: SubscriptionId,
   { byOwner }: { byOwner: boolean },
 ): Promise<void> {
-  const statement = {
-    name: 'resume-subscription',
-    text: `
+  const statement = sql('resume-subscription')`
       update webhook_subscription s
       set paused_reason = case when not $2 and owner_paused_at is not null then 'OWNER' end,
         paused_at = case when not $2 then owner_paused_at end,
         owner_paused_at = case when not $2 then owner_paused_at end,
         url_number = url_number + 1,
         hastened_at = case when ${mayBeMarked('hastened_at', '1 hour')} then ${markTime} else s.hastened_at end
-      where id = $1`,
-  };
+      where id = $1`;
   await transaction.query(statement, [id, byOwner]);
 }
 
@@ -397,14 +364,11 @@ export async function resumeSubscription(
  * @returns false if it was done within the last minute
  */
 export async function markSendPending(transaction: Transaction, id: SubscriptionId): Promise<boolean> {
-  const statement = {
-    name: 'mark-send-pending',
-    text: `
+  const statement = sql('mark-send-pending')`
       update webhook_subscription s
       set send_pending_at = ${markTime}
       where id = $1 and ${mayBeMarked('send_pending_at', '1 minute')}
-      returning id`,
-  };
+      returning id`;
   return (await transaction.query(statement, [id])).length === 1;
 }
 
@@ -413,14 +377,11 @@ export async function markSendPending(transaction: Transaction, id: Subscription
  * and the receiver state. Served by webhook_subscription_pkey.
  */
 export async function markSubscriptionDeleted(transaction: Transaction, id: SubscriptionId): Promise<void> {
-  const statement = {
-    name: 'mark-subscription-deleted',
-    text: `
+  const statement = sql('mark-subscription-deleted')`
       update webhook_subscription
       set deleted_at = now(), name = null, callback_url = '', secret_ciphertext = '', next_secret_ciphertext = null,
         rotation_started_at = null, rotation_ends_at = null
-      where id = $1`,
-  };
+      where id = $1`;
   await transaction.query(statement, [id]);
 }
 
@@ -429,13 +390,10 @@ export async function insertEventTypePins(
   subscription: { id: SubscriptionId; interfaceName: InterfaceName },
   pins: readonly EventTypePin[],
 ): Promise<void> {
-  const statement = {
-    name: 'insert-event-type-pins',
-    text: `
+  const statement = sql('insert-event-type-pins')`
       insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
       select $1, $2, t.event_type, t.event_version
-      from unnest($3::text[], $4::text[]) as t (event_type, event_version)`,
-  };
+      from unnest($3::text[], $4::text[]) as t (event_type, event_version)`;
   await transaction.query(statement, [
     subscription.id,
     subscription.interfaceName,
@@ -446,10 +404,9 @@ export async function insertEventTypePins(
 
 /** Served by webhook_subscription_event_type_pkey. */
 export async function deleteEventTypePins(transaction: Transaction, id: SubscriptionId): Promise<void> {
-  const statement = {
-    name: 'delete-event-type-pins',
-    text: 'delete from webhook_subscription_event_type where subscription_id = $1',
-  };
+  const statement = sql(
+    'delete-event-type-pins',
+  )`delete from webhook_subscription_event_type where subscription_id = $1`;
   await transaction.query(statement, [id]);
 }
 
@@ -465,22 +422,18 @@ export async function countInMinute(
   what: 'handshakes' | 'test_events',
   { accountId, interfaceName }: SubscriptionOwner,
 ): Promise<number> {
-  const statement = {
-    name: `count-${what}`,
-    text: `
+  const statement = sql(`count-${what}`)`
       insert into webhook_handshake_count as c (account_id, interface, minute, handshakes, test_events)
       values ($1, $2, date_trunc('minute', now()), ${what === 'handshakes' ? '1, 0' : '0, 1'})
       on conflict (account_id, minute) do update set ${what} = c.${what} + 1
-      returning ${what} as count`,
-  };
+      returning ${what} as count`;
   return onlyRow(await database.query<{ count: number }>(statement, [accountId, interfaceName])).count;
 }
 
 /** Deletes the counts of previous minutes, of all limits. Served by webhook_handshake_count_pkey. */
 export async function deleteOldLimitCounts(database: Database, accountId: AccountId): Promise<void> {
-  const statement = {
-    name: 'delete-old-limit-counts',
-    text: `delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`,
-  };
+  const statement = sql(
+    'delete-old-limit-counts',
+  )`delete from webhook_handshake_count where account_id = $1 and minute < date_trunc('minute', now())`;
   await database.query(statement, [accountId]);
 }

@@ -1,4 +1,4 @@
-import { type Database, firstRow, onlyRow, type Statement } from '@deedwire/store';
+import { type Database, firstRow, onlyRow, sql } from '@deedwire/store';
 import { FencedOutError, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, SubscriptionId, LaneId, Shard } from '../../kernel/ids.ts';
 import { isHome, pgArray, secretColumns } from '../../kernel/sql.ts';
@@ -6,14 +6,11 @@ import { cleanLaneState, type LaneState } from '../lane-state.ts';
 import { type LaneMarks, markMaxAgeMs } from '../lane-walk.ts';
 
 // webhook_subscription and webhook_pending_delivery by primary key.
-const selectLaneStatement: Statement = {
-  name: 'select-lane',
-  text: `
+const selectLaneStatement = sql('select-lane')`
     select account_id, paused_reason is null and deleted_at is null and ${isHome('s.account_id')} as is_active, deleted_at is not null as is_deleted,
       exists (select from webhook_pending_delivery p where p.subscription_id = s.id) as has_pending
     from webhook_subscription s
-    where id = $1`,
-};
+    where id = $1`;
 
 export interface StoredLane {
   readonly laneId: LaneId;
@@ -42,10 +39,7 @@ export async function selectLane(database: Database, subscriptionId: Subscriptio
 
 // The limits make this one lookup per subscription of the page, however many deliveries it has.
 // webhook_subscription_by_shard, webhook_pending_delivery by primary key.
-const selectLanesStatement: Statement = {
-  name: 'select-lanes-of-shard',
-  planning: 'in-index-order',
-  text: `
+const selectLanesStatement = sql('select-lanes-of-shard', 'in-index-order')`
     with page as (
       select id, account_id, paused_reason,
         (greatest(hastened_at, send_pending_at) > now() - interval '${markMaxAgeMs} milliseconds') is true as may_be_marked
@@ -64,8 +58,7 @@ const selectLanesStatement: Statement = {
     from page
     left join lateral (
       select true as found from webhook_pending_delivery p where p.subscription_id = page.id limit 1
-    ) pending on page.paused_reason is null and ${isHome('page.account_id')}`,
-};
+    ) pending on page.paused_reason is null and ${isHome('page.account_id')}`;
 
 export interface LanePage {
   /** Active subscriptions at home of the page with pending deliveries, and whether they have a mark that can still make one due. */
@@ -91,9 +84,7 @@ export async function selectLanesOfShard(
 
 // webhook_worker, webhook_subscription and webhook_receiver_state by primary key. It does not lock the worker: what was read
 // before a takeover is used for seconds only.
-const selectTargetsStatement: Statement = {
-  name: 'select-delivery-targets',
-  text: `
+const selectTargetsStatement = sql('select-delivery-targets')`
     select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, ${secretColumns('clock_timestamp()')},
       case when s.rotation_ends_at > clock_timestamp() then round(date_part('epoch', s.rotation_ends_at) * 1000) end
         as "rotationEndsAtMs",
@@ -112,8 +103,7 @@ const selectTargetsStatement: Statement = {
     left join webhook_subscription s
       on worker."isAlive" and s.id = any($2::bigint[]) and s.paused_reason is null and s.deleted_at is null
         and ${isHome('s.account_id')}
-    left join webhook_receiver_state r on r.subscription_id = s.id and r.url_number = s.url_number`,
-};
+    left join webhook_receiver_state r on r.subscription_id = s.id and r.url_number = s.url_number`;
 
 type StateRow =
   | { consecutive_failures: null }

@@ -1,4 +1,4 @@
-import type { Database, Statement, Store } from '@deedwire/store';
+import { type Database, type Store, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
 import { idRange, pgArray } from '../../kernel/sql.ts';
@@ -34,9 +34,7 @@ export async function recordLateSuccesses(
 }
 
 // webhook_delivery by primary key, in the partitions between the first and the last id.
-const lockLateDeliveriesStatement: Statement = {
-  name: 'lock-late-deliveries',
-  text: `
+const lockLateDeliveriesStatement = sql('lock-late-deliveries')`
     with ${liveWorker}, locked as (
       select d.id
       from worker, webhook_delivery d
@@ -44,8 +42,7 @@ const lockLateDeliveriesStatement: Statement = {
       order by d.id
       for no key update of d
     )
-    select exists (select from worker) as "isAlive", coalesce(array_agg(id::text), '{}') as ids from locked`,
-};
+    select exists (select from worker) as "isAlive", coalesce(array_agg(id::text), '{}') as ids from locked`;
 
 /**
  * Locks deliveries until the end of the transaction, so that concurrent late successes of one delivery are recorded one
@@ -66,9 +63,7 @@ export async function lockLateDeliveries(
 // The attempt keeps its number unless another worker has recorded one with that number. An attempt that is already recorded
 // changes nothing: its delivery may be pending again after a replay.
 // webhook_attempt, webhook_delivery, webhook_pending_delivery and webhook_failed_delivery by primary key.
-const insertLateSuccessesStatement: Statement = {
-  name: 'insert-late-successes',
-  text: `
+const insertLateSuccessesStatement = sql('insert-late-successes')`
     with ${liveWorker}, late as (
       select d.subscription_id, d.id, d.interface, r.started_at, r.duration_ms, r.status,
         greatest(r.number, recorded.last_number + 1) as number
@@ -97,8 +92,7 @@ const insertLateSuccessesStatement: Statement = {
     )
     select id, number, subscription_id, interface, started_at, duration_ms, status
     from late
-    returning delivery_id`,
-};
+    returning delivery_id`;
 
 export interface LateSuccess extends DeliveryKey {
   readonly attempt: AttemptRecord;

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
@@ -94,9 +94,7 @@ const pendingTuple = `json_build_array(delivery_id::text, account_id::text, even
 // The subselect hides the limit from the planner, which then expects it to cut off most rows, and reads in the order of the
 // index. With the value, it would read and sort all rows of a lane whose length it underestimates.
 // webhook_pending_delivery_due, webhook_worker by primary key.
-const selectPendingStatement: Statement = {
-  name: 'select-pending-deliveries',
-  text: `
+const selectPendingStatement = sql('select-pending-deliveries')`
     select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
       date_part('epoch', clock_timestamp()) * 1000 as now_ms,
       coalesce(json_agg(${pendingTuple} order by due_at, sequence), '[]') as deliveries
@@ -108,8 +106,7 @@ const selectPendingStatement: Statement = {
         and delivery_id >= (select expired_before from webhook_retention)
       order by due_at, sequence
       limit (select $6::int)
-    ) first_deliveries`,
-};
+    ) first_deliveries`;
 
 /** Where the previous part of a lane ended: the last delivery that was read. */
 export interface LanePosition {
@@ -196,9 +193,7 @@ function toStoredDeliveries(subscriptionId: SubscriptionId, tuples: readonly Pen
 const walkedRows = 512;
 
 // webhook_pending_delivery and webhook_worker by primary key. The subselect hides the limit from the planner, as above.
-const walkStatement: Statement = {
-  name: 'walk-pending-deliveries',
-  text: `
+const walkStatement = sql('walk-pending-deliveries')`
     select exists (select from webhook_worker where id = $1 and alive) as "isAlive",
       coalesce(json_agg(${pendingTuple} order by delivery_id) filter (where is_hastened and number <= $7), '[]') as deliveries,
       case when count(*) = ${walkedRows} then max(delivery_id)::text end as "readTo",
@@ -214,8 +209,7 @@ const walkStatement: Statement = {
         order by delivery_id
         limit (select ${walkedRows})
       ) walked
-    ) numbered`,
-};
+    ) numbered`;
 
 /**
  * Reads the deliveries that the marks make due among the next ones of a lane. Skips deliveries without a payload.
@@ -244,9 +238,7 @@ export async function walkLane(
 
 // The limit keeps this a lookup per payload. A hash join would read all payloads between the first and the last id.
 // webhook_payload by primary key, in the partitions between the first and the last id.
-const selectPayloadsStatement: Statement = {
-  name: 'select-payloads',
-  text: `
+const selectPayloadsStatement = sql('select-payloads')`
     select r.number::int as number, p.body
     from unnest($1::bigint[], $2::text[]) with ordinality r (event_id, event_version, number)
     cross join lateral (
@@ -254,8 +246,7 @@ const selectPayloadsStatement: Statement = {
       from webhook_payload
       where event_id = r.event_id and event_version = r.event_version and event_id between $3 and $4
       limit 1
-    ) p`,
-};
+    ) p`;
 
 /** Reads bodies in the order of `keys`. An element is undefined if there is no payload. */
 export async function selectPayloads(
@@ -277,9 +268,7 @@ export async function selectPayloads(
 
 // A call whose outcome was unknown is repeated, and a lane that is reloaded may count again: neither adds a second claim.
 // webhook_pending_delivery by primary key.
-const countClaimsStatement: Statement = {
-  name: 'count-delivery-takes',
-  text: `
+const countClaimsStatement = sql('count-delivery-takes')`
     with ${liveWorker}, counted as (
       update webhook_pending_delivery p
       set takes = r.claims + 1
@@ -288,8 +277,7 @@ const countClaimsStatement: Statement = {
         and ${isHome('p.account_id')}
       returning p.delivery_id
     )
-    select exists (select from worker) as "isAlive", array(select delivery_id::text from counted) as counted`,
-};
+    select exists (select from worker) as "isAlive", array(select delivery_id::text from counted) as counted`;
 
 /**
  * Returns the deliveries that were counted: those that are pending with these claims or one more, and that no other transaction
@@ -314,14 +302,11 @@ export async function countClaims(
 
 // The rows are locked in the order of the deliveries.
 // webhook_pending_delivery by primary key.
-const lockPendingStatement: Statement = {
-  name: 'lock-pending-deliveries',
-  text: `
+const lockPendingStatement = sql('lock-pending-deliveries')`
     select
     from unnest($1::bigint[], $2::bigint[]) r (subscription_id, delivery_id)
     join webhook_pending_delivery p on p.ctid = ${pendingRow}
-    for update of p`,
-};
+    for update of p`;
 
 /**
  * Waits for transactions that are recording results of these deliveries, and blocks further ones.

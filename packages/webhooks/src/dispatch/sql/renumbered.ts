@@ -1,13 +1,11 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import { idRange, pgArray, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { DeliveryKey } from '../storage.ts';
 
 // An attempt that is not counted belongs to an earlier sending, so it does not change the schedule of retries.
 // webhook_pending_delivery and webhook_attempt by primary key, the latter in the partitions between the first and the last id.
-const renumberPendingStatement: Statement = {
-  name: 'renumber-pending-deliveries',
-  text: `
+const renumberPendingStatement = sql('renumber-pending-deliveries')`
     with ${liveWorker}, renumbered as (
       update webhook_pending_delivery p
       set attempts = last.number, prior_attempts = p.prior_attempts + last.number - p.attempts
@@ -23,8 +21,7 @@ const renumberPendingStatement: Statement = {
       where p.ctid = ${unlockedPendingRow} and p.attempts < last.number
       returning 1
     )
-    select exists (select from worker) as "isAlive", (select count(*)::int from renumbered) as count`,
-};
+    select exists (select from worker) as "isAlive", (select count(*)::int from renumbered) as count`;
 
 /**
  * Makes the next attempt of each delivery that is pending, and that no other transaction has locked, follow the last recorded

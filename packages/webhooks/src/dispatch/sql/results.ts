@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import {
   isHome,
@@ -32,9 +32,7 @@ const positions = (batchSize: string): string => `
 // Everything follows from the RETURNING of one DELETE, which waits for no other transaction. A retry is inserted again, which
 // costs as much as an update of due_at, because that column is indexed.
 // webhook_pending_delivery by primary key, webhook_subscription by primary key.
-const settleDeliveries: Statement = {
-  name: 'settle-deliveries',
-  text: `
+const settleDeliveries = sql('settle-deliveries')`
     with ${liveWorker}, settled as (
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::smallint[],
@@ -100,16 +98,13 @@ const settleDeliveries: Statement = {
         last_failure_at = excluded.last_failure_at, last_failed_delivery_id = excluded.last_failed_delivery_id
       where stored.url_number <= excluded.url_number
     )
-    ${positions('$26')}`,
-};
+    ${positions('$26')}`;
 
 /**
  * For successes of receivers whose state storage has: almost all batches. PostgreSQL sets each part of a statement up at every
  * execution, also those that find nothing to do, and the larger statement also passes on all columns of each row.
  */
-const settleSuccesses: Statement = {
-  name: 'settle-successes',
-  text: `
+const settleSuccesses = sql('settle-successes')`
     with ${liveWorker}, settled as (
       delete from webhook_pending_delivery p
       using worker, unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::smallint[])
@@ -124,8 +119,7 @@ const settleSuccesses: Statement = {
         status
       from settled
     )
-    ${positions('$8')}`,
-};
+    ${positions('$8')}`;
 
 /** Positions in the batch, from 1. */
 export interface SettledPositions {
@@ -225,9 +219,7 @@ function stateValues(batch: readonly Settlement[]): string[] {
 
 // Clears the state of the receiver, except for what led to the pause: a resumed subscription starts without the failures.
 // webhook_subscription and webhook_receiver_state by primary key.
-const pauseSubscriptionsStatement: Statement = {
-  name: 'pause-failing-subscriptions',
-  text: `
+const pauseSubscriptionsStatement = sql('pause-failing-subscriptions')`
     with ${liveWorker}, paused as (
       update webhook_subscription s
       set paused_reason = r.reason, paused_at = now(), ${rememberedOwnerPause}
@@ -244,8 +236,7 @@ const pauseSubscriptionsStatement: Statement = {
     order by id
     on conflict (subscription_id) do update
     set url_number = excluded.url_number, consecutive_failures = 0, breaker_open_until = null, breaker_probes = 0, hold_until = null,
-      failing_since = null, last_failure_at = null, last_failed_delivery_id = excluded.last_failed_delivery_id`,
-};
+      failing_since = null, last_failure_at = null, last_failed_delivery_id = excluded.last_failed_delivery_id`;
 
 /**
  * Pauses the subscriptions of these results. Skips a subscription that is deleted or paused for a reason other than `OWNER`
@@ -268,9 +259,7 @@ export async function pauseSubscriptions(
 }
 
 // webhook_subscription by primary key.
-const hastenSubscriptionsStatement: Statement = {
-  name: 'hasten-subscriptions',
-  text: `
+const hastenSubscriptionsStatement = sql('hasten-subscriptions')`
     with ${liveWorker}, unlocked as (
       select s.id
       from worker, unnest($2::bigint[], $3::int[]) r (id, url_number)
@@ -287,8 +276,7 @@ const hastenSubscriptionsStatement: Statement = {
     )
     insert into webhook_event_queue (account_id, interface, subscription_id)
     select account_id, interface, id
-    from marked`,
-};
+    from marked`;
 
 /**
  * Makes deliveries due that wait because their receivers failed, unless it was done within the last hour, and appends the changes to

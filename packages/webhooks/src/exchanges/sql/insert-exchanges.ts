@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import type { DeliveryId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
 import { idRange, pgArray, pgTextArray } from '../../kernel/sql.ts';
@@ -7,9 +7,7 @@ import { idRange, pgArray, pgTextArray } from '../../kernel/sql.ts';
 // A URL can contain a secret, and deleting a subscription erases it. So only its number is stored, and nothing more after that.
 // A worker that was stopped can add what it sent and received after the person was erased.
 // webhook_subscription by primary key, webhook_delivery by primary key.
-const insertStatement: Statement = {
-  name: 'insert-exchanges',
-  text: `
+const insertStatement = sql('insert-exchanges')`
     insert into webhook_exchange (
       delivery_id, number, started_at, subscription_id, interface, url_number, replay_id, request_headers, remote_address,
       dns_ms, connect_ms, tls_ms, first_byte_ms, response_headers, body, body_bytes
@@ -27,8 +25,7 @@ const insertStatement: Statement = {
       where id = r.subscription_id and deleted_at is null
       limit 1
     ) s
-    where (select erased_at from webhook_delivery where id = r.delivery_id and id between $16 and $17 limit 1) is null`,
-};
+    where (select erased_at from webhook_delivery where id = r.delivery_id and id between $16 and $17 limit 1) is null`;
 
 /** Inserts the details of attempts, unless the subscription is deleted or the person of the delivery is erased. */
 export async function insertExchanges(database: Database, batch: readonly AttemptDetails[]): Promise<void> {

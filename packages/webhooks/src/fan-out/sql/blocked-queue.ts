@@ -1,4 +1,4 @@
-import type { Database } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { isHome, pgArray, pgTextArray } from '../../kernel/sql.ts';
@@ -26,17 +26,14 @@ export async function countBlocked(
   shards: readonly Shard[],
   max: number,
 ): Promise<ReadonlyMap<Shard, number>> {
-  const statement = {
-    name: 'fan-out-count-blocked',
-    text: `
+  const statement = sql('fan-out-count-blocked')`
       select owned.shard, blocked.count
       from unnest($1::smallint[]) as owned (shard)
       cross join lateral (
         select count(*)::int as count
         from (select from webhook_event_queue where shard = owned.shard and blocked_on is not null limit $2) entry
       ) blocked
-      where blocked.count > 0`,
-  };
+      where blocked.count > 0`;
   const rows = await database.query<{ shard: Shard; count: number }>(statement, [pgArray(shards), max]);
   return new Map(rows.map(({ shard, count }) => [shard, count]));
 }
@@ -54,10 +51,7 @@ export async function selectBlockedGroups(
   after: BlockedGroup | null,
   limit: number,
 ): Promise<BlockedGroup[]> {
-  const statement = {
-    name: 'fan-out-select-blocked-groups',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('fan-out-select-blocked-groups', 'in-index-order')`
       with recursive blocked as (
         select $2::bigint as account_id, $3::text as blocked_on, $4::bigint as subscription_id
         union all
@@ -75,8 +69,7 @@ export async function selectBlockedGroups(
       select account_id as "accountId", blocked_on as "blockedOn", nullif(subscription_id, 0) as "subscriptionId"
       from blocked
       offset 1
-      limit $6`,
-  };
+      limit $6`;
   return database.query<BlockedGroup>(statement, [
     shard,
     after?.accountId ?? accountId ?? '0',
@@ -101,10 +94,7 @@ export async function selectBlocked(
   after: QueuePosition,
   limit: number,
 ): Promise<QueuePosition[]> {
-  const statement = {
-    name: 'fan-out-select-blocked',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('fan-out-select-blocked', 'in-index-order')`
       select entry.position::float8 as position
       from unnest($3::text[], $4::bigint[]) as blocked (on_type, subscription_id)
       cross join lateral (
@@ -119,8 +109,7 @@ export async function selectBlocked(
         limit $6
       ) entry
       order by entry.position
-      limit $6`,
-  };
+      limit $6`;
   const rows = await database.query<{ position: QueuePosition }>(statement, [
     shard,
     accountId,
@@ -145,9 +134,7 @@ export async function unblockEntries(
   shard: Shard,
   positions: readonly QueuePosition[],
 ): Promise<number> {
-  const statement = {
-    name: 'fan-out-unblock',
-    text: `
+  const statement = sql('fan-out-unblock')`
       with ${liveWorker},
       unblocked as (
         update webhook_event_queue q set blocked_on = null
@@ -156,8 +143,7 @@ export async function unblockEntries(
           and ${isHome('q.account_id')}
         returning q.position
       )
-      select exists (select from worker) as "isAlive", (select count(*)::int from unblocked) as count`,
-  };
+      select exists (select from worker) as "isAlive", (select count(*)::int from unblocked) as count`;
   const values = [workerId, shard, pgArray(positions)];
   const rows = await database.query<{ isAlive: boolean; count: number }>(statement, values);
   return rowOfLiveWorker(rows, workerId).count;

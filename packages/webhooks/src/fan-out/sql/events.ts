@@ -1,5 +1,5 @@
 import { type InterfaceName, toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow, ShortLivedMap } from '@deedwire/store';
+import { type Database, onlyRow, ShortLivedMap, sql } from '@deedwire/store';
 import type { EventId } from '../../kernel/ids.ts';
 import { originOf } from '../../kernel/pending-delivery.ts';
 import { idRange, pgArray } from '../../kernel/sql.ts';
@@ -32,9 +32,7 @@ type EventTuple = [
  * Served by the primary keys of the partitions.
  */
 export async function readEvents(database: Database, ids: readonly EventId[], bytesMax: number): Promise<ReadEvents> {
-  const statement = {
-    name: 'fan-out-read-events',
-    text: `
+  const statement = sql('fan-out-read-events')`
       select
         '[' || string_agg(
           '["' || id || '","' || account_id || '","' || interface || '",' || to_json(event_type)
@@ -54,8 +52,7 @@ export async function readEvents(database: Database, ids: readonly EventId[], by
           from webhook_event where id = any($1::bigint[]) and id between $2 and $3
           offset 0 -- makes the text once
         ) e on e.id = r.id
-      ) event`,
-  };
+      ) event`;
   const row = onlyRow(
     await database.query<{ events: string | null; leftOut: string }>(statement, [
       pgArray(ids),

@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow } from '@deedwire/store';
+import { type Database, onlyRow, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, Shard } from '../../kernel/ids.ts';
 import { isHome, pgArray } from '../../kernel/sql.ts';
@@ -83,9 +83,7 @@ export async function readQueue(
   accountsMax: number,
   entriesMax: number,
 ): Promise<AccountRead[]> {
-  const statement = {
-    name: 'fan-out-read-queue',
-    text: `
+  const statement = sql('fan-out-read-queue')`
       with account as (
         select gap.shard, found.account_id as id, $8::int as entries_max,
           case found.account_id when gap.above then gap.above_position when gap.below then gap.below_position else 0 end as after
@@ -103,8 +101,7 @@ export async function readQueue(
         ) found
         where ${isHome('found.account_id')}
         limit $7
-      )${readEntries}`,
-  };
+      )${readEntries}`;
   // What is between two neighbors of the skips. The changes of an account are above its events that are left out.
   const gaps = shards.flatMap(({ shard, skips }) =>
     [...skips, undefined].map((below, index) => ({ shard, above: skips[index - 1], below })),
@@ -131,14 +128,11 @@ export async function readAccounts(
   database: Database,
   accounts: readonly (Pick<QueuedAccount, 'id' | 'shard' | 'after'> & { readonly entriesMax: number })[],
 ): Promise<AccountRead[]> {
-  const statement = {
-    name: 'fan-out-read-accounts',
-    text: `
+  const statement = sql('fan-out-read-accounts')`
       with account as (
         select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::int[]) as known (shard, id, after, entries_max)
         where ${isHome('known.id')}
-      )${readEntries}`,
-  };
+      )${readEntries}`;
   const rows = await database.query<Row & Record<string, unknown>>(statement, [
     pgArray(accounts.map(({ shard }) => shard)),
     pgArray(accounts.map(({ id }) => id)),
@@ -168,10 +162,9 @@ function toEntries(list: string | null): QueueEntry[] {
 
 /** The last position that was drawn. Later entries have higher ones. */
 export async function readLastPosition(database: Database): Promise<QueuePosition> {
-  const statement = {
-    name: 'fan-out-read-last-position',
-    text: 'select last_value::float8 as position from webhook_queue_position',
-  };
+  const statement = sql(
+    'fan-out-read-last-position',
+  )`select last_value::float8 as position from webhook_queue_position`;
   return onlyRow(await database.query<{ position: QueuePosition }>(statement, [])).position;
 }
 
@@ -187,9 +180,7 @@ export async function countEntryClaims(
   workerId: WorkerId,
   entries: readonly PickedEntry[],
 ): Promise<void> {
-  const statement = {
-    name: 'fan-out-count-entry-takes',
-    text: `
+  const statement = sql('fan-out-count-entry-takes')`
       with ${liveWorker},
       counted as (
         update webhook_event_queue q set takes = entry.claims + 1
@@ -199,8 +190,7 @@ export async function countEntryClaims(
         ) and ${isHome('q.account_id')}
         returning q.position
       )
-      select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`,
-  };
+      select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`;
   const rows = await database.query<{ isAlive: boolean }>(statement, [
     workerId,
     pgArray(entries.map(({ account }) => account.shard)),

@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import { type Database, onlyRow, type Statement } from '@deedwire/store';
+import { type Database, onlyRow, type Statement, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
 import { storedOrigin } from '../../kernel/pending-delivery.ts';
@@ -43,9 +43,7 @@ const rowOfEntry = `(
  */
 function roundStatement(name: string, isExceptional: boolean): Statement {
   const ifExceptional = (part: string): string => (isExceptional ? part : '');
-  return {
-    name,
-    text: `
+  return sql(name)`
       with live_${liveWorker},
       away as (select account_id from account_away where account_id = any($30::bigint[])),
       -- Of a round with an account that is not at home, nothing is written.
@@ -127,8 +125,7 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
         case when exists (select from worker) then
           1 / ((select count(*) from done)${ifExceptional(' + (select count(*) from blocked)')} = cardinality($2::smallint[]))::int
             + sqrt(-((select count from sequences) <> cardinality($7::bigint[]))::int)
-        end`,
-  };
+        end`;
 }
 
 const usualRound = roundStatement('fan-out-write-round', false);
@@ -205,17 +202,14 @@ export async function readLockedAccounts(
   entries: readonly PickedEntry[],
   subscriptions: readonly Pick<PlannedSubscription, 'accountId' | 'id'>[],
 ): Promise<Set<AccountId>> {
-  const statement = {
-    name: 'fan-out-read-locked-accounts',
-    text: `
+  const statement = sql('fan-out-read-locked-accounts')`
       select account_id::text as id
       from unnest($1::bigint[], $2::smallint[], $3::bigint[]) as e (account_id, shard, position)
       where ${isLocked('webhook_event_queue q', 'q.shard = e.shard and q.position = e.position')}
       union
       select account_id::text
       from unnest($4::bigint[], $5::bigint[]) as s (account_id, subscription_id)
-      where ${isLocked('webhook_subscription_sequence q', 'q.subscription_id = s.subscription_id')}`,
-  };
+      where ${isLocked('webhook_subscription_sequence q', 'q.subscription_id = s.subscription_id')}`;
   const rows = await database.query<{ id: string }>(statement, [
     pgArray(entries.map(({ account }) => account.id)),
     pgArray(entries.map(({ account }) => account.shard)),
@@ -233,15 +227,12 @@ export async function readLockedAccounts(
  * Served by webhook_event_queue_pkey.
  */
 export async function areGone(database: Database, entries: readonly PickedEntry[]): Promise<boolean> {
-  const statement = {
-    name: 'fan-out-are-gone',
-    text: `
+  const statement = sql('fan-out-are-gone')`
       select count(*) < cardinality($1::smallint[]) as "areGone"
       from unnest($1::smallint[], $2::bigint[]) as e (shard, position)
       cross join lateral (
         select from webhook_event_queue where shard = e.shard and position = e.position limit 1 for update
-      ) q`,
-  };
+      ) q`;
   const shards = pgArray(entries.map(({ account }) => account.shard));
   const values = [shards, pgArray(entries.map(({ entry }) => entry.position))];
   return onlyRow(await database.query<{ areGone: boolean }>(statement, values)).areGone;

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
 import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
@@ -11,9 +11,7 @@ import { dueOfRetry } from './retry.ts';
 // or a retry has deleted its failure.
 // The limits keep this a lookup per delivery and table. webhook_worker, webhook_replay, webhook_subscription and the tables of
 // the history by primary key, in the partitions between the first and the last id.
-const feedStatement: Statement = {
-  name: 'feed-replay',
-  text: `
+const feedStatement = sql('feed-replay')`
     with ${liveWorker}, replay as (
       select r.id, r.account_id, r.interface, r.subscription_id, r.delivery_id
       from worker
@@ -81,8 +79,7 @@ const feedStatement: Statement = {
       round(date_part('epoch', found.due_at) * 1000) as "dueAtMs"
     from (select exists (select from worker) as "isAlive", exists (select from advanced) as "isFed") fed
     left join found on found.id in (select delivery_id from queued)
-    order by found.number`,
-};
+    order by found.number`;
 
 type FedRow = { isAlive: boolean; isFed: boolean } & (
   | { number: null }

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { isHome, pgArray } from '../../kernel/sql.ts';
@@ -10,9 +10,7 @@ const replaysMax = 1_000;
 // The statement runs after each change of a subscription. So it takes one step in webhook_replay_open for each subscription, and
 // does not read the retries of one that is paused, which can be many. webhook_subscription by primary key.
 // It writes only what anyone may know who sees the subscription.
-const selectOpenStatement: Statement = {
-  name: 'select-open-replays',
-  text: `
+const selectOpenStatement = sql('select-open-replays')`
     with recursive ${liveWorker}, replayed as (
       select first.*
       from worker
@@ -62,8 +60,7 @@ const selectOpenStatement: Statement = {
       open.per_second as "perSecond", open.until_id as "untilId", open.from_sequence as "fromSequence",
       open.until_sequence as "untilSequence", open.last_id as "lastId"
     from (select exists (select from worker) as "isAlive") live
-    left join open on open.deleted_at is null`,
-};
+    left join open on open.deleted_at is null`;
 
 interface OpenRow extends Omit<OpenReplay, 'lane'> {
   isAlive: true;

@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { idsPerDay, type DeliveryId, type SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/sql.ts';
 import type { OpenReplay, ReplayedDelivery, ReplayPart } from '../storage.ts';
@@ -13,21 +13,16 @@ type ReplayedRow = ReplayedDelivery & Record<string, unknown>;
 const daysPerPart = 10n;
 
 // webhook_delivery_by_subscription, in the partitions between both ids.
-const selectDeliveriesStatement: Statement = {
-  name: 'select-deliveries-to-replay',
-  text: `
+const selectDeliveriesStatement = sql('select-deliveries-to-replay')`
     select id, event_id as "eventId", event_type as "eventType", event_version as "eventVersion",
       round(date_part('epoch', occurred_at) * 1000) as "occurredAtMs", sequence
     from webhook_delivery
     where subscription_id = $1 and id > $2 and id < $3
     order by id
-    limit (select $4::int)`,
-};
+    limit (select $4::int)`;
 
 // webhook_failed_delivery by primary key.
-const selectFailedStatement: Statement = {
-  name: 'select-failures-to-replay',
-  text: `
+const selectFailedStatement = sql('select-failures-to-replay')`
     select coalesce(array_agg(delivery_id::text order by delivery_id), '{}') as ids
     from (
       select delivery_id
@@ -35,14 +30,11 @@ const selectFailedStatement: Statement = {
       where subscription_id = $1 and delivery_id > $2 and delivery_id < $3
       order by delivery_id
       limit (select $4::int)
-    ) failed`,
-};
+    ) failed`;
 
 // Compares the subscription: an app writes the delivery of a retry.
 // The limit keeps this a lookup per delivery. webhook_delivery by primary key, in the partitions between both ids.
-const selectByIdStatement: Statement = {
-  name: 'select-failed-deliveries-to-replay',
-  text: `
+const selectByIdStatement = sql('select-failed-deliveries-to-replay')`
     select d.id, d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion",
       round(date_part('epoch', d.occurred_at) * 1000) as "occurredAtMs", d.sequence
     from unnest($1::bigint[]) with ordinality listed (id, number)
@@ -52,8 +44,7 @@ const selectByIdStatement: Statement = {
       where id = listed.id and id between $2 and $3 and subscription_id = $4
       limit 1
     ) d
-    order by listed.number`,
-};
+    order by listed.number`;
 
 /**
  * Reads the next part of a replay: at most 256 deliveries that were created within 10 days, without those of other types and

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import { isHome, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import type { OpenReplay } from '../storage.ts';
@@ -22,9 +22,7 @@ export const dueOfRetry = `least(
 // retry waits for what comes of it.
 // webhook_worker, webhook_replay, webhook_subscription, webhook_pending_delivery and webhook_receiver_state by primary key;
 // webhook_pending_delivery_due.
-const retryStatement: Statement = {
-  name: 'retry-pending-delivery',
-  text: `
+const retryStatement = sql('retry-pending-delivery')`
     with ${liveWorker}, r as materialized (
       select r.id, r.subscription_id, r.delivery_id, s.url_number
       from worker
@@ -52,8 +50,7 @@ const retryStatement: Statement = {
         when exists (select from moved) then 'queued'
         when exists (select from r where ${pendingRow} is not null) then 'locked'
         else 'finished'
-      end as result`,
-};
+      end as result`;
 
 /**
  * Lets the next probe of an open breaker start now, and makes the delivery of a retry due before all others of its subscription if

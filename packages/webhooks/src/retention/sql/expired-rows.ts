@@ -1,5 +1,5 @@
 import { nearestIdAt } from '@deedwire/domain';
-import { type Database, onlyRow } from '@deedwire/store';
+import { type Database, onlyRow, sql } from '@deedwire/store';
 import type { DeliveryId, EventId, ReplayId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { isHome, isOfHome } from '../../kernel/sql.ts';
 
@@ -32,11 +32,10 @@ function toBatch<Key>({ scanned, due, changed, last }: BatchRow<Key>): Batch<Key
 
 /** Gives undelivered deliveries with smaller ids the status EXPIRED. The bound never moves back. */
 export async function advanceExpiredBefore(database: Database, expiredBefore: DeliveryId): Promise<void> {
-  const statement = {
-    name: 'advance-expired-before',
-    // webhook_retention has one row.
-    text: 'update webhook_retention set expired_before = $1 where expired_before < $1',
-  };
+  // webhook_retention has one row.
+  const statement = sql(
+    'advance-expired-before',
+  )`update webhook_retention set expired_before = $1 where expired_before < $1`;
   await database.query(statement, [expiredBefore]);
 }
 
@@ -57,10 +56,8 @@ export async function expirePendingDeliveries(
   bounds: { deliveriesBefore: DeliveryId; eventsBefore: EventId },
   after: PendingKey | null,
 ): Promise<Batch<PendingKey>> {
-  const statement = {
-    name: 'expire-pending-deliveries',
-    // Index: the primary key of webhook_pending_delivery.
-    text: `
+  // Index: the primary key of webhook_pending_delivery.
+  const statement = sql('expire-pending-deliveries')`
       with scanned as materialized (
         select ctid, subscription_id, delivery_id, (delivery_id < $3 or event_id < $4) and ${isHome('p.account_id')} as is_expired
         from webhook_pending_delivery p
@@ -91,8 +88,7 @@ export async function expirePendingDeliveries(
         (select count(*) from ended)::int as changed,
         (select jsonb_build_object('subscriptionId', subscription_id::text, 'deliveryId', delivery_id::text)
          from scanned order by subscription_id desc, delivery_id desc limit 1) as last
-      from scanned`,
-  };
+      from scanned`;
   const { deliveriesBefore, eventsBefore } = bounds;
   const values = [after?.subscriptionId ?? 0, after?.deliveryId ?? 0, deliveriesBefore, eventsBefore, batchRows];
   return toBatch(onlyRow(await database.query<BatchRow<PendingKey>>(statement, values)));
@@ -113,10 +109,8 @@ export async function deleteExpiredQueueEntries(
   eventsBefore: EventId,
   after: QueueKey | null,
 ): Promise<Batch<QueueKey>> {
-  const statement = {
-    name: 'delete-expired-queue-entries',
-    // Index: the primary key of webhook_event_queue.
-    text: `
+  // Index: the primary key of webhook_event_queue.
+  const statement = sql('delete-expired-queue-entries')`
       with scanned as materialized (
         select ctid, shard, position, coalesce(event_id < $3, false) and ${isHome('q.account_id')} as is_expired
         from webhook_event_queue q
@@ -142,8 +136,7 @@ export async function deleteExpiredQueueEntries(
         (select count(*) from deleted)::int as changed,
         (select jsonb_build_object('shard', shard, 'position', position::text)
          from scanned order by shard desc, position desc limit 1) as last
-      from scanned`,
-  };
+      from scanned`;
   const values = [after?.shard ?? -1, after?.position ?? 0, eventsBefore, batchRows];
   return toBatch(onlyRow(await database.query<BatchRow<QueueKey>>(statement, values)));
 }
@@ -157,10 +150,8 @@ export async function deleteOldFailures(
   deliveriesBefore: DeliveryId,
   after: PendingKey | null,
 ): Promise<Batch<PendingKey>> {
-  const statement = {
-    name: 'delete-old-failures',
-    // Index: the primary key of webhook_failed_delivery.
-    text: `
+  // Index: the primary key of webhook_failed_delivery.
+  const statement = sql('delete-old-failures')`
       with scanned as materialized (
         select ctid, subscription_id, delivery_id, delivery_id < $3 and ${isOfHome('f.subscription_id')} as is_due
         from webhook_failed_delivery f
@@ -186,8 +177,7 @@ export async function deleteOldFailures(
         (select count(*) from deleted)::int as changed,
         (select jsonb_build_object('subscriptionId', subscription_id::text, 'deliveryId', delivery_id::text)
          from scanned order by subscription_id desc, delivery_id desc limit 1) as last
-      from scanned`,
-  };
+      from scanned`;
   const values = [after?.subscriptionId ?? 0, after?.deliveryId ?? 0, deliveriesBefore, batchRows];
   return toBatch(onlyRow(await database.query<BatchRow<PendingKey>>(statement, values)));
 }
@@ -201,10 +191,8 @@ export async function deleteOldReplays(
   bounds: { replaysEndedBefore: Date; retriesBefore: ReplayId },
   after: ReplayId | null,
 ): Promise<Batch<ReplayId>> {
-  const statement = {
-    name: 'delete-old-replays',
-    // Index: the primary key of webhook_replay.
-    text: `
+  // Index: the primary key of webhook_replay.
+  const statement = sql('delete-old-replays')`
       with scanned as materialized (
         select id, coalesce(
             case when delivery_id is null then coalesce(cancelled_at, ended_at) < $5
@@ -226,8 +214,7 @@ export async function deleteOldReplays(
         (count(*) filter (where is_due))::int as due,
         (select count(*) from deleted)::int as changed,
         max(id)::text as last
-      from scanned`,
-  };
+      from scanned`;
   const { replaysEndedBefore, retriesBefore } = bounds;
   // Those that began later have not ended before.
   const replaysBefore = nearestIdAt<'WebhookReplay'>(replaysEndedBefore);
@@ -237,10 +224,7 @@ export async function deleteOldReplays(
 
 /** Deletes up to `batchRows` counts of hours before `hoursBefore`, and returns their number. Served by webhook_hour_statistics_by_hour. */
 export async function deleteOldStatistics(database: Database, hoursBefore: Date): Promise<number> {
-  const statement = {
-    name: 'delete-old-statistics',
-    planning: 'in-index-order' as const,
-    text: `
+  const statement = sql('delete-old-statistics', 'in-index-order')`
       with old as materialized (
         select ctid
         from webhook_hour_statistics old
@@ -253,7 +237,6 @@ export async function deleteOldStatistics(database: Database, hoursBefore: Date)
         where s.ctid = old.ctid
         returning 1
       )
-      select count(*)::int as count from deleted`,
-  };
+      select count(*)::int as count from deleted`;
   return onlyRow(await database.query<{ count: number }>(statement, [hoursBefore, batchRows])).count;
 }

@@ -1,4 +1,4 @@
-import type { Database, Statement, Store, Transaction } from '@deedwire/store';
+import { type Database, type Statement, type Store, type Transaction, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import type { Reports, RetentionEvent } from '../../events.ts';
 import {
@@ -12,11 +12,8 @@ import {
 } from '../partitions.ts';
 
 // Other statements wait behind this transaction for as long as it waits for a lock.
-const setLockTimeout: Statement = { name: 'set-lock-timeout', text: `set local lock_timeout = '100ms'` };
-const createPartitionsStatement: Statement = {
-  name: 'create-partitions',
-  text: 'call webhook_create_partitions($1)',
-};
+const setLockTimeout = sql('set-lock-timeout')`set local lock_timeout = '100ms'`;
+const createPartitionsStatement = sql('create-partitions')`call webhook_create_partitions($1)`;
 
 /** Creates the missing partitions from yesterday to `days` days from today, by the database clock. */
 export async function createPartitions(transaction: Transaction, days: number): Promise<void> {
@@ -26,14 +23,11 @@ export async function createPartitions(transaction: Transaction, days: number): 
 
 /** The partitions in use. Reads the catalog. */
 export async function selectPartitions(database: Database): Promise<Partition[]> {
-  const statement = {
-    name: 'select-partitions',
-    text: `
+  const statement = sql('select-partitions')`
       select c.relname::text as name
       from unnest($1::text[]) as parent (name)
       join pg_inherits i on i.inhparent = to_regclass(parent.name) and not i.inhdetachpending
-      join pg_class c on c.oid = i.inhrelid`,
-  };
+      join pg_class c on c.oid = i.inhrelid`;
   const rows = await database.query<{ name: string }>(statement, [[...partitionedTables]]);
   return rows.map(({ name }) => parsePartition(name)).filter((partition) => partition !== null);
 }
@@ -45,22 +39,16 @@ export async function selectDuePartitions(
   database: Database,
   { history, exchanges }: RetentionDays,
 ): Promise<string[]> {
-  const statement = {
-    name: 'select-due-partitions',
-    text: `
+  const statement = sql('select-due-partitions')`
       select name from webhook_due_partitions($1)
       union all
-      select name from webhook_due_exchange_partitions($2) as name`,
-  };
+      select name from webhook_due_exchange_partitions($2) as name`;
   const rows = await database.query<{ name: string }>(statement, [history, exchanges]);
   return rows.map(({ name }) => name);
 }
 
-const dropHistory: Statement = { name: 'drop-due-partition', text: 'select webhook_drop_partition($1) as name' };
-const dropExchanges: Statement = {
-  name: 'drop-due-exchange-partition',
-  text: 'select webhook_drop_exchange_partition($1) as name',
-};
+const dropHistory = sql('drop-due-partition')`select webhook_drop_partition($1) as name`;
+const dropExchanges = sql('drop-due-exchange-partition')`select webhook_drop_exchange_partition($1) as name`;
 
 /**
  * Drops the first due partition of events, payloads, deliveries or attempts. Returns its name, or null if none is due.

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '@deedwire/store';
+import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/sql.ts';
@@ -17,9 +17,7 @@ export interface HourTotals {
 }
 
 // webhook_worker, webhook_subscription and webhook_hour_statistics by primary key.
-const writeStatement: Statement = {
-  name: 'write-hour-statistics',
-  text: `
+const writeStatement = sql('write-hour-statistics')`
     with ${liveWorker}, written as (
       insert into webhook_hour_statistics as stored (
         subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed, longest_wait_seconds, last_delivered_at
@@ -44,8 +42,7 @@ const writeStatement: Statement = {
         longest_wait_seconds = greatest(stored.longest_wait_seconds, excluded.longest_wait_seconds),
         last_delivered_at = greatest(stored.last_delivered_at, excluded.last_delivered_at)
     )
-    select exists (select from worker) as "isAlive"`,
-};
+    select exists (select from worker) as "isAlive"`;
 
 /**
  * Stores the totals of subscriptions in an hour, in place of those that the process has stored before. Skips subscriptions that are

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '@deedwire/store';
+import { type Database, type Transaction, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { pendingRow, pgArray } from '../../kernel/sql.ts';
@@ -18,10 +18,8 @@ export interface AcquiredShard {
  * @throws {FencedOutError}
  */
 export async function acquireShards(database: Database, workerId: WorkerId, limit: number): Promise<AcquiredShard[]> {
-  const statement = {
-    name: 'acquire-shards',
-    // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
-    text: `
+  // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
+  const statement = sql('acquire-shards')`
       with ${liveWorker},
       free as (
         select s.shard, s.recovering
@@ -42,8 +40,7 @@ export async function acquireShards(database: Database, workerId: WorkerId, limi
         coalesce(
           (select json_agg(json_build_object('shard', shard, 'isRecovering', recovering) order by shard) from acquired),
           '[]'
-        ) as shards`,
-  };
+        ) as shards`;
   const rows = await database.query<{ isAlive: boolean; shards: AcquiredShard[] }>(statement, [workerId, limit]);
   return rowOfLiveWorker(rows, workerId).shards;
 }
@@ -121,10 +118,8 @@ export async function releaseShards(
  * row while the worker was alive. So a worker that reads a free shard sees everything that the old owner wrote.
  */
 export async function freeShardsOfDead(transaction: Transaction): Promise<Shard[]> {
-  const statement = {
-    name: 'free-shards-of-dead',
-    // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
-    text: `
+  // Index: the primary key of webhook_worker. webhook_shard has 64 rows.
+  const statement = sql('free-shards-of-dead')`
       with dead as (
         select id from webhook_worker
         where not alive and id in (select worker_id from webhook_shard)
@@ -134,8 +129,7 @@ export async function freeShardsOfDead(transaction: Transaction): Promise<Shard[
       update webhook_shard s set worker_id = null, recovering = true
       from dead
       where s.worker_id = dead.id
-      returning s.shard`,
-  };
+      returning s.shard`;
   const rows = await transaction.query<{ shard: Shard }>(statement, []);
   if (rows.length > 0) transaction.notifyAfterCommit(workersChanged);
   return rows.map(({ shard }) => shard);

@@ -1,17 +1,14 @@
-import { type Database, onlyRow, type Transaction } from '@deedwire/store';
+import { type Database, onlyRow, type Transaction, sql } from '@deedwire/store';
 import type { WorkerId } from '../../fence/fence.ts';
 import type { Shard } from '../../kernel/ids.ts';
 import { workersChanged } from './shard-rows.ts';
 
 /** Registers a worker. Its lease starts now, by the database clock. */
 export async function insertWorker(transaction: Transaction, name: string, leaseMs: number): Promise<WorkerId> {
-  const statement = {
-    name: 'insert-worker',
-    text: `
+  const statement = sql('insert-worker')`
       insert into webhook_worker (name, leased_until, lease_ms)
       values ($1, clock_timestamp() + $2 * interval '1 ms', $2)
-      returning id`,
-  };
+      returning id`;
   const { id } = onlyRow(await transaction.query<{ id: WorkerId }>(statement, [name, leaseMs]));
   transaction.notifyAfterCommit(workersChanged);
   return id;
@@ -35,9 +32,7 @@ export interface Membership {
 
 /** Reads both tables completely: one row for each process, and 64 shards. */
 export async function selectMembership(database: Database): Promise<Membership> {
-  const statement = {
-    name: 'select-membership',
-    text: `
+  const statement = sql('select-membership')`
       select
         coalesce((
           select json_agg(json_build_object(
@@ -49,8 +44,7 @@ export async function selectMembership(database: Database): Promise<Membership> 
           from webhook_worker
           where alive
         ), '[]') as workers,
-        (select json_agg(json_build_object('shard', shard, 'owner', worker_id::text) order by shard) from webhook_shard) as shards`,
-  };
+        (select json_agg(json_build_object('shard', shard, 'owner', worker_id::text) order by shard) from webhook_shard) as shards`;
   return onlyRow(await database.query<Membership & { [column: string]: unknown }>(statement, []));
 }
 
@@ -60,14 +54,11 @@ export async function selectMembership(database: Database): Promise<Membership> 
  * @returns false if the worker was declared dead
  */
 export async function renewLease(database: Database, workerId: WorkerId, leaseMs: number): Promise<boolean> {
-  const statement = {
-    name: 'renew-lease',
-    // Index: the primary key.
-    text: `
+  // Index: the primary key.
+  const statement = sql('renew-lease')`
       update webhook_worker set leased_until = clock_timestamp() + $2 * interval '1 ms'
       where id = $1 and alive
-      returning id`,
-  };
+      returning id`;
   return (await database.query(statement, [workerId, leaseMs])).length > 0;
 }
 
@@ -76,24 +67,18 @@ export async function renewLease(database: Database, workerId: WorkerId, leaseMs
  * A worker of an earlier release has stored no length of its lease, and keeps it.
  */
 export async function shortenLeases(database: Database, workerIds: readonly WorkerId[]): Promise<void> {
-  const statement = {
-    name: 'shorten-leases',
-    // Index: the primary key.
-    text: `
+  // Index: the primary key.
+  const statement = sql('shorten-leases')`
       update webhook_worker
       set leased_until = least(leased_until, clock_timestamp() + lease_ms * interval '1 ms')
-      where id = any ($1::bigint[]) and alive`,
-  };
+      where id = any ($1::bigint[]) and alive`;
   await database.query(statement, [workerIds]);
 }
 
 /** Excludes the worker from the next shares. */
 export async function markLeaving(transaction: Transaction, workerId: WorkerId): Promise<void> {
-  const statement = {
-    name: 'mark-leaving',
-    // Index: the primary key.
-    text: `update webhook_worker set leaving = true where id = $1 and alive`,
-  };
+  // Index: the primary key.
+  const statement = sql('mark-leaving')`update webhook_worker set leaving = true where id = $1 and alive`;
   await transaction.query(statement, [workerId]);
   transaction.notifyAfterCommit(workersChanged);
 }
@@ -107,39 +92,30 @@ export async function markLeaving(transaction: Transaction, workerId: WorkerId):
  * @returns the workers that this call declared dead
  */
 export async function declareDead(database: Database, workerIds: readonly WorkerId[]): Promise<WorkerId[]> {
-  const statement = {
-    name: 'declare-dead',
-    // Index: the primary key.
-    text: `
+  // Index: the primary key.
+  const statement = sql('declare-dead')`
       update webhook_worker set alive = false, leased_until = clock_timestamp()
       where id = any ($1::bigint[]) and alive and leased_until < clock_timestamp()
-      returning id`,
-  };
+      returning id`;
   const rows = await database.query<{ id: WorkerId }>(statement, [workerIds]);
   return rows.map(({ id }) => id);
 }
 
 /** Removes the rows of workers that died a day ago. Operators can see them until then. */
 export async function deleteDeadWorkers(database: Database): Promise<void> {
-  const statement = {
-    name: 'delete-dead-workers',
-    // webhook_worker has one row for each process, webhook_shard 64.
-    text: `
+  // webhook_worker has one row for each process, webhook_shard 64.
+  const statement = sql('delete-dead-workers')`
       delete from webhook_worker w
       where not alive and leased_until < clock_timestamp() - interval '1 day'
-        and not exists (select from webhook_shard s where s.worker_id = w.id)`,
-  };
+        and not exists (select from webhook_shard s where s.worker_id = w.id)`;
   await database.query(statement, []);
 }
 
 /** Removes the row of a worker that has shut down. Does nothing while it owns shards. */
 export async function deleteWorker(database: Database, workerId: WorkerId): Promise<void> {
-  const statement = {
-    name: 'delete-worker',
-    // Index: the primary key. webhook_shard has 64 rows.
-    text: `
+  // Index: the primary key. webhook_shard has 64 rows.
+  const statement = sql('delete-worker')`
       delete from webhook_worker
-      where id = $1 and not exists (select from webhook_shard where worker_id = $1)`,
-  };
+      where id = $1 and not exists (select from webhook_shard where worker_id = $1)`;
   await database.query(statement, [workerId]);
 }
