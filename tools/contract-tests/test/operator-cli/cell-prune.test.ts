@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateApiKey } from '@deedwire/auth';
-import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/harness';
 import { interfaceNames, interfaces } from '@deedwire/domain';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { killWaitingOperator } from '../support/cells/operator-process.ts';
 import { freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
 
-// The accounts `lender` and `partner` belong to one organization, which leaves, and the others to another one.
+// The first account of each interface belongs to one organization, which leaves, and the others to another one.
 
 interface System {
   harness: Harness;
@@ -32,7 +32,7 @@ async function startCell(): Promise<System> {
   const worker = await harness.startWorker();
   for (const partner of [accounts.partner, accounts.otherPartner]) await harness.refer(20, partner);
   await receiver.waitFor(40);
-  const ids = [accounts.lender, accounts.partner].map(({ accountId }) => accountId);
+  const ids = interfaceNames.map((name) => accounts[name].accountId);
   const frozenAt = await freeze(harness, ids);
   await untilQuiet(harness, frozenAt);
   await leave(harness, ids);
@@ -128,8 +128,7 @@ test('requests of a pruned account get what strangers get, and those of others t
     await eventually(async () => expect((await send(name, credential)).status).toBe(401));
     expect(await send(name, credential)).toEqual(await send(name, stranger));
     // Of others.
-    const { credential: kept } = name === 'lender' ? accounts.otherLender : accounts.otherPartner;
-    expect(await send(name, kept)).toMatchObject({ status: 200 });
+    expect(await send(name, accounts[otherKey(name)].credential)).toMatchObject({ status: 200 });
   }
   expect(await harness.deliveries(accounts.otherPartner)).toHaveLength(20);
   expect(await sql('select count(*)::int as queued from webhook_event_queue')).toEqual([
@@ -159,7 +158,12 @@ test('goes on after it was killed or lost the database, and lets one operator wo
   await blocker.run('begin; lock table referral in share mode');
   await killWaitingOperator(['cell', 'prune', '--yes'], env, { run: sql });
   const interrupted = await countForeign();
-  expect(interrupted).toMatchObject({ webhook_event_queue: 0, webhook_delivery: 0, referral: 20, api_client: 2 });
+  expect(interrupted).toMatchObject({
+    webhook_event_queue: 0,
+    webhook_delivery: 0,
+    referral: 20,
+    api_client: interfaceNames.length,
+  });
   expect(await bytesToPrune()).toEqual([0, expect.toSatisfy((bytes: number) => bytes > 100_000)]);
   const waiting = `from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`;
   const untilItWaits = (sessions = 1) =>
