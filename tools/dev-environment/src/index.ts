@@ -1,2 +1,9 @@
 export { type AppEnd, type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
-export { startSystem, type System } from './start-system.ts';
+export {
+  type AppDatabaseUrls,
+  createAppLogins,
+  generateSecretKeys,
+  keepRunning,
+  startSystem,
+  type System,
+} from './start-system.ts';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from '../workspace-copy.ts';
@@ -31,17 +32,29 @@ export async function killOperator(
   expectMoment: () => Promise<void>,
   input = '',
 ): Promise<void> {
-  const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
-    cwd: workspaceRoot,
-    env: { ...process.env, ...env },
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  child.stdin?.end(input);
-  const ended = once(child, 'exit');
+  const { child, ended } = startOperator(args, env, input);
   await eventually(async () => {
     expect(child.exitCode).toBe(null);
     await expectMoment();
   });
   child.kill('SIGKILL');
   await ended;
+}
+
+/** Starts an operator's command in a process of its own. `exitCode` is null if it was killed. */
+export function startOperator(args: readonly string[], env: Readonly<Record<string, string>>, input = '') {
+  const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
+    cwd: workspaceRoot,
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // A process that was killed does not read it.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const [stdout, stderr, exited] = [text(child.stdout), text(child.stderr), once(child, 'exit')];
+  const end = async () => {
+    await exited;
+    return { exitCode: child.exitCode, stdout: await stdout, stderr: await stderr };
+  };
+  return { child, ended: end() };
 }

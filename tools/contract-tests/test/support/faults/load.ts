@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@deedwire/testing';
 import * as operations from '../../../consumers/referral-portal/generated/2026-11-01.ts';
-import type { AcceptedLog } from './accepted-log.ts';
+import type { AcceptedEvent } from './accepted-log.ts';
 
 /** A load of requests that create referrals. */
 export interface Load {
@@ -24,12 +24,13 @@ export interface LoadOptions {
   accounts: readonly { accountId: string }[];
   /** A client of the account, for one request. */
   clientOf: (accountId: string) => Client;
-  log: Pick<AcceptedLog, 'add'>;
+  log: { add(entry: AcceptedEvent & { idempotencyKey: string }): Promise<void> };
   /** Referrals that are created at the same time. */
   concurrency?: number;
+  /** After each referral. */
+  pauseMs?: number;
 }
 
-const pauseMs = 20;
 const retryMs = 100;
 // Longer than any fault. Guards against a request that is never accepted.
 const acceptedWithinMs = 120_000;
@@ -38,7 +39,7 @@ const acceptedWithinMs = 120_000;
  * Starts to create referrals. Retries each one with the same idempotency key until it is accepted, so a retry must not create
  * a second referral.
  */
-export function startLoad({ accounts, clientOf, log, concurrency = 8 }: LoadOptions): Load {
+export function startLoad({ accounts, clientOf, log, concurrency = 8, pauseMs = 20 }: LoadOptions): Load {
   const failures = new Set<string>();
   let accepted = 0;
   let isOver = false;
@@ -62,7 +63,7 @@ export function startLoad({ accounts, clientOf, log, concurrency = 8 }: LoadOpti
       for (;;) {
         const referralId = await tryOnce(accountId, idempotencyKey);
         if (referralId !== null) {
-          await log.add({ accountId, referralId });
+          await log.add({ accountId, referralId, idempotencyKey });
           break;
         }
         if (performance.now() > deadlineMs)
