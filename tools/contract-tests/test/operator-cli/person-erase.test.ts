@@ -126,7 +126,11 @@ async function subscribe(account: 'lender' | 'partner', { url }: Receiver, types
   return created.webhookSubscription.id;
 }
 
-const erase = (...options: string[]) => callOperator(env, 'person', 'erase', ...options);
+async function erase(...options: string[]) {
+  const result = await callOperator(env, 'person', 'erase', ...options);
+  // On a slow machine, it shows its progress after 10 s.
+  return { ...result, stderr: result.stderr.replaceAll(/^(?:Read|Vacuuming|Waiting) .*\n/gm, '') };
+}
 
 /** What only the command changes. */
 const erasable = () =>
@@ -176,8 +180,7 @@ async function plant() {
   return { memberId: member.id, referralId: referral.id };
 }
 
-// Standard error has the progress of a command that takes 10 s.
-const accepted = { exitCode: 0, stderr: expect.not.stringMatching(/error:|Run as the owner/) };
+const accepted = { exitCode: 0, stderr: '' };
 
 describe('an address of two accounts', () => {
   test('is erased for each, whatever it is in, and everything else stays provable', async () => {
