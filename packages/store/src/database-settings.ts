@@ -123,13 +123,13 @@ function encodingProblems({ encoding, schemas }: Found): string[] {
 function settingProblems(name: string, [value, source]: Setting, { database, login }: Found): string[] {
   const wanted = accepted[name];
   if (wanted === undefined || (wanted.accepts?.test(value) ?? value === String(wanted.value))) return [];
+  const ofSplit = name === readOnly ? 'on the new side of a split, run `cell split activate`; elsewhere, ' : '';
   const places: Readonly<Record<string, string>> = {
-    database: `for the database; run: alter database ${database} reset ${name}`,
+    database: `for the database; ${ofSplit}run: alter database ${database} reset ${name}`,
     user: `for the login; run: alter role ${login} reset ${name}`,
     'database user': `for the login in this database; run: alter role ${login} in database ${database} reset ${name}`,
     client: 'by PGOPTIONS or by `options` of the URL; remove it there',
   };
-  const ofSplit = name === readOnly ? 'on the new side of a split, run `cell split activate`; elsewhere, ' : '';
   const place =
     places[source] ?? `for the server; ${ofSplit}run: alter database ${database} set ${name} = '${wanted.value}'`;
   return [`the setting ${name} is "${value}", but must be "${wanted.value}"; it is set ${place}`];

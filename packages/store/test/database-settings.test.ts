@@ -218,7 +218,7 @@ test('names a database whose triggers are off', async () => {
 test('names the setting of a read-only database, in which an operator can read', async () => {
   const { databaseUrl, set } = await migratedDatabase();
   await set('default_transaction_read_only = on');
-  const message = `the setting default_transaction_read_only is "on", but must be "off"; it is set for the database; run: alter database`;
+  const message = `the setting default_transaction_read_only is "on", but must be "off"; it is set for the database; on the new side of a split, run \`cell split activate\`; elsewhere, run: alter database`;
   expect(await problemsOf(databaseUrl)).toEqual([expect.stringContaining(message)]);
   await expect(migrate(databaseUrl)).rejects.toThrow(`Nothing was migrated: ${message}`);
   await withStore(databaseUrl, async (store) => {
