@@ -65,4 +65,7 @@ test.each([
 
 test('an address with other letters is another one', () => {
   expect(addressKey('ada@x.example')).not.toBe(addressKey('adá@x.example'));
+  for (const end of ['/x', '?x', '#x', ':80', '\\x'])
+    expect(addressKey(`ada@bücher.example${end}`)).not.toBe(addressKey('ada@bücher.example'));
+  expect(addressKey('ada@bücher%61.example')).not.toBe(addressKey('ada@büchera.example'));
 });
