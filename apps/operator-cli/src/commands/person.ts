@@ -52,7 +52,8 @@ address that is not read from standard input.
       if ((dryRun === undefined) === (yes === undefined))
         command.error('error: pass --dry-run to list what is kept, or --yes to erase it');
       const address = email === '-' ? (await readInput(shell, email, 1_000)).toString().trim() : email;
-      if (address !== undefined && !isEmail(address))
+      // A byte that is not UTF-8 has been read as U+FFFD.
+      if (address !== undefined && (!isEmail(address) || address.includes('\ufffd')))
         command.error(`error: ${email === '-' ? 'standard input' : email} is not an email address`);
       const input = { address, record, accountId };
       const progress = createProgress(shell, options);
