@@ -52,7 +52,8 @@ export async function startCellProxy(cells: ReadonlyMap<number, CellPorts>, fron
     connection.end(`${line}\n`);
     return (await text(connection)).trim();
   };
-  let running: Awaited<ReturnType<typeof startProxyProcess>> | null = null;
+  // A second one would listen at the same port.
+  let running: ReturnType<typeof startProxyProcess> | null = null;
   const proxy: CellProxy = {
     url,
     map,
@@ -66,13 +67,15 @@ export async function startCellProxy(cells: ReadonlyMap<number, CellPorts>, fron
       await writeFile(map, shown.replaceAll(/^\S+ /gm, '').concat('\n'));
     },
     async kill() {
-      await running?.stop();
+      const killed = await running;
       running = null;
+      await killed?.stop();
     },
     async start() {
-      running = await startProxyProcess('haproxy', configuration, () => fetch(url));
+      running ??= startProxyProcess('haproxy', configuration, () => fetch(url));
+      await running;
     },
-    signal: (signal) => running?.signal(signal),
+    signal: (signal) => void running?.then((process) => process.signal(signal)),
     async stop() {
       await proxy.kill();
       await rm(folder, { recursive: true });
