@@ -696,10 +696,11 @@ describe('what names no person', () => {
 test('a login that may not vacuum says what to run', async () => {
   await plant();
   const { DATABASE_DIRECT_URL: _, ...own } = env;
-  const result = await callOperator(own, 'person', 'erase', '--email', person.email, '--account', partner.id, '--yes');
-  expect(result).toMatchObject({
-    exitCode: 0,
-    stderr: expect.stringContaining('Run as the owner: vacuum (analyze, index_cleanup on) team_member'),
-  });
+  const eraseOf = ({ id }: { id: string }, ...options: string[]) =>
+    callOperator(own, 'person', 'erase', '--email', person.email, '--account', id, '--yes', ...options);
+  const advice = 'Run as the owner: vacuum (analyze, index_cleanup on) team_member';
+  expect(await eraseOf(partner)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(advice) });
+  const { stderr } = await eraseOf(lender, '--json');
+  expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining(advice) } });
   expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
 });
