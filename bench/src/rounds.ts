@@ -1,5 +1,8 @@
 import { median } from 'simple-statistics';
 
+// Not by the name of its package: unit tests import this file where only the repository is installed.
+export { meanRatio } from '../../tools/testing/src/mean-ratio.ts';
+
 /** Work that was done in some time. */
 export interface Done {
   operations: number;

@@ -1,5 +1,4 @@
-import { meanRatio } from '@deedwire/testing';
-import { rateRatio, rateRatios } from '../rounds.ts';
+import { meanRatio, rateRatio, rateRatios } from '../rounds.ts';
 import { type OursOptions, startOurs } from './ours/start-ours.ts';
 import { measureWorkloads, rateResult } from './rate-rounds.ts';
 import { withServers } from './stack.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { meanRatio } from '@deedwire/testing';
 import { median } from 'simple-statistics';
 import { markdownTable, times, wholeNumber } from '../report.ts';
 import {
   cpuMicroseconds,
   interleaved,
   type Measurement,
+  meanRatio,
   medianRatio,
   perSecond,
   rateRatio,

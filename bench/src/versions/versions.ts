@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { meanRatio } from '@deedwire/testing';
 import { type Bench, type BenchOptions, benchOfParts, BenchProblem, part, type ResultOf } from '../bench.ts';
 import { currentCommit } from '../commit.ts';
 import { measureOurPair } from '../delivery/our-pair.ts';
@@ -16,7 +15,7 @@ import { startOurs } from '../graphql/contestant.ts';
 import { startLoad, withWorld } from '../graphql/load.ts';
 import { measureContestants, ratioResults, ratioTable } from '../graphql/rounds.ts';
 import { shapes } from '../graphql/shapes.ts';
-import { rateRatios } from '../rounds.ts';
+import { meanRatio, rateRatios } from '../rounds.ts';
 
 export const versions: Bench = benchOfParts({
   name: 'versions',
