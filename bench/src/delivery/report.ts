@@ -1,9 +1,7 @@
-import { median } from 'simple-statistics';
 import type { ProcessMemory } from '../app-process.ts';
 import type { ResultOf } from '../bench.ts';
 import type { DeliveryReport } from '../page/results.ts';
 import { markdownTable, times, wholeNumber } from '../report.ts';
-import { cpuMicroseconds, medianRatio } from '../rounds.ts';
 import { latencyHeader, latencyRow } from './latency.ts';
 import type { PairResult } from './our-pair.ts';
 import type { measureCells } from './parts/cells.ts';
@@ -114,9 +112,13 @@ export function accountMarkdown(result: DeliveryReport['account']): string {
   ]);
 }
 
-export function cellsMarkdown({ perSecond, one, two }: ResultOf<typeof measureCells>): string {
-  const [alone, both] = [one, two].map((each) => cell(median(each.map(cpuMicroseconds)), 'µs'));
-  return `CPU per delivery at ${perSecond} events/s: ${alone} in one cell, ${both} in two: ${times(medianRatio(two, one, cpuMicroseconds))}.`;
+export function cellsMarkdown(results: ResultOf<typeof measureCells>): string {
+  return results
+    .map(({ perSecond, one, two, ratio }) => {
+      const [alone, both] = [one, two].map((each) => cell(each, 'µs'));
+      return `CPU per delivery at ${perSecond} events/s: ${alone} in one cell, ${both} in two. ${ratioMarkdown(ratio)}`;
+    })
+    .join('\n\n');
 }
 
 export function writeMarkdown({ connections, rounds, roundMs, results }: WriteResult): string {

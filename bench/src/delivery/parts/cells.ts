@@ -1,14 +1,18 @@
+import { median } from 'simple-statistics';
 import type { BenchOptions } from '../../bench.ts';
 import { startBenchPostgres } from '../../postgres.ts';
-import { interleaved, type Measurement } from '../../rounds.ts';
+import { cpuMicroseconds, interleaved, meanRatio, type Measurement } from '../../rounds.ts';
 import { paced } from '../latency.ts';
 import { createOurSystem } from '../ours/our-system.ts';
 import { withServers } from '../stack.ts';
 import { startOurContestants } from '../write/our-contestants.ts';
 
-/** The CPU time of one cell, and of two that share the same rate. A cell is an API, a worker and PostgreSQL. */
+/**
+ * The CPU time of one cell, and of two that share the same rate. At the second rate, a worker often takes several deliveries together,
+ * and that of each of two cells fewer. A cell is an API, a worker and PostgreSQL.
+ */
 export function measureCells({ quick }: BenchOptions) {
-  const [rounds, perSecond, seconds] = quick ? [1, 50, 2] : [5, 400, 20];
+  const [rounds, seconds, rates] = quick ? [1, 2, [50]] : [10, 10, [100, 400]];
   return withServers(2, async ({ postgres, receiver }, defer) => {
     const cells: (typeof postgres & Awaited<ReturnType<typeof startOurContestants>>['withoutKeys'])[] = [];
     for (const origin of receiver.origins) {
@@ -17,7 +21,7 @@ export function measureCells({ quick }: BenchOptions) {
       const apps = await startOurContestants(system, `${origin}/hooks`, { built: false, defer });
       cells.push({ ...server, ...apps.withoutKeys });
     }
-    const measureRound = async (some: typeof cells, operations: number): Promise<Measurement> => {
+    const measureRound = async (some: typeof cells, perSecond: number, operations: number): Promise<Measurement> => {
       const readCpuMs = async (): Promise<number> => {
         const each = await Promise.all(some.map((cell) => Promise.all([cell.settledCpuMs(), cell.usage()])));
         return each.reduce((sum, [{ api, worker }, { cpuMs }]) => sum + api + worker + (cpuMs ?? Number.NaN), 0);
@@ -34,8 +38,15 @@ export function measureCells({ quick }: BenchOptions) {
       return { operations, cpuMs: (await readCpuMs()) - startCpuMs, elapsedMs: performance.now() - startMs };
     };
     const contestants = [1, 2].map((count) => ({ name: String(count), of: cells.slice(0, count) }));
-    for (const { of } of contestants) await measureRound(of, (perSecond * seconds) / 2);
-    const measured = await interleaved(contestants, rounds, ({ of }) => measureRound(of, perSecond * seconds));
-    return { perSecond, one: measured.get('1') ?? [], two: measured.get('2') ?? [] };
+    const results = [];
+    for (const perSecond of rates) {
+      const operations = perSecond * seconds;
+      for (const { of } of contestants) await measureRound(of, perSecond, operations / 2);
+      const measured = await interleaved(contestants, rounds, ({ of }) => measureRound(of, perSecond, operations));
+      const [one = [], two = []] = ['1', '2'].map((name) => (measured.get(name) ?? []).map(cpuMicroseconds));
+      const ratio = meanRatio(two.map((each, round) => each / (one[round] ?? Number.NaN)));
+      results.push({ perSecond, one: median(one), two: median(two), ratio });
+    }
+    return results;
   });
 }
