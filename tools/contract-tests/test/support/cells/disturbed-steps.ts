@@ -118,7 +118,8 @@ export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
         // A command that has ended is not killed.
         if (victim !== 'operator' || operator.child.kill('SIGKILL')) await killOnce();
       }
-      const { exitCode, stdout, stderr } = await operator.ended;
+      const { exitCode, stdout, ...ended } = await operator.ended;
+      const stderr = ended.stderr.replaceAll(/^slow statement: .*\n/gm, '');
       if (exitCode === 0) {
         if (moment === 'after') await killOnce();
         return stdout;
