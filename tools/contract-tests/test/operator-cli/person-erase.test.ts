@@ -550,7 +550,7 @@ test('details of attempts are erased after the events of a removed team member w
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
-test('an account that is frozen, and a placeholder that another member has, are named, and nothing is changed', async () => {
+test('an account that is frozen or left, and a placeholder that another member has, are named, and nothing is changed', async () => {
   const { memberId } = await plant();
   const placeholder = `erased-${memberId.split('/').at(-1)}@erased.invalid`;
   const other = await addTeamMember(t.operator, {
@@ -564,9 +564,12 @@ test('an account that is frozen, and a placeholder that another member has, are 
   const refused = await erase('--record', memberId, '--yes');
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`has ${placeholder}`) });
   await t.sql('insert into account_home values ($1, 0, next_freeze())', [lender.accountId]);
-  const frozen = await erase('--record', memberId, '--yes');
-  expect(frozen).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('The account is frozen') });
-  expect(await erasable()).toEqual(before);
+  for (const leaves of [false, true]) {
+    if (leaves) await t.sql('update account_home set cell = 7, frozen_at = null');
+    const away = await erase('--record', memberId, '--yes');
+    expect(away).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('frozen, or at home in another cell') });
+    expect(await erasable()).toEqual(before);
+  }
   await t.sql('delete from account_home');
   await updateTeamMember(t.operator, { teamMemberId: other.id, email: 'b@lender.example' });
   expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
