@@ -76,7 +76,7 @@ export const delivery: Bench = benchOfParts({
       measureMemory,
       report.memoryMarkdown,
     ),
-    cells: part('CPU per delivery of two cells beside one: 8 minutes', measureCells, report.cellsMarkdown),
+    cells: part('CPU per delivery of two cells beside one: 10 minutes', measureCells, report.cellsMarkdown),
     exchanges: part(
       'deliveries per second with the details of attempts, and without (WEBHOOK_EXCHANGE_RETENTION_DAYS=0)',
       // Longer than other parts: a worker that was idle may keep the details of 200 successes at once.
