@@ -1,3 +1,4 @@
+import { callFunction } from './call-function.ts';
 import type { Database } from './database.ts';
 import { LockTimeoutError, toStoreError } from './errors.ts';
 
@@ -25,13 +26,8 @@ export async function callPruning<Name extends keyof Results>(
   name: Name,
   ...values: readonly (number | string)[]
 ): Promise<Results[Name][] | null> {
-  const parameters = values.map((_, index) => `$${index + 1}`).join(', ');
-  const statement = {
-    name: name.replaceAll('_', '-'),
-    text: `select to_jsonb(r) as result from ${name}(${parameters}) r`,
-  };
   try {
-    return (await database.query<{ result: Results[Name] }>(statement, values)).map(({ result }) => result);
+    return await callFunction(database, name, values, true);
   } catch (error) {
     if (toStoreError(error) instanceof LockTimeoutError) return null;
     throw error;

@@ -1,4 +1,5 @@
 import type { AccountId, PersonRecordType, RecordId } from '@deedwire/domain';
+import { callFunction } from './call-function.ts';
 import { type Database, sql } from './database.ts';
 
 /** A record that identifies a person. Its row can be gone. */
@@ -25,14 +26,12 @@ interface Results {
 }
 
 /** Calls one of these functions. Returns its rows. */
-export async function callErasing<Name extends keyof Results>(
+export function callErasing<Name extends keyof Results>(
   database: Database,
   name: Name,
   ...values: readonly (string | readonly string[])[]
 ): Promise<Results[Name][]> {
-  const parameters = values.map((_, index) => `$${index + 1}`).join(', ');
-  const statement = { name: name.replaceAll('_', '-'), text: `select ${name}(${parameters}) as result` };
-  return (await database.query<{ result: Results[Name] }>(statement, values)).map(({ result }) => result);
+  return callFunction(database, name, values);
 }
 
 /** The records of accounts at home whose erasure began and has not ended. */
