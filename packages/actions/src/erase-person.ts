@@ -21,13 +21,12 @@ import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import { type OnProgress, unhurried } from './unhurried.ts';
 import {
-  type OnProgress,
   type PersonDelivery,
   type PersonEvent,
   scanPersonDeliveries,
   scanPersonEvents,
-  unhurried,
 } from './webhooks/persons/history.ts';
 
 /** Whom to erase: the person of a record, by its global identifier, or of all records with an address, of one account if it is set. */

@@ -4,7 +4,8 @@ import { selectCell, selectSplit } from '@deedwire/store/cell-splits';
 import { callPruning, type ForeignTable } from '@deedwire/store/foreign-rows';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import type { OperatorContext } from './context.ts';
-import { type OnProgress, unhurried } from './webhooks/persons/history.ts';
+import { isOpen } from './split-cell.ts';
+import { type OnProgress, unhurried } from './unhurried.ts';
 
 /** What was deleted of a table. In a dry run, `bytes` would be. */
 export interface PrunedTable {
@@ -49,8 +50,7 @@ const lockPauseMs = 500;
  */
 export async function pruneCell({ context, session, isDryRun, onProgress }: Prune): Promise<PruneReport> {
   const split = await selectSplit(session);
-  if (split !== null && split.activatedAt === null && split.abortedAt === null)
-    throw new Error('A split is open. Finish it, or run `cell split abort`.');
+  if (split !== null && isOpen(split)) throw new Error('A split is open. Finish it, or run `cell split abort`.');
   const tables = new Map<string, PrunedTable>();
   const tableOf = (table: string): PrunedTable => {
     const entry = tables.get(table) ?? { table, bytes: 0, rows: 0, partitions: 0 };
@@ -71,7 +71,7 @@ export async function pruneCell({ context, session, isDryRun, onProgress }: Prun
       account: null,
     }),
   );
-  const checks = new Map<string, Promise<boolean>>();
+  const checked = new Map<string, boolean>();
   const hasForeignOnly = async (name: string): Promise<boolean> => {
     for (;;) {
       onProgress(`Looking for rows that stay in ${name}`);
@@ -82,12 +82,12 @@ export async function pruneCell({ context, session, isDryRun, onProgress }: Prun
     }
   };
   const drop = async ({ name, needed }: ForeignTable): Promise<boolean> => {
-    for (const each of needed ?? []) {
-      const check = checks.get(each) ?? hasForeignOnly(each);
-      checks.set(each, check);
-      if (!(await check)) return false;
-    }
     if (needed === null) return false;
+    for (const each of needed) {
+      const isForeign = checked.get(each) ?? (await hasForeignOnly(each));
+      checked.set(each, isForeign);
+      if (!isForeign) return false;
+    }
     const [isDropped] = await withLocks(() => callPruning(session, 'drop_foreign_partition', name));
     if (isDropped) await sleep(dropPauseMs);
     return isDropped === true;

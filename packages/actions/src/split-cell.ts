@@ -417,7 +417,7 @@ export const listCells = ({ store }: ActionContext) => selectCells(store);
 /** The last split, whether it is open or not. */
 export const readSplit = ({ store }: ActionContext) => selectSplit(store);
 
-const isOpen = ({ activatedAt, abortedAt }: CellSplit): boolean => activatedAt === null && abortedAt === null;
+export const isOpen = ({ activatedAt, abortedAt }: CellSplit): boolean => activatedAt === null && abortedAt === null;
 
 async function requireSplit(oldSide: CellSession): Promise<CellSplit> {
   const split = await selectSplit(oldSide);

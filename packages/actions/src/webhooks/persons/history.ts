@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, personEvents } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
+import { type OnProgress, unhurried } from '../../unhurried.ts';
 import { splitForward } from '../deliveries/pages.ts';
 import { selectExpiredBefore } from '../replay/replays.ts';
 
@@ -24,20 +24,9 @@ export interface PersonDelivery {
   isErased: boolean;
 }
 
-/** Called with what the work has done so far, for example `Read 12,000 events`. */
-export type OnProgress = (done: string) => void;
-
 // Each row costs up to a buffer, and each day a few locks.
 const rowsPerPart = 500;
 const daysPerPart = 4;
-
-/** Leaves the database to others for three quarters of the time. */
-export async function unhurried<Result>(work: () => Promise<Result>): Promise<Result> {
-  const startMs = performance.now();
-  const result = await work();
-  await sleep(3 * (performance.now() - startMs));
-  return result;
-}
 
 /** Reads the parts of a table of the history from an id on, oldest first. Calls `take` with each row that matches. */
 async function scan(
