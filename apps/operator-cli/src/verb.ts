@@ -9,6 +9,19 @@ export interface OutputOptions {
   json?: true;
 }
 
+/** Of a command that is either tried or done. */
+export interface Choice {
+  dryRun?: true;
+  yes?: true;
+}
+
+/** Whether the command is a dry run. The texts say what `--dry-run` and `--yes` do. */
+export function requireChoice({ dryRun, yes }: Choice, command: Command, tries: string, does: string): boolean {
+  if ((dryRun === undefined) === (yes === undefined))
+    command.error(`error: pass --dry-run to ${tries}, or --yes to ${does}`);
+  return yes === undefined;
+}
+
 /** A command whose exit code 1 is an answer could not find the answer. */
 export class UnknownAnswerError extends Error {}
 

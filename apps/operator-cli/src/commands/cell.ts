@@ -21,12 +21,10 @@ import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { formatRecord } from '../table.ts';
-import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, type Choice, notes, print, requireChoice, tableFor, type OutputOptions } from '../verb.ts';
 import { cellMax, parseUpTo } from './database.ts';
 
-interface StepOptions extends OutputOptions {
-  dryRun?: true;
-  yes?: true;
+interface StepOptions extends OutputOptions, Choice {
   to: number;
   leave?: string;
   stay?: string;
@@ -72,7 +70,7 @@ unknown. Accounts and organizations stay, with who owns them, and the audit log.
 quarters of the time. After an interruption, run it again.`),
     )
     .action(async (options: StepOptions, command: Command) => {
-      const isDryRun = requireChoice(options, command);
+      const isDryRun = requireChoice(options, command, 'estimate what would be deleted', 'delete it');
       const progress = createProgress(shell, options);
       const report = await withContext(shell, (context, config) =>
         withCellSession(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), oldIsHeld, (session) =>
@@ -161,7 +159,7 @@ quarters of the time. After an interruption, run it again.`),
       .option('--dry-run', 'check what can be checked, and change nothing')
       .option('--yes', 'take the step')
       .action(async (options: StepOptions, command: Command) => {
-        const isDryRun = requireChoice(options, command);
+        const isDryRun = requireChoice(options, command, 'check the step', 'take it');
         await take(options, isDryRun, (step) => work(step, options, command));
       });
   }
@@ -199,13 +197,6 @@ quarters of the time. After an interruption, run it again.`),
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
-
-/** Whether the command is a dry run. */
-function requireChoice({ dryRun, yes }: StepOptions, command: Command): boolean {
-  if ((dryRun === undefined) === (yes === undefined))
-    command.error('error: pass --dry-run to check the step, or --yes to take it');
-  return yes === undefined;
-}
 
 function addWait(verb: Command, seconds: number): void {
   const parse = parseUpTo(waitSecondsMax, ' of seconds');

@@ -7,14 +7,12 @@ import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
-import { addVerb, notes, type OutputOptions, print, tableFor } from '../verb.ts';
+import { addVerb, type Choice, notes, type OutputOptions, print, requireChoice, tableFor } from '../verb.ts';
 
-interface EraseOptions extends OutputOptions {
+interface EraseOptions extends OutputOptions, Choice {
   email?: string;
   record?: string;
   account?: string;
-  dryRun?: true;
-  yes?: true;
 }
 
 export function addPersonCommands(program: Command, shell: Shell): void {
@@ -47,10 +45,9 @@ address that is not read from standard input.
   deedwire-operator person erase --record TeamMember/4711 --yes`),
     )
     .action(async (options: EraseOptions, command: Command) => {
-      const { email, record, account: accountId, dryRun, yes } = options;
+      const { email, record, account: accountId } = options;
       if ((email === undefined) === (record === undefined)) command.error('error: pass either --email or --record');
-      if ((dryRun === undefined) === (yes === undefined))
-        command.error('error: pass --dry-run to list what is kept, or --yes to erase it');
+      const isDryRun = requireChoice(options, command, 'list what is kept', 'erase it');
       const address = email === '-' ? (await readInput(shell, email, 1_000)).toString().trim() : email;
       // A byte that is not UTF-8 has been read as U+FFFD.
       if (address !== undefined && (!isEmail(address) || address.includes('\ufffd')))
@@ -63,7 +60,7 @@ address that is not read from standard input.
       };
       const unvacuumed = await withContext(shell, async (context, config) =>
         erasePerson(context, input, {
-          isDryRun: yes === undefined,
+          isDryRun,
           directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
           onProgress: (done) => progress.report(done),
           onFound,
@@ -73,7 +70,7 @@ address that is not read from standard input.
         const message = `this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}`;
         shell.stderr.write(`${options.json ? JSON.stringify({ warning: { message } }) : `warning: ${message}`}\n`);
       }
-      if (yes !== undefined && !options.json) shell.stdout.write('Nothing of it is left\n');
+      if (!isDryRun && !options.json) shell.stdout.write('Nothing of it is left\n');
     });
 }
 
