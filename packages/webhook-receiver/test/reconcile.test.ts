@@ -27,6 +27,7 @@ let logged: string[];
 
 const { database, pool } = await openDatabase('');
 const redis = isWithoutRedis ? undefined : await forFile(startRedis());
+
 beforeEach(async () => {
   handled = [];
   logged = [];
@@ -64,10 +65,10 @@ const idsOf = (events: readonly { deliveryId: string }[]): string[] => events.ma
 const stores: [name: string, create: () => WebhookStore<unknown>][] = [
   ['memory', () => memoryStore()],
   ['PostgreSQL', () => postgresStore(pool)],
-  ...(redis === undefined ? [] : [redisStores(redis)]),
+  ...(redis === undefined ? [] : [redisEntry(redis)]),
 ];
 
-function redisStores({ client }: RedisServer): [string, () => WebhookStore] {
+function redisEntry({ client }: RedisServer): [string, () => WebhookStore] {
   let prefixes = 0;
   const sendCommand: RedisStoreOptions['send'] = ([name, ...parameters]) => client.call(name, ...parameters);
   return [

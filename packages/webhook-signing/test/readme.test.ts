@@ -1,18 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { compileBlocks } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
-const require = createRequire(import.meta.url);
-const typescriptFolder = dirname(require.resolve('typescript/package.json'));
-const nodeTypesFolder = dirname(require.resolve('@types/node/package.json'));
 
 // The folder of a consumer project in which this package is installed.
 let project = '';
@@ -41,28 +38,7 @@ it('contains the code blocks that the tests below run', () => {
 });
 
 it('compiles', async () => {
-  await writeFile(
-    join(project, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        target: 'es2022',
-        module: 'nodenext',
-        skipLibCheck: true,
-        // The sources of this package import each other with the extension .ts; a consumer sees the .d.ts files.
-        allowImportingTsExtensions: true,
-        customConditions: ['deedwire-source'],
-        typeRoots: [dirname(nodeTypesFolder)],
-        types: ['node'],
-      },
-      include: ['block-*.ts'],
-    }),
-  );
-  const { stdout } = await run(process.execPath, [join(typescriptFolder, 'bin/tsc'), '-p', project]).catch(
-    (error: { stdout: string }) => error,
-  );
-  expect(stdout).toBe('');
+  expect(await compileBlocks(project, 'block-*.ts')).toBe('');
 });
 
 it('runs as documented', async () => {

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { installApart, receiverKitBlock } from '@deedwire/testing';
+import { compileBlocks, installApart, receiverKitBlock } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import type { Pool } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -83,23 +80,7 @@ async function effects(): Promise<number> {
 }
 
 test('the blocks of the page compile', async () => {
-  const require = createRequire(import.meta.url);
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    target: 'es2022',
-    module: 'nodenext',
-    skipLibCheck: true,
-    // The sources of this package import each other with the extension .ts; a consumer sees the .d.ts files.
-    allowImportingTsExtensions: true,
-    customConditions: ['deedwire-source'],
-    typeRoots: [dirname(dirname(require.resolve('@types/node/package.json')))],
-    types: ['node'],
-  };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-  const compiled = promisify(execFile)(process.execPath, [tsc, '-p', folder]);
-  expect(await compiled.catch((error: object) => error)).toMatchObject({ stdout: '' });
+  expect(await compileBlocks(folder, '*.ts')).toBe('');
 });
 
 const libraries: [string, PostgresStore<object>, typeof runByKysely][] = [
