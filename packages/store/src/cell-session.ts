@@ -32,7 +32,7 @@ export async function withCellSession<Result>(
     // The new side is read-only for all others until it is active.
     settings: {
       lock_timeout: lockMs,
-      // Without these, the session of an operator who cannot reach the server any more holds the lock for hours.
+      // Otherwise the server keeps the session of an operator that lost the network, and with it the lock, for hours.
       tcp_keepalives_idle: 5,
       tcp_keepalives_interval: 5,
       tcp_keepalives_count: 3,

@@ -220,7 +220,7 @@ const sendingMs = 11_000;
  * @param frozenForMs since no transaction from before the freeze is open
  */
 export async function selectUnquietWorkers(database: Database, frozenForMs: number): Promise<string[]> {
-  // A worker that nobody had declared dead may have read targets until now.
+  // Until it is declared dead, a worker reads targets, also without a lease.
   const now = 'clock_timestamp()';
   await run(
     database,
