@@ -7,7 +7,7 @@ import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
-import { killOperator, killWaitingOperator } from '../support/cells/operator-process.ts';
+import { killOperator, operatorAt } from '../support/cells/operator-process.ts';
 import { killAll, processesOfServer } from '../support/failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../support/failover/programs.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -211,7 +211,8 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const server = side === 'old' ? old : next;
     const args = steps[step];
     const release = await server.hold(table);
-    await killWaitingOperator(['cell', 'split', ...args], { ...env }, server, ids.slice(0, 2).join('\n'));
+    const expectWaiting = async () => expect(await server.run(`select ${operatorAt(table)}`)).toHaveLength(1);
+    await killOperator(['cell', 'split', ...args], { ...env }, expectWaiting, ids.slice(0, 2).join('\n'));
     await release();
     await take(args);
     for (const later of inOrder.slice(inOrder.indexOf(args) + 1)) await take(later);

@@ -6,7 +6,7 @@ import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/d
 import { interfaceNames, interfaces } from '@deedwire/domain';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { killWaitingOperator } from '../support/cells/operator-process.ts';
+import { killOperator, operatorAt } from '../support/cells/operator-process.ts';
 import { freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
 
 // The first account of each interface belongs to one organization, which leaves, and the others to another one.
@@ -156,7 +156,9 @@ test('goes on after it was killed or lost the database, and lets one operator wo
   onTestFinished(() => blocker.close());
   // Others may read.
   await blocker.run('begin; lock table referral in share mode');
-  await killWaitingOperator(['cell', 'prune', '--yes'], env, { run: sql });
+  const waiting = operatorAt('referral');
+  const expectWaiting = async (sessions = 1) => expect(await sql(`select ${waiting}`)).toHaveLength(sessions);
+  await killOperator(['cell', 'prune', '--yes'], env, expectWaiting);
   const interrupted = await countForeign();
   expect(interrupted).toMatchObject({
     webhook_event_queue: 0,
@@ -165,13 +167,10 @@ test('goes on after it was killed or lost the database, and lets one operator wo
     api_client: interfaceNames.length,
   });
   expect(await bytesToPrune()).toEqual([0, expect.toSatisfy((bytes: number) => bytes > 100_000)]);
-  const waiting = `from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`;
-  const untilItWaits = (sessions = 1) =>
-    eventually(async () => expect(await sql(`select ${waiting}`)).toHaveLength(sessions));
   // The session of the killed command.
-  await untilItWaits(0);
+  await eventually(() => expectWaiting(0));
   const ended = prune('--yes');
-  await untilItWaits();
+  await eventually(expectWaiting);
   // As a restart of the server does.
   await sql(`select pg_terminate_backend(pid) ${waiting}`);
   expect(await ended).toMatchObject({
@@ -180,7 +179,7 @@ test('goes on after it was killed or lost the database, and lets one operator wo
     stderr: expect.stringMatching(/^error: .*not available.*\n$/),
   });
   const first = prune('--yes');
-  await untilItWaits();
+  await eventually(expectWaiting);
   expect(await prune('--yes')).toMatchObject({
     exitCode: 1,
     stderr: 'error: Another operator works on a split of this cell.\n',

@@ -4,26 +4,11 @@ import { text } from 'node:stream/consumers';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from '../workspace-copy.ts';
-import type { CellServer } from './cell-servers.ts';
 
-/** Starts an operator's command in a process of its own, and kills it without warning once one of its statements waits for a lock. */
-export async function killWaitingOperator(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  server: Pick<CellServer, 'run'>,
-  input = '',
-): Promise<void> {
-  await killOperator(
-    args,
-    env,
-    async () => {
-      const waiting = await server.run(`
-        select from pg_stat_activity where application_name = 'deedwire-split' and wait_event_type = 'Lock'`);
-      expect(waiting).toHaveLength(1);
-    },
-    input,
-  );
-}
+/** What a statement of an operator's command waits for: the lock of a table that a test holds. */
+export const operatorAt = (table: string): string => `
+  from pg_locks join pg_stat_activity using (pid)
+  where relation = '${table}'::regclass and not granted and application_name = 'deedwire-split'`;
 
 /** Starts an operator's command in a process of its own, and kills it without warning once `expectMoment` does not throw. */
 export async function killOperator(
