@@ -61,6 +61,8 @@ test.each([
   ['ＡＤＡ@x.example', 'ada@x.example'],
   ['Ada@Bücher.example', 'ada@xn--bcher-kva.example'],
   ['ada@XN--BCHER-KVA.example', 'ada@bücher.example'.normalize('NFD')],
+  ['ΝΊΚΟΣ.ΠΑΠΠΆΣ@X.EXAMPLE', 'νίκος.παππάς@x.example'],
+  ['ada@νίκος.example', 'ada@xn--kxawhkp.example'],
 ])('%s and %s are one address', (a, b) => expect(addressKey(a)).toBe(addressKey(b)));
 
 test('an address with other letters is another one', () => {
