@@ -202,7 +202,7 @@ async function findRecords(
 
 const recordTypes = ['TeamMember', 'Referral'] as const;
 
-function recordOf({ type, recordId, accountId }: PersonEvent): PersonRecord | null {
+function recordOf({ type, recordId, accountId }: PersonDelivery | PersonEvent): PersonRecord | null {
   const recordType = personEvents.get(type)?.recordType;
   return recordType && recordId !== null ? { type: recordType, id: toRecordId(recordId), accountId } : null;
 }
@@ -234,7 +234,10 @@ async function readHistory(
   await onEvents?.();
   // A worker of an earlier release writes no record beside the event of a delivery.
   const eventIds = events.map(({ id }) => id);
-  await scanPersonDeliveries(store, { ...of, eventIds }, onProgress, (row) => deliveries.push(row));
+  await scanPersonDeliveries(store, { ...of, eventIds }, onProgress, (delivery) => {
+    const record = recordOf(delivery);
+    if (record === null || names.has(nameOf(record))) deliveries.push(delivery);
+  });
 }
 
 function* idsInParts<Id extends string>(rows: readonly { id: Id }[]): Generator<Id[]> {

@@ -631,6 +631,21 @@ test('samples that the planner keeps of a table are erased if it becomes empty',
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
+test('a record of another kind with this number is not listed', async () => {
+  await subscribe('lender', good, ['team_member.added']);
+  const { memberId, referralId } = await plant();
+  await eventually(async () =>
+    expect(await t.sql('select from webhook_delivery where record_id = $1', [memberId.split('/').at(-1)])).not.toEqual(
+      [],
+    ),
+  );
+  expect((await erase('--record', memberId.replace('TeamMember', 'Referral'), '--dry-run')).stdout).toBe(
+    'Nothing is kept\n',
+  );
+  for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
 test('more deliveries than one statement takes are counted, read again and erased in parts', async () => {
   const { memberId } = await plant();
   const number = memberId.split('/').at(-1);

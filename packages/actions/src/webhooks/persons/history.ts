@@ -20,6 +20,9 @@ export interface PersonEvent {
 export interface PersonDelivery {
   id: DeliveryId;
   accountId: AccountId;
+  type: string;
+  /** Null if a worker of an early release wrote it. */
+  recordId: string | null;
   subscriptionId: string;
   isErased: boolean;
 }
@@ -97,7 +100,8 @@ export function scanPersonDeliveries(
     noun: 'deliveries',
     from,
     columns: 'account_id, subscription_id, event_id, event_type, record_id, erased_at',
-    row: `'accountId', account_id::text, 'subscriptionId', subscription_id::text, 'isErased', erased_at is not null`,
+    row: `'accountId', account_id::text, 'type', event_type, 'recordId', record_id::text, 'subscriptionId', subscription_id::text,
+          'isErased', erased_at is not null`,
     condition: 'event_type = any ($3::text[]) and (event_id = any ($4::bigint[]) or record_id = any ($5::bigint[]))',
   };
   return scan(database, part, [types, eventIds, recordIds], onProgress, take);
