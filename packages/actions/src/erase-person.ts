@@ -6,6 +6,7 @@ import {
   formatGid,
   idAt,
   parseGid,
+  parseRecordId,
   personEvents,
   type PersonRecordType,
   placeholderOf,
@@ -167,18 +168,20 @@ async function findRecords(
 ): Promise<PersonRecord[]> {
   const { store, gidNamespace } = context;
   if (record !== undefined) {
-    const [named] = recordTypes.flatMap((type) => {
-      const id = parseGid<PersonRecordType>(gidNamespace, type, record);
-      return id === null ? [] : [{ type, id }];
+    const named = recordTypes.flatMap((type) => {
+      const id = parseGid<PersonRecordType>(gidNamespace, type, record) ?? parseRecordId<PersonRecordType>(record);
+      return id === null ? [] : [{ type, id, accountId: null }];
     });
-    if (named === undefined)
+    if (named.length === 0)
       throw new RefusedError('INVALID', `${record} is neither a Referral nor a TeamMember of this installation.`);
-    const [row] = await callErasing(store, 'person_row', named.type, named.id);
+    for (const each of named) {
+      const [row] = await callErasing(store, 'person_row', each.type, each.id);
+      if (row) return [{ ...each, accountId: row.accountId }];
+    }
     // Of a removed team member, events are left, and deliveries for a week longer.
     const left: History = { events: [], deliveries: [] };
-    if (!row) await readHistory(context, [{ ...named, accountId: null }], left, onProgress);
-    const of = row ?? left.events[0] ?? left.deliveries[0];
-    return of ? [{ ...named, accountId: of.accountId }] : [];
+    await readHistory(context, named, left, onProgress);
+    return [...left.events, ...left.deliveries].flatMap((each) => recordOf(each) ?? []).slice(0, 1);
   }
   const accountId = accountGid === undefined ? null : (await findAccount(context, null, accountGid)).id;
   const key = addressKey(address);
