@@ -14,6 +14,7 @@ import {
   toRecordId,
 } from '@deedwire/domain';
 import { type Transaction, vacuumTables } from '@deedwire/store';
+import { sendingMs } from '@deedwire/store/cell-splits';
 import { callErasing, type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectTime } from '@deedwire/store/time';
 import { workerOf } from '@deedwire/webhooks/outbox';
@@ -122,10 +123,11 @@ export async function erasePerson(
 }
 
 const workerMaxMs = 60_000;
-/** An attempt takes 5 s at most, and its details are stored 100 ms later. */
-const attemptMaxMs = 7_000;
 
-/** Once it has read the subscription again, a worker has no payload of a delivery in its memory, apart from those in flight. */
+/**
+ * Once it has read the subscription again, a worker has no payload of a delivery in its memory, apart from those in flight. A worker
+ * that was declared dead reads no more targets, so it sends none of its payloads when their age is over.
+ */
 async function waitForWorkers(
   { store }: OperatorContext,
   deliveries: readonly PersonDelivery[],
@@ -153,7 +155,9 @@ async function waitForWorkers(
       throw new Error('For a minute, the worker has not read a subscription again, so it may still send. Try again.');
     await sleep(100);
   }
-  await sleep(attemptMaxMs);
+  // Until a worker without a lease is declared dead, it goes on where it was suspended.
+  await callErasing(store, 'webhook_unquiet_workers', 'infinity');
+  await sleep(sendingMs);
 }
 
 /**

@@ -211,7 +211,7 @@ export async function freezeHomes(transaction: Database, { organizationIds, toCe
 }
 
 /** From the last read of a target to the last byte of a request: the greatest age of a target, the deadline of an attempt, a second. */
-const sendingMs = 11_000;
+export const sendingMs = 11_000;
 
 /**
  * The workers that may still send or record deliveries of what is frozen. Declares workers without a lease dead. These read no more

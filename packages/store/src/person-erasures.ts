@@ -9,7 +9,7 @@ export interface PersonRecord {
   accountId: AccountId;
 }
 
-/** The results of the functions of migrations 0051 and 0060 that the operator calls. */
+/** The results of the functions of migrations 0051, 0058 and 0060 that the operator calls. */
 interface Results {
   are_erased_deliveries_reread: boolean;
   begin_person_erasure: unknown;
@@ -23,6 +23,7 @@ interface Results {
   person_addresses: { readTo: string | null; rows: (PersonRecord & { address: string })[] };
   person_row: { accountId: AccountId; isErased: boolean; savedResults: number } | null;
   reread_erased_deliveries: AccountId;
+  webhook_unquiet_workers: string;
 }
 
 /** Calls one of these functions. Returns its rows. */

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
 import { placeholderOf, type ReferralDetails, type TeamMemberDetails, toRecordId } from '@deedwire/domain';
 import { connect, eventually, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { subscribe as subscribeTo } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 /** What the apps have logged. */
@@ -523,6 +526,33 @@ test('a delivery that a worker of an earlier release stored without its record i
   expect((await statusesOf('lender', subscription)).at(-1)).toBe('EXPIRED ERASED');
   expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
+test('a worker that was suspended for longer than its lease sends nothing of it when it goes on', async () => {
+  const receiver = await startReceiver({ onDelivery: (response) => response.writeHead(500).end() });
+  onTestFinished(() => receiver.close());
+  const own = await startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '500' } },
+  });
+  onTestFinished(() => own.close());
+  const { database, partner: api, sql, system } = own;
+  const worker = system.apps['webhook-worker'];
+  await subscribeTo(api, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
+  await api.request(ReferDocument, { input: client });
+  await eventually(async () =>
+    expect(await sql('select from webhook_pending_delivery where attempts = 1')).toHaveLength(1),
+  );
+  worker.kill('SIGSTOP');
+  const urls = { DATABASE_URL: await database.urlFor('operator'), DATABASE_DIRECT_URL: database.databaseUrl };
+  expect(
+    await callOperatorWith({ env: { ...env, ...urls } }, 'person', 'erase', '--email', person.email, '--yes'),
+  ).toMatchObject({ exitCode: 0 });
+  const { length: sent } = receiver.deliveries;
+  // It is due.
+  worker.kill('SIGCONT');
+  await sleep(5_000);
+  expect(receiver.deliveries.slice(sent)).toEqual([]);
 }, 120_000);
 
 test('details of attempts are erased after the events of a removed team member were dropped', async () => {
