@@ -26,7 +26,7 @@ interface Arrival {
 /** What arrived since the last `forget`. */
 export interface ReceiverReport {
   requests: number;
-  /** The number of distinct delivery ids. */
+  /** The number of distinct deliveries. */
   deliveries: number;
   arrivals: Arrival[];
 }
@@ -68,7 +68,8 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
     void recordEvent(request, parameter, atMs).then(() => respondAfter(delayMs));
     return;
   }
-  recordDelivery(String(request.headers['webhook-id']));
+  // Two cells without numbers can give two deliveries the same id.
+  recordDelivery(`${request.url} ${request.headers['webhook-id']}`);
   request.resume();
   if (behavior === 'slow') respondAfter(parameter);
   else if (behavior !== 'hang' || request.method !== 'POST') request.once('end', () => response.end());

@@ -15,10 +15,10 @@ export function measureCells({ quick }: BenchOptions) {
   const [rounds, seconds, rates] = quick ? [1, 2, [50]] : [10, 10, [100, 400]];
   return withServers(2, async ({ postgres, receiver }, defer) => {
     const cells: (typeof postgres & Awaited<ReturnType<typeof startOurContestants>>['withoutKeys'])[] = [];
-    for (const origin of receiver.origins) {
+    for (const [number, origin] of receiver.origins.entries()) {
       const server = cells.length === 0 ? postgres : await startBenchPostgres(defer);
       const system = await createOurSystem(server, 'cell', defer);
-      const apps = await startOurContestants(system, `${origin}/hooks`, { built: false, defer });
+      const apps = await startOurContestants(system, `${origin}/hooks/${number}`, { built: false, defer });
       cells.push({ ...server, ...apps.withoutKeys });
     }
     const measureRound = async (some: typeof cells, perSecond: number, operations: number): Promise<Measurement> => {
