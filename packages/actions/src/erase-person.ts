@@ -13,7 +13,7 @@ import {
   timeOf,
   toRecordId,
 } from '@deedwire/domain';
-import { type Transaction, vacuumTables } from '@deedwire/store';
+import { AccountAwayError, type Transaction, vacuumTables } from '@deedwire/store';
 import { sendingMs } from '@deedwire/store/cell-splits';
 import { callErasing, type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectTime } from '@deedwire/store/time';
@@ -67,9 +67,10 @@ type History = { events: PersonEvent[]; deliveries: PersonDelivery[] };
 export async function erasePerson(
   context: OperatorContext,
   input: PersonInput,
-  { isDryRun, directUrl, onProgress, onFound }: ErasePersonOptions,
+  options: ErasePersonOptions,
 ): Promise<string[]> {
   const { store, operator } = context;
+  const { isDryRun, onProgress, onFound } = options;
   const startedAt = await selectTime(store);
   const history: History = { events: [], deliveries: [] };
   const found = await findRecords(context, input, onProgress);
@@ -97,6 +98,29 @@ export async function erasePerson(
       throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
     });
   }
+  return finishErasing(context, { records, own, history, startedAt }, options).catch((error: unknown) => {
+    if (error instanceof RefusedError) throw error;
+    // The message of the first one says that nothing was changed.
+    const [cause, where] =
+      error instanceof AccountAwayError ? [error.cause, ' where the account is at home'] : [error, ''];
+    throw new Error(`The erasure is not finished. Run the command again${where}.`, { cause });
+  });
+}
+
+interface BegunErasure {
+  records: PersonRecord[];
+  /** Without those of interrupted erasures. */
+  own: PersonRecord[];
+  history: History;
+  startedAt: Date;
+}
+
+async function finishErasing(
+  context: OperatorContext,
+  { records, own, history, startedAt }: BegunErasure,
+  { directUrl, onProgress }: ErasePersonOptions,
+): Promise<string[]> {
+  const { store } = context;
   type By = 'end_erased_deliveries' | 'erase_person_events' | 'mark_erased_deliveries';
   const erase = async (by: By, rows: readonly { id: string }[]): Promise<void> => {
     for (const ids of idsInParts(rows)) await unhurried(() => callErasing(store, by, ids));

@@ -607,6 +607,28 @@ test('an account that is frozen or left, and a placeholder that another member h
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
+test('says that it is not finished if the account is frozen meanwhile, and goes on in the next run', async () => {
+  await subscribe('lender', broken, ['team_member.added']);
+  const { memberId, referralId } = await plant();
+  // It waits for requests.
+  await eventually(async () => expect(await t.sql('select from webhook_pending_delivery')).not.toEqual([]));
+  const erasing = erase('--record', memberId, '--yes');
+  await eventually(async () => expect(await t.sql('select from person_erasure')).toHaveLength(1));
+  await t.sql('insert into account_home values ($1, 0, next_freeze())', [lender.accountId]);
+  const { exitCode, stderr } = await erasing;
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^error: The erasure is not finished\. Run .* \(The account \d+ is frozen/),
+  });
+  expect(stderr).not.toContain('Nothing was changed');
+  // What is away does not keep others from being erased.
+  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
+  expect(await t.sql('select from person_erasure')).toHaveLength(1);
+  await t.sql('delete from account_home');
+  expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
+  expect(findIn(await dump())).toEqual([]);
+}, 120_000);
+
 test('an address is read from standard input, and its domain can be in ASCII', async () => {
   await plant();
   const ascii = 'ördög.žluťoučký@xn--plnted-jua.example';
@@ -737,6 +759,11 @@ describe('what names no person', () => {
     [['--email', 'a@b', '--account', 'Lender/4711', '--yes'], 1, 'does not exist'],
     [['--email', 'a@b'], 2, 'pass --dry-run'],
     [['--email', 'ada@lender.example.', '--yes'], 2, 'is not an email address'],
+    [['--email', 'mailto:ada@plånted.example', '--yes'], 2, 'pass the address alone'],
+    [['--email', '\u200bada@plånted.example', '--yes'], 2, 'pass the address alone'],
+    [['--email', 'Ada<ada@plånted.example>', '--dry-run'], 2, 'pass the address alone'],
+    [['--email', 'ada@x', '--email', 'bob@x', '--yes'], 2, 'pass one --email'],
+    [['--record', '4711', '--record', '4712', '--yes'], 2, 'pass one --record'],
     [['--record', 'TeamMember/4711', '--account', 'Lender/4711', '--yes'], 2, 'cannot be used with option'],
     [['--email', 'a@b', '--record', 'TeamMember/4711', '--yes'], 2, 'pass either --email or --record'],
   ])('%s exits with %i', async (options, exitCode, text) => {
