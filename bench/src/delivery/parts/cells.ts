@@ -12,7 +12,7 @@ import { startOurContestants } from '../write/our-contestants.ts';
  * and that of each of two cells fewer. A cell is an API, a worker and PostgreSQL.
  */
 export function measureCells({ quick }: BenchOptions) {
-  const [rounds, seconds, rates] = quick ? [1, 2, [50]] : [10, 10, [100, 400]];
+  const [rounds, seconds, rates] = quick ? [1, 2, [50]] : [10, 10, [100, 300]];
   return withServers(2, async ({ postgres, receiver }, defer) => {
     const cells: (typeof postgres & Awaited<ReturnType<typeof startOurContestants>>['withoutKeys'])[] = [];
     for (const [number, origin] of receiver.origins.entries()) {
