@@ -172,16 +172,19 @@ async function waitForWorkers(
     }
   // What was erased before has been waited for, unless it is still pending.
   if (reread.length === 0 && deliveries.every(({ isErased }) => isErased)) return;
-  onProgress('Waiting for the worker and for requests in flight');
   const untilMs = performance.now() + workerMaxMs;
   while ((await callErasing(store, 'are_erased_deliveries_reread', reread)).includes(false)) {
     if (performance.now() > untilMs)
       throw new Error('For a minute, the worker has not read a subscription again, so it may still send. Try again.');
+    onProgress('Waiting for the worker');
     await sleep(100);
   }
   // Until a worker without a lease is declared dead, it goes on where it was suspended.
   await callErasing(store, 'webhook_unquiet_workers', 'infinity');
-  await sleep(sendingMs);
+  for (let waitedMs = 0; waitedMs < sendingMs; waitedMs += 1_000) {
+    onProgress('Waiting for requests in flight');
+    await sleep(1_000);
+  }
 }
 
 /**
