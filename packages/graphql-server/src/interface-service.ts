@@ -160,7 +160,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     portal,
     graphiql:
       config.NODE_ENV === 'development'
-        ? await createGraphiql({
+        ? createGraphiql({
             path,
             title: `The ${interfaceName} interface of Deedwire`,
             versions: contract.versions,

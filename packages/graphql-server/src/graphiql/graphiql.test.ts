@@ -8,7 +8,7 @@ import { asRequest, lightFetch, LightRequest, LightResponse, noContext } from '.
 import { RequestState, type RequestContext, type RequestPlugin } from '../plugins/request-state.ts';
 import { createGraphiql } from './graphiql.ts';
 
-const graphiql = await createGraphiql({
+const graphiql = createGraphiql({
   path: '/partners/graphql',
   title: 'Partner interface',
   versions: [
