@@ -32,6 +32,7 @@ const apps = './tools/dev-environment/test/harness/shared-apps.ts';
 
 /** The files of each project that take longest, which start first, so that no run ends with one of them alone. */
 const longest = [
+  'tools/contract-tests/test/operator-cli/person-erase.test.ts',
   'packages/webhooks/src/dispatch/fairness.test.ts',
   'packages/contract-check/src/workspace/merged-state.test.ts',
   'packages/contract-check/src/workspace/attacks.test.ts',
