@@ -32,7 +32,8 @@ const apps = './tools/dev-environment/test/harness/shared-apps.ts';
 
 /** The files of each project that take longest, which start first, so that no run ends with one of them alone. */
 const longest = [
-  'tools/contract-tests/test/operator-cli/person-erase.test.ts',
+  'tools/contract-tests/test/homes.test.ts',
+  'tools/contract-tests/test/operator-cli/cell-prune.test.ts',
   'packages/webhooks/src/dispatch/fairness.test.ts',
   'packages/contract-check/src/workspace/merged-state.test.ts',
   'packages/contract-check/src/workspace/attacks.test.ts',
@@ -45,6 +46,8 @@ const longest = [
   'packages/actions/test/webhooks/deliveries/query-plans.test.ts',
   'packages/webhook-receiver/test/poison.test.ts',
   'tools/dev-environment/test/demo.test.ts',
+  'tools/contract-tests/test/full/person-erase.test.ts',
+  'tools/contract-tests/test/full/receiver-command.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',
   'tools/contract-tests/test/full/published-packages.test.ts',
