@@ -104,7 +104,7 @@ async function split(old: Side, number: number): Promise<Side> {
   };
   const leaving = organizations.filter((_, index) => index % 2 === number % 2);
   const staying = organizations.filter((each) => !leaving.includes(each));
-  /** Each can leave a window of requests without a recorded attempt. */
+  /** Each can leave a window of requests without a recorded attempt, also one of a split that is aborted before. */
   let interruptions = 0;
   const interrupt = (what: Victim): void => void (interruptions += Number(what === 'worker' || what === 'primary'));
   const disturbed = disturbSteps({
@@ -132,7 +132,6 @@ async function split(old: Side, number: number): Promise<Side> {
   if (number % 3 === 1) await abort(old, leaving, disturbed, args);
 
   const from = received.deliveries.length;
-  interruptions = 0;
   const replays = new Map<Organization, Replay>();
   for (const each of organizations)
     if (lastSequence(each) > 5) replays.set(each, await replayLast(proxy.url, each, lastSequence(each)));
