@@ -23,7 +23,6 @@ import {
   processes,
   steps,
   type Step,
-  type Victim,
   victims,
 } from '../support/cells/disturbed-steps.ts';
 import { type OracleSystem, type Side, startOracleSystem } from '../support/cells/oracle-system.ts';
@@ -104,19 +103,13 @@ async function split(old: Side, number: number): Promise<Side> {
   };
   const leaving = organizations.filter((_, index) => index % 2 === number % 2);
   const staying = organizations.filter((each) => !leaving.includes(each));
-  /** Each can leave a window of requests without a recorded attempt, also one of a split that is aborted before. */
-  let interruptions = 0;
-  const interrupt = (what: Victim): void => void (interruptions += Number(what === 'worker' || what === 'primary'));
   const disturbed = disturbSteps({
     system,
     old,
     next,
     list: leaving.map(({ id }) => id).join('\n'),
     random,
-    onKill(step, victim) {
-      count(kills, `${step} ${victim}`);
-      interrupt(victim);
-    },
+    onKill: (step, victim) => count(kills, `${step} ${victim}`),
     onRefusal: (message) => count(refusals, message.replaceAll(/\d+|(?:cell|twin)-\S+/g, '…').slice(0, 90)),
   });
   const args: Record<Step, string[]> = {
@@ -140,9 +133,7 @@ async function split(old: Side, number: number): Promise<Side> {
   for (const [index, step] of steps.entries()) {
     if (index === (number * 3 + 1) % steps.length) {
       await disturbed.untilRecovered();
-      const suspended = processes[number % processes.length] ?? missing();
-      await disturbed.suspend(suspended);
-      interrupt(suspended);
+      await disturbed.suspend(processes[number % processes.length] ?? missing());
     }
     const victim = victims[(number + index) % victims.length] ?? missing();
     // A worker that was killed or suspended is not waited for longer than it can send.
@@ -196,7 +187,7 @@ async function split(old: Side, number: number): Promise<Side> {
   await stopTraffic(organizations);
   for (const { side, owned } of foreign) await system.untilSettled(side, idsOf(owned));
 
-  const repeats = expectDelivered(from, interruptions);
+  const repeats = expectDelivered(from);
   for (const [each, replay] of replays) expectReplayed(each, replay, from);
   for (const each of organizations) await expectContinued(proxy.url, each, replays.get(each) ?? null);
   for (const { side, owned, rest, rows } of foreign) {
@@ -205,7 +196,7 @@ async function split(old: Side, number: number): Promise<Side> {
   }
   worstRepeats = Math.max(worstRepeats, repeats);
   const requests = received.deliveries.length - from;
-  const figures = { requests, repeats, interruptions, frozenMs: frozenMs.slice(-leaving.length) };
+  const figures = { requests, repeats, frozenMs: frozenMs.slice(-leaving.length) };
   const seconds = Math.round((performance.now() - beganMs) / 1_000);
   process.stderr.write(`split ${number + 1}: ${JSON.stringify({ ...figures, seconds })}\n`);
 
@@ -302,12 +293,8 @@ function lastSequence({ subscriptions }: Organization): number {
   return sequences.reduce((highest, sequence) => Math.max(highest, sequence), 0);
 }
 
-/**
- * Compares all that was ever accepted and delivered, and the repeats from a request on, after so many interruptions of sending.
- *
- * @returns the most repeats of a subscription
- */
-function expectDelivered(from: number, interruptions: number): number {
+/** Compares all that was ever accepted and delivered, and the repeats from a request on. Returns the most of a subscription. */
+function expectDelivered(from: number): number {
   const { deliveries } = system.received;
   const accepted = everyOrganization.flatMap((each) => each.accepted);
   const { lost, unexpected, badSignatures, changedRepeats, gaps } = judge(
@@ -331,7 +318,7 @@ function expectDelivered(from: number, interruptions: number): number {
     seen.add(attemptKey(delivery));
   }
   const worst = Math.max(0, ...repeats.values());
-  expect(worst).toBeLessThanOrEqual(interruptions * windowMax);
+  expect(worst).toBeLessThanOrEqual(windowMax);
   return worst;
 }
 
