@@ -49,6 +49,8 @@ let organizations: Organization[] = [];
 const traffic = new Map<Organization, Traffic>();
 
 const kills = new Map<string, number>();
+/** What was killed or suspended, and how many requests receivers had then. */
+const interruptions: { what: string; from: number }[] = [];
 const refusals = new Map<string, number>();
 const failures = new Set<string>();
 const frozenMs: number[] = [];
@@ -56,6 +58,7 @@ const stepMs = new Map<Step, number[]>();
 let worstRepeats = 0;
 
 const count = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+const interrupt = (what: string): void => void interruptions.push({ what, from: system.received.deliveries.length });
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
@@ -92,15 +95,10 @@ test.skipIf(isWithoutPostgres || isWithoutHaproxy)(
 
 /** Splits a cell. Returns the side that goes on. */
 async function split(old: Side, number: number): Promise<Side> {
-  const { proxy, received, servers } = system;
+  const { proxy, received } = system;
   const beganMs = performance.now();
   await addOrganizations(old);
-  const next: Side = {
-    cell: number + 1,
-    server: await servers.addStandby(`cell-${number + 1}`, old.server),
-    twin: null,
-    apps: null,
-  };
+  const next = await system.addSide(number + 1, old);
   const leaving = organizations.filter((_, index) => index % 2 === number % 2);
   const staying = organizations.filter((each) => !leaving.includes(each));
   const disturbed = disturbSteps({
@@ -109,7 +107,10 @@ async function split(old: Side, number: number): Promise<Side> {
     next,
     list: leaving.map(({ id }) => id).join('\n'),
     random,
-    onKill: (step, victim) => count(kills, `${step} ${victim}`),
+    onKill: (step, victim) => {
+      count(kills, `${step} ${victim}`);
+      interrupt(`${step}: ${victim} killed`);
+    },
     onRefusal: (message) => count(refusals, message.replaceAll(/\d+|(?:cell|twin)-\S+/g, '…').slice(0, 90)),
   });
   const args: Record<Step, string[]> = {
@@ -133,7 +134,9 @@ async function split(old: Side, number: number): Promise<Side> {
   for (const [index, step] of steps.entries()) {
     if (index === (number * 3 + 1) % steps.length) {
       await disturbed.untilRecovered();
-      await disturbed.suspend(processes[number % processes.length] ?? missing());
+      const suspended = processes[number % processes.length] ?? missing();
+      interrupt(`${step}: ${suspended} suspended`);
+      await disturbed.suspend(suspended);
     }
     const victim = victims[(number + index) % victims.length] ?? missing();
     // A worker that was killed or suspended is not waited for longer than it can send.
@@ -187,7 +190,7 @@ async function split(old: Side, number: number): Promise<Side> {
   await stopTraffic(organizations);
   for (const { side, owned } of foreign) await system.untilSettled(side, idsOf(owned));
 
-  const repeats = expectDelivered(from);
+  const { repeats, after } = expectDelivered(from);
   for (const [each, replay] of replays) expectReplayed(each, replay, from);
   for (const each of organizations) await expectContinued(proxy.url, each, replays.get(each) ?? null);
   for (const { side, owned, rest, rows } of foreign) {
@@ -196,9 +199,10 @@ async function split(old: Side, number: number): Promise<Side> {
   }
   worstRepeats = Math.max(worstRepeats, repeats);
   const requests = received.deliveries.length - from;
-  const figures = { requests, repeats, frozenMs: frozenMs.slice(-leaving.length) };
+  const figures = { requests, repeats, after, frozenMs: frozenMs.slice(-leaving.length) };
   const seconds = Math.round((performance.now() - beganMs) / 1_000);
   process.stderr.write(`split ${number + 1}: ${JSON.stringify({ ...figures, seconds })}\n`);
+  expect(repeats).toBeLessThanOrEqual(windowMax);
 
   const goesOn = number % 2 === 0 ? next : old;
   organizations = goesOn === next ? leaving : staying;
@@ -293,8 +297,11 @@ function lastSequence({ subscriptions }: Organization): number {
   return sequences.reduce((highest, sequence) => Math.max(highest, sequence), 0);
 }
 
-/** Compares all that was ever accepted and delivered, and the repeats from a request on. Returns the most of a subscription. */
-function expectDelivered(from: number): number {
+/**
+ * Compares all that was ever accepted and delivered, and the repeats from a request on. Returns the most repeats of a subscription,
+ * by what was interrupted before.
+ */
+function expectDelivered(from: number): { repeats: number; after: Record<string, number> } {
   const { deliveries } = system.received;
   const accepted = everyOrganization.flatMap((each) => each.accepted);
   const { lost, unexpected, badSignatures, changedRepeats, gaps } = judge(
@@ -312,14 +319,18 @@ function expectDelivered(from: number): number {
   });
   system.expectDirected();
   const seen = new Set(deliveries.slice(0, from).map(attemptKey));
-  const repeats = new Map<string, number>();
-  for (const delivery of deliveries.slice(from)) {
-    if (seen.has(attemptKey(delivery))) count(repeats, delivery.subscriptionId);
+  const repeats = new Map<string, string[]>();
+  for (const [place, delivery] of deliveries.entries()) {
+    if (place < from) continue;
+    const before = interruptions.findLast((each) => each.from <= place)?.what ?? 'nothing';
+    if (seen.has(attemptKey(delivery)))
+      repeats.set(delivery.subscriptionId, [...(repeats.get(delivery.subscriptionId) ?? []), before]);
     seen.add(attemptKey(delivery));
   }
-  const worst = Math.max(0, ...repeats.values());
-  expect(worst).toBeLessThanOrEqual(windowMax);
-  return worst;
+  const [worst = []] = [...repeats.values()].toSorted((a, b) => b.length - a.length);
+  const after = new Map<string, number>();
+  for (const what of worst) count(after, what);
+  return { repeats: worst.length, after: Object.fromEntries(after) };
 }
 
 function expectReplayed({ subscriptions }: Organization, { fromSequence, toSequence }: Replay, from: number): void {

@@ -25,8 +25,8 @@ export interface CellServer {
 
 export interface CellServers {
   primary: CellServer;
-  /** Starts a standby of a server, and resolves when it streams under its name. */
-  addStandby(name: string, of?: CellServer): Promise<CellServer>;
+  /** Starts a standby of a server, which it reaches at a URL, and resolves when it streams under its name. */
+  addStandby(name: string, of?: CellServer, from?: string): Promise<CellServer>;
   /** Runs a script as the owner of the servers, and resolves with its output. Rejects if it fails. */
   shell(script: string, env: Readonly<Record<string, string>>): Promise<string>;
   /** Starts a server that is a copy of none. */
@@ -110,14 +110,14 @@ export async function startCellServers(): Promise<CellServers> {
       primary,
       addPrimary,
       shell: (script, env) => folder.run('bash', ['-euc', script], env),
-      async addStandby(name, of = primary) {
+      async addStandby(name, of = primary, from = of.url) {
         const standby = await add(name, (dataDirectory) =>
           folder.run(program('pg_basebackup'), [
             '--write-recovery-conf',
             '--checkpoint=fast',
             '--no-sync',
             `--pgdata=${dataDirectory}`,
-            `--dbname=${of.url}?application_name=${name}`,
+            `--dbname=${from}?application_name=${name}`,
           ]),
         );
         const streaming = `select from pg_stat_replication where application_name = $1 and state = 'streaming'`;

@@ -9,11 +9,14 @@ import { leaseMs, type OracleSystem, type Side } from './oracle-system.ts';
 export const steps = ['prepare', 'freeze', 'wait', 'promote', 'activate'] as const;
 export type Step = (typeof steps)[number];
 
-/** `primary` is that of the old side, `standby` becomes the new side, `twin` remains a standby of the old side. */
-export const victims = ['operator', 'worker', 'api', 'primary', 'standby', 'twin', 'proxy'] as const;
+/**
+ * `primary` is that of the old side, `standby` becomes the new side, `twin` remains a standby of the old side, `link` is what leads
+ * from the operator, the standby and the proxy to the old side.
+ */
+export const victims = ['operator', 'worker', 'api', 'primary', 'standby', 'twin', 'proxy', 'link'] as const;
 export type Victim = (typeof victims)[number];
 type Process = Exclude<Victim, 'operator'>;
-/** What can be suspended. */
+/** What can be suspended. A link is cut, and mended. */
 export const processes = victims.filter((victim): victim is Process => victim !== 'operator');
 
 /** The steps of a split, while processes are killed, started again as a supervisor does, and suspended. */
@@ -65,7 +68,7 @@ export const operatorEnv = (url: string, next = ''): Record<string, string> => (
 
 export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
   const { system, old, next, list, random, onKill, onRefusal } = options;
-  const env = operatorEnv(old.server.url, next.server.url);
+  const env = operatorEnv(old.url, next.server.url);
   const servers = { primary: old.server, standby: next.server, twin: old.twin ?? missing() };
   let recovering: Promise<unknown>[] = [];
   const recover = (afterMs: number, work: () => unknown): void => {
@@ -78,6 +81,10 @@ export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
   async function kill(victim: Process): Promise<void> {
     if (victim === 'worker' || victim === 'api') {
       old.apps?.signal(appOf[victim], 'SIGKILL');
+      return;
+    }
+    if (victim === 'link') {
+      await suspend(victim);
       return;
     }
     const killed = victim === 'proxy' ? system.proxy : servers[victim];
@@ -95,6 +102,9 @@ export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
     } else if (what === 'proxy') {
       system.proxy.signal('SIGSTOP');
       proceed = () => system.proxy.signal('SIGCONT');
+    } else if (what === 'link') {
+      old.link.cut();
+      proceed = () => old.link.mend();
     } else proceed = await freezeServer(servers[what].url);
     recover(500 + random() * (what === 'worker' ? 1.3 * leaseMs : 6_000), proceed);
   }

@@ -9,11 +9,16 @@ import { attemptKey } from '../faults/judge.ts';
 import { type CellApps, startCellApps } from './cell-apps.ts';
 import { type CellPorts, type CellProxy, startCellProxy } from './cell-proxy.ts';
 import { type CellServer, type CellServers, startCellServers } from './cell-servers.ts';
+import { createLink, type Link } from './link.ts';
 
 /** A cell: its primary, another standby of it, and its apps. */
 export interface Side {
   cell: number;
   server: CellServer;
+  /** By which the operator, the proxy and the new side reach it. Its apps, receivers and its other standby do not need it. */
+  link: Link;
+  /** The URL of the server by the link. */
+  url: string;
   twin: CellServer | null;
   apps: CellApps | null;
 }
@@ -33,6 +38,8 @@ export interface OracleSystem {
   answerAfterMs: number;
   /** The requests of subscriptions that a receiver has not answered, to processes that were not killed. */
   inFlight(subscriptionIds: readonly string[]): string[];
+  /** Starts a standby of a side, which becomes a side. */
+  addSide(cell: number, of: Side): Promise<Side>;
   startApps(side: Side): Promise<void>;
   /** Adds a standby, and a second worker. */
   complete(side: Side): Promise<void>;
@@ -56,15 +63,15 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
   const received = await startDeliveryLog();
   closing.push(() => received.close());
   const outbound = new Map<number, string>();
-  const ports = new Map<number, CellPorts>();
+  const [ports, outside] = [new Map<number, CellPorts>(), new Map<number, CellPorts>()];
   for (let cell = 0; cell < cells; cell += 1) {
     // The receiver knows the cell by the address of its proxy for callback URLs.
     const outgoing = await startConnectProxy({ target: (authority) => fromAddressOf(cell, authority) });
     closing.push(() => outgoing.close());
     outbound.set(cell, outgoing.url);
-    ports.set(cell, { lender: await twoPorts(), partner: await twoPorts() });
+    for (const map of [ports, outside]) map.set(cell, { lender: await twoPorts(), partner: await twoPorts() });
   }
-  const proxy = await startCellProxy(ports);
+  const proxy = await startCellProxy(outside);
   closing.push(() => proxy.stop());
 
   const senders = new Map<string, number | null>();
@@ -85,22 +92,35 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
   await migrate(servers.primary.url);
   const logins: AppDatabaseUrls = await createAppLogins(servers.primary.url);
   const webhookSecretKeys = generateSecretKeys();
+  const sideOf = async (cell: number, server: CellServer): Promise<Side> => {
+    const link = createLink();
+    closing.push(async () => link.close());
+    const port = await findFreePort();
+    await link.pass(port, Number(new URL(server.url).port));
+    const url = Object.assign(new URL(server.url), { port }).href;
+    return { cell, server, link, url, twin: null, apps: null };
+  };
   const system: OracleSystem = {
     servers,
     proxy,
     received,
-    first: { cell: 0, server: servers.primary, twin: null, apps: null },
+    first: await sideOf(0, servers.primary),
     letSend(ids, cell) {
       for (const id of ids) senders.set(id, cell);
     },
     expectDirected: () => expect(misdirected).toEqual([]),
     answerAfterMs: 100,
     inFlight: (ids) => [...unanswered.values()].filter((id) => ids.includes(id)),
+    addSide: async (cell, { server, url }) => sideOf(cell, await servers.addStandby(`cell-${cell}`, server, url)),
     async startApps(side) {
+      const own = ports.get(side.cell) ?? missing();
+      for (const name of ['lender', 'partner'] as const)
+        for (const kind of ['port', 'adminPort'] as const)
+          await side.link.pass(outside.get(side.cell)?.[name][kind] ?? missing(), own[name][kind]);
       const port = new URL(side.server.url).port;
       side.apps = await startCellApps({
         databaseUrls: await perApp((name) => Object.assign(new URL(logins[name]), { port }).href),
-        ports: ports.get(side.cell) ?? missing(),
+        ports: own,
         webhookSecretKeys,
         env: {
           WORKER_LEASE_MS: String(leaseMs),
@@ -129,6 +149,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
     async retire(side) {
       await side.apps?.stop();
       side.apps = null;
+      side.link.close();
       for (const server of [side.server, side.twin]) {
         if (server === null) continue;
         await server.kill();
