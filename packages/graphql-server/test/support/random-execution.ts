@@ -250,6 +250,10 @@ export interface ComparedExecutions {
   same: number;
 }
 
+/** Whether enough of what the comparison is for was among the operations, which are random. */
+export const isUseful = ({ planned, plannedMutations, withErrors }: ComparedExecutions): boolean =>
+  planned > 15 && plannedMutations > 0 && withErrors > 15;
+
 /** Of each operation. It runs by a plan from the third run on. */
 const runs = 4;
 
@@ -258,7 +262,7 @@ const runs = 4;
  * or that of the calls of resolvers. If resolvers return promises, the order is not compared, because promises settle in another
  * one.
  *
- * @param documents how many. Each has two operations.
+ * @param documents how many at least: there are more until the comparison is of use. Each has two operations.
  */
 export async function compareRandomExecutions(
   documents: number,
@@ -277,7 +281,7 @@ export async function compareRandomExecutions(
   const executeOurs = createOperationExecutor(schema);
   const random = seededRandom(seed);
   const choose: Choose = (below) => Math.floor(random() * below);
-  for (let number = 0; number < documents; number += 1) {
+  for (let number = 0; number < documents || (number < 10 * documents && !isUseful(counts)); number += 1) {
     const queries = writeRandomDocument(schema, choose, {
       depth: 4,
       width: 4,
