@@ -61,6 +61,11 @@ export interface SplitStepOfTwo extends SplitStep {
   newSide: CellSession;
 }
 
+interface Wait {
+  /** How long the step waits, in seconds. */
+  wait: number;
+}
+
 /** A standby that lacks more is not current. */
 const lagMaxBytes = 64 * 1024 * 1024;
 const pollMs = 20;
@@ -183,12 +188,12 @@ async function checkDisk(side: string, { isLocal, dataDirectory, maxWalBytes }: 
 }
 
 /**
- * Freezes what leaves, and waits until no transaction and no attempt from before is open. If that takes longer than `waitMs`, the
- * freeze is undone.
+ * Freezes what leaves, and waits until no transaction and no attempt from before is open. If that takes longer than
+ * `wait`, the freeze is undone.
  *
  * @throws {Error} if the split is not prepared, or the wait was too long
  */
-export async function freezeSplit(step: SplitStep, { waitMs }: { waitMs: number }): Promise<SplitReport> {
+export async function freezeSplit(step: SplitStep, { wait }: Wait): Promise<SplitReport> {
   const { oldSide, isDryRun } = step;
   const timer = createTimer();
   await requirePrimary(oldSide);
@@ -196,7 +201,7 @@ export async function freezeSplit(step: SplitStep, { waitMs }: { waitMs: number 
   if (split.freezeLsn !== null) return report('freeze', split, isDryRun, null);
   timer.note('open transactions', String((await selectHomeReaders(oldSide)).length));
   if (isDryRun) return report('freeze', split, true, timer.parts);
-  const deadlineMs = performance.now() + waitMs;
+  const deadlineMs = performance.now() + wait * 1000;
   try {
     // A round finds the accounts that were created before the last one. The first one waits although nothing is left to freeze: a
     // command that was killed may have frozen it without waiting.
@@ -241,15 +246,15 @@ async function poll(deadlineMs: number, findProblem: () => Promise<string | unde
 /**
  * Waits until the new side has replayed the freeze, and all standbys of the old side have flushed it.
  *
- * @throws {Error} after `waitMs`
+ * @throws {Error} after `wait`
  */
-export async function waitForSplit(step: SplitStepOfTwo, { waitMs }: { waitMs: number }): Promise<SplitReport> {
+export async function waitForSplit(step: SplitStepOfTwo, { wait }: Wait): Promise<SplitReport> {
   const { oldSide, newSide } = step;
   const timer = createTimer();
   const { next } = await describeSides(oldSide, newSide);
   const split = await requireFrozen(oldSide);
   if (!next.isStandby || split.promotedAt !== null) return report('wait', split, false, null);
-  await poll(performance.now() + waitMs, () => findLag(step, split));
+  await poll(performance.now() + wait * 1000, () => findLag(step, split));
   timer.note('standbys', `have ${split.freezeLsn}`);
   return report('wait', split, false, timer.parts);
 }
@@ -269,17 +274,17 @@ async function findLag({ oldSide, newSide }: SplitStepOfTwo, split: FrozenSplit)
 /**
  * Promotes the new side, or lets Patroni do it, between two calls. Until `activate`, all but this command find it read-only.
  *
- * @param waitMs how long to wait for Patroni
+ * @param wait for Patroni
  * @throws {Error} if the freeze is not on all standbys
  */
-export async function promoteSplit(step: SplitStepOfTwo, { waitMs }: { waitMs: number }): Promise<SplitReport> {
+export async function promoteSplit(step: SplitStepOfTwo, { wait }: Wait): Promise<SplitReport> {
   const { oldSide, newSide, isDryRun } = step;
   const timer = createTimer();
   let { isStandby } = (await describeSides(oldSide, newSide)).next;
   const split = await requireFrozen(oldSide);
   if (split.promotedAt !== null) return report('promote', split, isDryRun, null);
   const patroni = await selectPatroni(newSide);
-  const deadlineMs = performance.now() + (patroni === null ? 0 : waitMs);
+  const deadlineMs = performance.now() + (patroni === null ? 0 : wait * 1000);
   await poll(deadlineMs, async () => {
     const lag = isStandby ? await findLag(step, split) : undefined;
     // While Patroni promotes it, it does not stream.
@@ -323,7 +328,7 @@ async function findObstacle(newSide: CellSession): Promise<string | undefined> {
  *
  * @throws {Error} if the new side was not promoted
  */
-export async function activateSplit(step: SplitStepOfTwo, { mapFile }: { mapFile: string }): Promise<SplitReport> {
+export async function activateSplit(step: SplitStepOfTwo, { map }: { map: string }): Promise<SplitReport> {
   const { oldSide, newSide, isDryRun } = step;
   const timer = createTimer();
   const { old } = await describeSides(oldSide, newSide);
@@ -333,7 +338,7 @@ export async function activateSplit(step: SplitStepOfTwo, { mapFile }: { mapFile
   await requireCopy(newSide, split);
   await poll(0, () => findObstacle(newSide));
   timer.note('new side', 'has the freeze');
-  const routes = routesOf(split, mapFile);
+  const routes = routesOf(split, map);
   if (split.activatedAt !== null) return { ...report('activate', split, isDryRun, null), routes };
   if (isDryRun) return { ...report('activate', split, true, timer.parts), routes };
   if ((await selectCell(newSide)) !== split.toCell) {
@@ -396,17 +401,20 @@ export async function abortSplit(step: SplitStep, newSide: CellSession | null): 
   return report('abort', split, isDryRun, timer.parts);
 }
 
+const changeOf = (isReadOnly: boolean): string =>
+  isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only';
+
 /** Apps do not start on a new side that is read-only, where what stays would be at home too. */
 async function setReadOnly(newSide: CellSession, isReadOnly: boolean): Promise<void> {
-  const change = isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only';
-  await newSide.run(`alter system ${change}`);
+  await newSide.run(`alter system ${changeOf(isReadOnly)}`);
   await newSide.run('select pg_reload_conf()');
 }
 
 /** Ends the sessions of apps, which would not notice it. */
 async function setDatabaseReadOnly(newSide: CellSession, isReadOnly: boolean): Promise<void> {
-  const change = isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only';
-  await newSide.run(`do $$ begin execute format('alter database %I ${change}', current_database()); end $$`);
+  await newSide.run(
+    `do $$ begin execute format('alter database %I ${changeOf(isReadOnly)}', current_database()); end $$`,
+  );
   await newSide.run(`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name like 'deedwire-%' and pid <> pg_backend_pid()`);

@@ -111,31 +111,17 @@ quarters of the time. After an interruption, run it again.`),
     .option('--stay <file>', 'the organizations that stay; without --leave, all others leave')
     .option('--standby <name...>', 'a standby of the old side, by its application_name, besides those that stream');
 
-  addWait(
-    addStep('freeze', 'refuse changes of what leaves, and wait until none is open', async (step, { wait }) =>
-      freezeSplit(step, { waitMs: wait * 1000 }),
-    ),
-    30,
+  addWait(addStep('freeze', 'refuse changes of what leaves, and wait until none is open', freezeSplit), 30);
+  const wait = addVerb(split, 'wait', 'wait until the standbys have the freeze');
+  addWait(wait, 60).action((options: StepOptions) =>
+    take(options, true, (step) => ofBoth(waitForSplit)(step, options)),
   );
-
-  addWait(
-    addVerb(split, 'wait', 'wait until the standbys have the freeze').action(async (options: StepOptions) => {
-      const waitMs = options.wait * 1000;
-      await take(options, true, (step) => step.withNewSide((both) => waitForSplit(both, { waitMs })));
-    }),
-    60,
+  addWait(addStep('promote', 'promote the new side', ofBoth(promoteSplit)), 60);
+  addStep('activate', 'give the new side its number, and both sides their homes', ofBoth(activateSplit)).option(
+    '--map <file>',
+    'the map of moved organizations, as HAProxy names it',
+    '/etc/haproxy/cells.map',
   );
-
-  addWait(
-    addStep('promote', 'promote the new side', async (step, { wait }) =>
-      step.withNewSide((both) => promoteSplit(both, { waitMs: wait * 1000 })),
-    ),
-    60,
-  );
-
-  addStep('activate', 'give the new side its number, and both sides their homes', async (step, { map: mapFile }) =>
-    step.withNewSide((both) => activateSplit(both, { mapFile })),
-  ).option('--map <file>', 'the map of moved organizations, as HAProxy names it', '/etc/haproxy/cells.map');
 
   addStep('abort', 'end a split before its new side is promoted', async (step) => {
     try {
@@ -145,10 +131,6 @@ quarters of the time. After an interruption, run it again.`),
       return abortSplit(step, null);
     }
   });
-
-  type Step = SplitStep & {
-    withNewSide: (work: (step: SplitStepOfTwo) => Promise<SplitReport>) => Promise<SplitReport>;
-  };
 
   function addStep(
     name: string,
@@ -198,9 +180,18 @@ quarters of the time. After an interruption, run it again.`),
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
-function addWait(verb: Command, seconds: number): void {
+type Step = SplitStep & {
+  withNewSide: (work: (step: SplitStepOfTwo) => Promise<SplitReport>) => Promise<SplitReport>;
+};
+
+/** A step that needs a session with the new side too. */
+const ofBoth =
+  (work: (step: SplitStepOfTwo, options: StepOptions) => Promise<SplitReport>) => (step: Step, options: StepOptions) =>
+    step.withNewSide((both) => work(both, options));
+
+function addWait(verb: Command, seconds: number): Command {
   const parse = parseUpTo(waitSecondsMax, ' of seconds');
-  verb.option('--wait <seconds>', `how long to wait, 0 to ${waitSecondsMax}`, parse, seconds);
+  return verb.option('--wait <seconds>', `how long to wait, 0 to ${waitSecondsMax}`, parse, seconds);
 }
 
 /** Null without a file. @throws {Error} if a line is no global identifier of an organization */
