@@ -63,7 +63,6 @@ const longest = [
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/contract-tests/test/full/graphiql.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
-  'tools/dev-environment/test/full/site.test.ts',
   'packages/webhook-receiver/test/full/runtimes.test.ts',
   'tools/contract-tests/test/full/clients.test.ts',
 ];

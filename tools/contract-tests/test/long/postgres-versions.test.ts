@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-// A few files run on 15 in `full/postgres-15.test.ts`.
 test.each(['15', '16', '17', '18'])('every integration test passes on PostgreSQL %s', async (major) => {
   const run = spawn(process.execPath, [join(workspaceRoot, 'scripts/test-postgres.ts'), major], {
     cwd: workspaceRoot,
