@@ -4,14 +4,11 @@ import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embed
 import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from '../support/command.ts';
 import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 import { checkOutLastRelease, type Release } from '../support/last-release.ts';
-import { type Verify, startLibraryReceiver } from '../support/library-receiver.ts';
 import { pullSettledDeliveries } from '../support/pull.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -36,7 +33,6 @@ afterAll(async () => {
   await release.remove();
 });
 
-const verify: Verify = (secret, body, headers) => new Webhook(secret).verify(body, headers);
 const keyIdOf = ({ apiKey }: { apiKey: string }) => apiKey.split('_')[2] ?? '';
 
 /** The partitions of webhook_event: how many are older than 40 days, and how many begin after today. */
@@ -124,89 +120,6 @@ test('a worker of the last release creates partitions, and one of this build dro
   await expectAllDelivered(system, await load.stop());
 });
 
-test(
-  'workers of the last release and of this build deliver a test event of an API of this build',
-  { timeout },
-  async () => {
-    for (const worker of system.workers.splice(1)) {
-      worker.kill('SIGTERM');
-      await worker.ended;
-    }
-    const api = await system.startApi({}, workspaceRoot);
-    const client = createClient(`${api.url}/partners/graphql`, system.t.accounts.partner.credential);
-    const webhookSecret = generateWebhookSecret();
-    const receiver = await startLibraryReceiver(verify, [webhookSecret]);
-    onTestFinished(() => receiver.close());
-    const eventTypes = [{ type: 'webhook.test' }];
-    const { id } = await subscribe(client, { callbackUrl: receiver.url, eventTypes, webhookSecret });
-    const send = async () => {
-      const { sendTestWebhookEvent } = await client.request(operations.SendTestDocument, {
-        input: { subscriptionId: id },
-      });
-      expect(sendTestWebhookEvent.userErrors).toEqual([]);
-      return sendTestWebhookEvent.webhookEventId;
-    };
-
-    const first = await send();
-    await pullSettledDeliveries(client, id, 1);
-    for (const worker of system.workers.splice(0)) {
-      worker.kill('SIGTERM');
-      await worker.ended;
-    }
-    const second = await send();
-    system.workers.push(await system.addWorker({}, workspaceRoot));
-    // The last release may not know that its delivery is a test.
-    expect(await pullSettledDeliveries(client, id, 2)).toMatchObject([
-      { status: 'DELIVERED', isTest: true, event: { id: second } },
-      { status: 'DELIVERED', isTest: expect.any(Boolean), event: { id: first } },
-    ]);
-    expect(receiver.received.map(({ isAccepted }) => isAccepted)).toEqual([true, true]);
-  },
-);
-
-test(
-  'a worker of each build delivers beside entries that a worker of this build has blocked',
-  { timeout },
-  async () => {
-    const startWorkerOf = async (folder?: string): Promise<void> => {
-      for (const worker of system.workers.splice(0)) {
-        worker.kill('SIGTERM');
-        await worker.ended;
-      }
-      system.workers.push(await system.addWorker({}, folder));
-    };
-    const later = 'later.event';
-    await system.observer.run(`
-    with pin as (
-      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-      select id, interface, '${later}', '2027-12-01' from webhook_subscription where deleted_at is null order by id limit 1
-      returning subscription_id
-    ), event as (
-      insert into webhook_event (id, account_id, interface, event_type, snapshot)
-      select new_record_id(), s.account_id, s.interface, '${later}', '{}'
-      from pin join webhook_subscription s on s.id = pin.subscription_id, generate_series(1, 5000)
-      returning id, account_id, interface
-    )
-    insert into webhook_event_queue (account_id, interface, event_id) select account_id, interface, id from event`);
-    const blocked = async () =>
-      (await system.observer.run(`select from webhook_event_queue where blocked_on = '${later}'`)).length;
-    await startWorkerOf(workspaceRoot);
-    await eventually(async () => expect(await blocked()).toBe(5_000), timeout);
-    const load = system.startLoad();
-    // A rollback, and the next upgrade.
-    for (const folder of [undefined, workspaceRoot]) {
-      await startWorkerOf(folder);
-      await system.received.waitForMore(200);
-      expect(await blocked()).toBe(5_000);
-    }
-    const result = await load.stop();
-    await system.observer.run(`
-    delete from webhook_event_queue where blocked_on = '${later}';
-    delete from webhook_subscription_event_type where event_type = '${later}'`);
-    await expectAllDelivered(system, result);
-  },
-);
-
 test('a worker of the last release sends nothing of a person who is erased', { timeout }, async () => {
   for (const worker of system.workers.splice(0)) {
     worker.kill('SIGTERM');
@@ -238,128 +151,3 @@ test('a worker of the last release sends nothing of a person who is erased', { t
   expect(receiver.deliveries).toHaveLength(sent);
   expect(await pullSettledDeliveries(client, id, 1)).toMatchObject([{ status: 'EXPIRED' }]);
 });
-
-test('a worker and an API of the last release never send to a listener of this build', { timeout }, async () => {
-  for (const worker of system.workers.splice(0)) {
-    worker.kill('SIGTERM');
-    await worker.ended;
-  }
-  const { credential } = system.t.accounts.otherPartner;
-  const [lastApi = missing()] = system.apis;
-  const api = await system.startApi({}, workspaceRoot);
-  async function ask<Result>(of: { url: string | null }, query: string): Promise<Result | undefined> {
-    const { body } = await postGraphql<Record<string, Result>>(`${of.url}/partners/graphql`, credential, { query });
-    return Object.values(body.data ?? {})[0];
-  }
-  const eventTypes = [{ type: 'referral.created' }];
-  const webhookSecret = generateWebhookSecret();
-  const receiver = await startLibraryReceiver(verify, [webhookSecret]);
-  onTestFinished(() => receiver.close());
-  const client = createClient(`${api.url}/partners/graphql`, credential);
-  await subscribe(client, { callbackUrl: receiver.url, eventTypes, webhookSecret });
-  const created = await ask<{ webhookListener: { id: string } }>(
-    api,
-    'mutation { createWebhookListener(input: { eventTypes: [{ type: "referral.created" }] }) { webhookListener { id } } }',
-  );
-  const number = created?.webhookListener.id.split('/').at(-1) ?? '';
-  const refer = async (count: number) => {
-    for (let made = 0; made < count; made += 1) {
-      await ask(api, 'mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }');
-    }
-  };
-  const lastSequence = async () =>
-    (await ask<{ lastSequence: number }[]>(api, '{ webhookListeners { lastSequence } }'))?.[0]?.lastSequence;
-
-  // It would be sent if it could be resumed.
-  const resume = `mutation { resumeWebhookSubscription(input: { id: "gid://service/WebhookSubscription/${number}" }) {
-    webhookSubscription { status } } }`;
-  expect((await ask<{ webhookSubscription: unknown }>(lastApi, resume))?.webhookSubscription ?? null).toBeNull();
-  system.workers.push(await system.addWorker());
-  await refer(3);
-  await eventually(() => expect(receiver.received).toHaveLength(3), timeout);
-  await eventually(async () => expect(await lastSequence()).toBe(3), timeout);
-  expect((await ask<{ webhookSubscription: unknown }>(lastApi, resume))?.webhookSubscription ?? null).toBeNull();
-
-  // The next worker finds what the last one may have left pending.
-  for (const worker of system.workers.splice(0)) {
-    worker.kill('SIGTERM');
-    await worker.ended;
-  }
-  system.workers.push(await system.addWorker({}, workspaceRoot));
-  await refer(2);
-  await eventually(() => expect(receiver.received).toHaveLength(5), timeout);
-  await eventually(async () => expect(await lastSequence()).toBe(5), timeout);
-  expect(receiver.received.map(({ isAccepted }) => isAccepted)).toEqual([true, true, true, true, true]);
-  expect(await system.observer.run('select from webhook_attempt where subscription_id = $1', [number])).toEqual([]);
-  expect(
-    await system.observer.run('select paused_reason, callback_url from webhook_subscription where id = $1', [number]),
-  ).toEqual([{ paused_reason: 'OWNER', callback_url: '' }]);
-});
-
-test(
-  'an API of this build shows the health of a receiver of a worker of the last release, and one of the last release keeps its name',
-  { timeout },
-  async () => {
-    const stopWorkers = async (): Promise<void> => {
-      for (const worker of system.workers.splice(0)) {
-        worker.kill('SIGTERM');
-        await worker.ended;
-      }
-    };
-    await stopWorkers();
-    const { credential } = system.t.accounts.partner;
-    const [lastApi = missing()] = system.apis;
-    const api = await system.startApi({}, workspaceRoot);
-    async function ask<Result>(of: { url: string | null }, query: string, variables: object = {}): Promise<Result> {
-      const { body } = await postGraphql<Record<string, Result>>(`${of.url}/partners/graphql`, credential, {
-        query,
-        variables,
-      });
-      expect(body.errors).toBeUndefined();
-      return Object.values(body.data ?? {})[0] ?? missing();
-    }
-    const webhookSecret = generateWebhookSecret();
-    const receiver = await startLibraryReceiver(verify, [webhookSecret]);
-    onTestFinished(() => receiver.close());
-    const client = createClient(`${api.url}/partners/graphql`, credential);
-    const { id } = await subscribe(client, {
-      callbackUrl: receiver.url,
-      eventTypes: [{ type: 'webhook.test' }],
-      webhookSecret,
-    });
-    const update = `mutation ($input: UpdateWebhookSubscriptionInput!) { updateWebhookSubscription(input: $input) { userErrors { code } } }`;
-    expect(await ask(api, update, { input: { id, name: 'Orders' } })).toEqual({ userErrors: [] });
-    const eventTypes = [{ type: 'webhook.test' }, { type: 'referral.declined' }];
-    expect(await ask(lastApi, update, { input: { id, eventTypes } })).toEqual({ userErrors: [] });
-
-    const read = () =>
-      ask<{ name: string; health: object; statistics: { deliveredCount: number }[] }>(
-        api,
-        `query ($id: ID!) { webhookSubscription(id: $id) { name health { state pendingCount consecutiveFailures }
-          statistics(hours: 2) { deliveredCount } } }`,
-        { id },
-      );
-    const send = async () => {
-      const { sendTestWebhookEvent } = await client.request(operations.SendTestDocument, {
-        input: { subscriptionId: id },
-      });
-      expect(sendTestWebhookEvent.userErrors).toEqual([]);
-    };
-    const counted = async () => (await read()).statistics.reduce((sum, { deliveredCount }) => sum + deliveredCount, 0);
-    const healthy = { state: 'HEALTHY', pendingCount: 0, consecutiveFailures: 0 };
-
-    system.workers.push(await system.addWorker());
-    await send();
-    await pullSettledDeliveries(client, id, 1);
-    await eventually(async () => expect(await read()).toMatchObject({ name: 'Orders', health: healthy }), timeout);
-    await stopWorkers();
-    expect(await counted()).toBe(0);
-
-    system.workers.push(await system.addWorker({}, workspaceRoot));
-    await send();
-    await pullSettledDeliveries(client, id, 2);
-    await stopWorkers();
-    expect(await counted()).toBe(1);
-    expect(await read()).toMatchObject({ name: 'Orders', health: healthy });
-  },
-);

@@ -1,22 +1,15 @@
 import type { Client } from '@deedwire/testing';
 import { parse } from 'graphql';
 
-interface Payload {
-  userErrors: { code: string }[];
+interface Result {
+  replayWebhookEvents: { userErrors: { code: string }[] };
 }
+
+const mutation = `mutation ($input: ReplayWebhookEventsInput!) { replayWebhookEvents(input: $input) { userErrors { code } } }`;
 
 /** Replays the failed deliveries of a subscription as fast as the API allows. Throws if there are user errors. */
-export function replayFailed(client: Client, subscriptionId: string): Promise<void> {
-  return mutate(client, 'replayWebhookEvents', 'ReplayWebhookEventsInput', { subscriptionId, maxPerSecond: 500 });
-}
-
-/** Sends a delivery again. Throws if there are user errors. */
-export function retryDelivery(client: Client, id: string): Promise<void> {
-  return mutate(client, 'retryWebhookDelivery', 'RetryWebhookDeliveryInput', { id });
-}
-
-async function mutate(client: Client, field: string, inputType: string, input: object): Promise<void> {
-  const text = `mutation ($input: ${inputType}!) { ${field}(input: $input) { userErrors { code } } }`;
-  const { [field]: payload } = await client.request<Record<string, Payload>, object>(parse(text), { input });
-  if (payload?.userErrors.length !== 0) throw new Error(JSON.stringify(payload));
+export async function replayFailed(client: Client, subscriptionId: string): Promise<void> {
+  const input = { subscriptionId, maxPerSecond: 500 };
+  const { replayWebhookEvents } = await client.request<Result, object>(parse(mutation), { input });
+  if (replayWebhookEvents.userErrors.length !== 0) throw new Error(JSON.stringify(replayWebhookEvents));
 }
