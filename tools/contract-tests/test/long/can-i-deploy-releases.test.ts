@@ -34,8 +34,7 @@ async function ask(t: TestSystem) {
 }
 
 test('each answer names the apps of the last release that registered no contracts, and checks against those that did', async () => {
-  // Each release has this migration.
-  const release = await checkOutLastRelease('0001-accounts-and-credentials.sql');
+  const release = await checkOutLastRelease();
   onTestFinished(() => release.remove());
   const server = await startPostgres();
   const t = await startTestSystem({

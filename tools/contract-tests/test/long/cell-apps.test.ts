@@ -120,8 +120,7 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
     let release: Release;
 
     beforeEach(async () => {
-      // No release has this migration: the newest one counts, which knows cells.
-      release = await checkOutLastRelease('none');
+      release = await checkOutLastRelease();
     });
 
     afterEach(() => release.remove());

@@ -93,7 +93,7 @@ describe.skipIf(isWithoutHaproxy)('two processes of each app', () => {
   });
 
   test('of the last release are replaced by those of this build, and back', async () => {
-    const release = await checkOutLastRelease();
+    const release = await checkOutLastRelease({ isBeforeMigration: true });
     try {
       await startLoaded(release.folder);
       const { apps, system } = loaded;

@@ -21,7 +21,7 @@ let system: FaultSystem;
 const timeout = 300_000;
 
 beforeAll(async () => {
-  release = await checkOutLastRelease();
+  release = await checkOutLastRelease({ isBeforeMigration: true });
   server = await startPostgres();
   system = await startFaultSystem({ server, release, accounts: 4, leaseMs: 5_000 });
   await migrate(server.url);

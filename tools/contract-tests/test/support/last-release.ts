@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Seeding } from '@deedwire/dev-environment/harness';
 import { applyMigrations, readMigrations } from '@deedwire/store';
+import { missing } from '@deedwire/testing';
 import { succeed } from './command.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
@@ -24,13 +25,14 @@ const migrationsPath = 'packages/store/migrations';
 const changelog = 'apps/webhook-worker/CHANGELOG.md';
 
 /**
- * Checks out the last release without a migration: by default the newest one, which a database does not have before this build is
- * deployed. If each release has it, it is the last release.
+ * Checks out the last release.
  *
+ * @param isBeforeMigration it is the last one without the newest migration of this build, if there is one: a database of it is
+ * migrated when this build is deployed
  * @throws {Error} without the commits of the last releases, as in a shallow clone
  */
-export async function checkOutLastRelease(migration?: string): Promise<Release> {
-  const commit = await findRelease(migration);
+export async function checkOutLastRelease({ isBeforeMigration = false } = {}): Promise<Release> {
+  const commit = await findRelease(isBeforeMigration);
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-release-'));
   const archive = join(folder, 'release.tar');
   await succeed('git', ['archive', '--output', archive, commit], { cwd: workspaceRoot });
@@ -56,18 +58,21 @@ export async function checkOutLastRelease(migration?: string): Promise<Release> 
   };
 }
 
-async function findRelease(migration?: string): Promise<string> {
-  const name = migration ?? (await readdir(join(workspaceRoot, migrationsPath))).toSorted().at(-1) ?? '';
+async function findRelease(isBeforeMigration: boolean): Promise<string> {
+  const files = await readdir(join(workspaceRoot, migrationsPath));
+  const newest =
+    files
+      .filter((file) => file.endsWith('.sql'))
+      .toSorted()
+      .at(-1) ?? missing();
   const log = await succeed('git', ['log', '--format=%H', '--', changelog], { cwd: workspaceRoot });
-  const releases = log.split('\n').filter((line) => line !== '');
-  for (const commit of releases) {
-    const files = await succeed('git', ['ls-tree', '-r', '--name-only', commit, migrationsPath], {
-      cwd: workspaceRoot,
-    });
-    if (!files.includes(name)) return commit;
-  }
-  const [last] = releases;
+  const [last, ...earlier] = log.split('\n').filter((line) => line !== '');
   if (last === undefined)
     throw new Error('There is no commit of a release. Fetch the whole history: git fetch --unshallow');
+  if (!isBeforeMigration) return last;
+  for (const commit of [last, ...earlier]) {
+    const tree = ['ls-tree', '-r', '--name-only', commit, migrationsPath];
+    if (!(await succeed('git', tree, { cwd: workspaceRoot })).includes(newest)) return commit;
+  }
   return last;
 }
