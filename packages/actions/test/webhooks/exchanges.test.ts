@@ -158,44 +158,6 @@ test('stores nothing of a deleted subscription, which nothing would erase', asyn
   expect([await countRows(), events]).toEqual([0, []]);
 });
 
-test('the previous release works beside it: its worker writes a digest, and its API shows no URL for what this one writes', async () => {
-  await store.query(
-    {
-      name: 'insert-of-previous-release',
-      text: `
-        insert into webhook_exchange (delivery_id, number, started_at, subscription_id, interface, callback_url, request_headers,
-          response_headers, body_bytes)
-        select $1, 1, $2, s.id, s.interface, encode(sha256(convert_to(s.callback_url, 'UTF8')), 'hex'), '{}', '{}', 0
-        from webhook_subscription s where s.id = $3`,
-    },
-    [deliveryId, startedAt, subscriptionId],
-  );
-  exchanges.add({ ...exchange({}, 2), urlNumber: 1 });
-  await exchanges.stop();
-  const ofPreviousRelease = `
-    select number, (
-      select s.callback_url from webhook_subscription s
-      where s.id = subscription_id and encode(sha256(convert_to(s.callback_url, 'UTF8')), 'hex') = webhook_exchange.callback_url
-    ) as url
-    from webhook_exchange order by number`;
-  const url = (await superuser.run('select callback_url from webhook_subscription'))[0]?.['callback_url'];
-  const api = await connect(await database.urlFor('lender_api'));
-  try {
-    expect(await api.run(ofPreviousRelease)).toEqual([
-      { number: 1, url },
-      { number: 2, url: null },
-    ]);
-  } finally {
-    await api.close();
-  }
-  const startedAts = { deliveryId, startedAt };
-  const shown = await selectExchanges(owner, [
-    { ...startedAts, number: 1 },
-    { ...startedAts, number: 2 },
-  ]);
-  expect(shown.map((row) => row?.callbackUrl)).toEqual([null, url]);
-});
-
 test('stores at most 256 exchanges and about 500 kB with a statement, and continues at once while many wait', async () => {
   for (let number = 1; number <= 600; number += 1) exchanges.add(exchange({}, number));
   expect(await elapse()).toBe(100);

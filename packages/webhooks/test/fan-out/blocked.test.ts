@@ -1,4 +1,4 @@
-import { type Database, type Store, StoreUnavailableError } from '@deedwire/store';
+import { type Database, StoreUnavailableError } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import {
@@ -81,21 +81,6 @@ test('a build that knows the type delivers blocked events in order, in several r
     () => expect(world.ofKind('entries-unblocked')).toMatchObject([{ account: account.id, count: 300 }]),
     waits,
   );
-});
-
-test('a worker of the last release, which ignores the column, delivers blocked events', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedBlocked(world, 3);
-  const store: Store = {
-    ...world.workerStore,
-    async query({ name, text }, values) {
-      if (name === 'fan-out-count-blocked') return [];
-      return world.workerStore.query({ name, text: text.replace('and blocked_on is null', '') }, values);
-    },
-  };
-  world.start({ store, render: laterRenderer });
-  await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(3)), waits);
-  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
 });
 
 test('entries are read again after an unblocking of unknown outcome', async () => {
