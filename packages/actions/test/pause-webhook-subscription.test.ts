@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import {
   findWebhookSubscription,
   pauseWebhookSubscription,
-  resumePausedSubscription,
   resumeWebhookSubscription,
   updateWebhookSubscription,
 } from '../src/index.ts';
@@ -184,27 +183,4 @@ test('the owner resumes what an operator has paused, without a handshake', async
   expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: 'OPERATOR' } });
   expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' }, userErrors: [] });
   expect(partnerApi.sender.verified).toEqual([]);
-});
-
-test('an operator pauses and resumes any subscription, without a handshake', async () => {
-  const { operator } = world;
-  expect(await pauseWebhookSubscription(operator, operator.operator, { id })).toMatchObject({
-    webhookSubscription: { pausedReason: 'OPERATOR' },
-  });
-  await workerPauses('GONE');
-  expect(await resumePausedSubscription(operator, { subscriptionId: id })).toMatchObject({ status: 'ACTIVE' });
-  expect(operator.sender.verified).toEqual([]);
-  expect(operator.notified).toBe(2);
-  expect(await world.sql('select actor, action, subject from audit_entry order by number')).toEqual([
-    { actor: 'ada', action: 'webhook_subscription.pause', subject: id },
-    { actor: 'ada', action: 'webhook_subscription.resume', subject: id },
-  ]);
-  await workerPauses('VERSION_RETIRED');
-  await expect(resumePausedSubscription(operator, { subscriptionId: id })).rejects.toMatchObject({ code: 'CONFLICT' });
-  for (const subscriptionId of ['gid://service/WebhookSubscription/1', '']) {
-    await expect(pauseWebhookSubscription(operator, operator.operator, { id: subscriptionId })).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    });
-    await expect(resumePausedSubscription(operator, { subscriptionId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  }
 });

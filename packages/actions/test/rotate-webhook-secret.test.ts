@@ -3,7 +3,6 @@ import { beforeEach, expect, test } from 'vitest';
 import {
   deleteWebhookSubscription,
   findWebhookSubscription,
-  orRefuse,
   rotateWebhookSecret,
   type RotateWebhookSecretInput,
   updateWebhookSubscription,
@@ -230,39 +229,4 @@ test('a secret that no key can decrypt has no overlap, in which nothing could be
   ]);
   expect((await rotate({ webhookSecret: newSecret, overlapSeconds: 0 })).userErrors).toEqual([]);
   expect(await stored()).toEqual({ secret: newSecret, next: null, seconds: null });
-});
-
-test('an operator rotates the secret of any subscription', async () => {
-  const context = { ...world.operator, secretKeys: world.partnerApi.secretKeys };
-  const operatorRotates = async (subscriptionId: string, webhookSecret: string | null) =>
-    orRefuse(
-      await rotateWebhookSecret(context, context.operator, { id: subscriptionId, webhookSecret, overlapSeconds: 60 }),
-    );
-  const { webhookSecret, webhookSubscription } = await operatorRotates(id, newSecret);
-  expect(webhookSecret).toBe(newSecret);
-  expect(webhookSubscription.rotation).not.toBe(null);
-  expect(await stored()).toEqual({ secret: oldSecret, next: newSecret, seconds: 60 });
-  expect(world.operator.notified).toBe(1);
-  expect(
-    await world.sql(
-      `select actor, action, subject, account_id, interface, details from audit_entry where action like '%.rotate'`,
-    ),
-  ).toEqual([
-    {
-      actor: 'ada',
-      action: 'webhook_subscription.rotate',
-      subject: id,
-      account_id: world.partner.accountId,
-      interface: 'partner',
-      details: { overlapSeconds: 60 },
-    },
-  ]);
-  await expect(operatorRotates(id, null)).rejects.toMatchObject({ code: 'CONFLICT' });
-  await endRotation();
-  await expect(operatorRotates(id, 'x')).rejects.toMatchObject({ code: 'INVALID' });
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id });
-  await expect(operatorRotates(id, null)).rejects.toMatchObject({
-    code: 'NOT_FOUND',
-    message: `The subscription ${id} does not exist.`,
-  });
 });

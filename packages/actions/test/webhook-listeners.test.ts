@@ -10,7 +10,6 @@ import {
   findWebhookSubscription,
   findWebhookSubscriptions,
   listAllWebhookDeliveries,
-  listAllWebhookListeners,
   listAllWebhookSubscriptions,
   listAuditEntries,
   listWebhookDeliveries,
@@ -347,33 +346,6 @@ describe('an operator', () => {
         details: expect.objectContaining({ command }),
       })),
     );
-  });
-
-  test('lists the listeners of all accounts or of one, and deletes any', async () => {
-    const own = await listen();
-    const lenders = await listen({}, world.lender);
-    const { operator, lender, partner } = world;
-    const all = await listAllWebhookListeners(operator, { accountId: null });
-    expect(all.edges.map(({ node }) => node)).toEqual([
-      { ...lenders, accountId: lender.gid, interfaceName: 'lender' },
-      { ...own, accountId: partner.gid, interfaceName: 'partner' },
-    ]);
-    const ofOne = await listAllWebhookListeners(operator, { accountId: partner.gid });
-    expect(ofOne.edges.map(({ node }) => node.id)).toEqual([own.id]);
-    await expect(listAllWebhookListeners(operator, { accountId: 'gid://service/Partner/1' })).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    });
-    await world.sql('truncate audit_entry');
-    expect(await deleteListenerOfAccount(operator, { listenerId: lenders.id })).toEqual({
-      deletedWebhookListenerId: lenders.id,
-    });
-    expect(await list(lender)).toEqual([]);
-    expect(await actions()).toEqual([
-      { actor: 'ada', action: 'webhook_listener.delete', subject: lenders.id, accountId: lender.gid },
-    ]);
-    await expect(deleteListenerOfAccount(operator, { listenerId: lenders.id })).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    });
   });
 
   test('rewraps secrets beside listeners, which have none', async () => {

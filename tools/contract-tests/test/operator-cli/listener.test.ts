@@ -25,6 +25,9 @@ test('list shows the listeners of all accounts or of one, and no subscriptions',
   expect(await listed('--account', harness.accounts.lender.id)).toEqual([lender]);
   expect(await listed('--limit', '1')).toEqual([partner]);
   expect(await listed('--after', partner)).toEqual([lender]);
+  expect((await operate('list', '--account', 'gid://service/Partner/1')).stderr).toBe(
+    'error: The partner gid://service/Partner/1 does not exist.\n',
+  );
   const { stdout } = await operate('list');
   const [head, row] = stdout.split('\n');
   expect(head?.split(/\s{2,}/)).toEqual(['listener', 'account', 'expires', 'event types', 'last sequence', 'created']);

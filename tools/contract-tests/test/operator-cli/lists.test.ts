@@ -269,6 +269,7 @@ describe('delivery list', () => {
     [['--status', 'LOST'], 2, 'Allowed choices are PENDING, DELIVERED, FAILED, EXPIRED.'],
     [['--account', 'gid://service/Partner/1'], 1, 'The partner gid://service/Partner/1 does not exist.'],
     [['--account', '1'], 1, 'The account 1 does not exist.'],
+    [['--subscription', '1'], 1, 'The subscription gid://service/WebhookSubscription/1 does not exist.'],
     [['--account', 'nobody'], 2, `Pass ${anyAccount}, for example gid://service/Lender/4711, or its number.`],
     [['--account', 'gid://service/Referral/1'], 2, `This is a Referral; pass ${anyAccount}.`],
     [['--after', 'gid://service/Partner/1'], 2, 'This is a Partner; pass a WebhookDelivery.'],
@@ -295,6 +296,10 @@ describe('delivery list', () => {
     expect((await operate('delivery', 'show', gidOf(3))).stdout).toContain(
       `No attempts yet. See why: deedwire-operator delivery why ${gidOf(3)}\n`,
     );
+    expect(await operate('delivery', 'show', '1')).toMatchObject({
+      exitCode: 1,
+      stderr: 'error: The delivery gid://service/WebhookDelivery/1 does not exist.\n',
+    });
   });
 
   test('shows what the attempts sent and received, without what could rewrite a terminal', async () => {

@@ -56,6 +56,10 @@ async function read(): Promise<Record<string, unknown>> {
   return row ?? {};
 }
 
+/** The actions of the entries about the subscription, oldest first, with the actor and the details. */
+const audited = () =>
+  superuser.run('select actor, action, details from audit_entry where subject = $1 order by number', [gid()]);
+
 async function storedSecret(column: 'secret_ciphertext' | 'next_secret_ciphertext'): Promise<string | null> {
   const bytes = (await read())[column];
   return Buffer.isBuffer(bytes) ? ring.decrypt(bytes, secretAssociatedData(toRecordId(id))) : null;
@@ -71,6 +75,9 @@ describe('rotate', () => {
     expect(await storedSecret('next_secret_ciphertext')).toBe(secret);
     const endsAt = (await read())['rotation_ends_at'];
     expect(last).toBe(`The old secret signs as well until ${endsAt instanceof Date ? endsAt.toISOString() : ''}.`);
+    expect(await audited()).toEqual([
+      { actor: 'ada', action: 'webhook_subscription.rotate', details: { overlapSeconds: 3600 } },
+    ]);
     const again = await operate('rotate', gid());
     expect(again).toMatchObject({ exitCode: 1, stdout: '' });
     expect(again.stderr).toMatch(
@@ -128,6 +135,10 @@ describe('pause and resume', () => {
       stdout: `The subscription ${gid()} is active\n`,
       stderr: '',
     });
+    expect(await audited()).toMatchObject([
+      { actor: 'ada', action: 'webhook_subscription.pause' },
+      { actor: 'ada', action: 'webhook_subscription.resume' },
+    ]);
     expect(JSON.parse((await operate('pause', gid(), '--json')).stdout)).toMatchObject({
       id: gid(),
       status: 'PAUSED',
@@ -161,12 +172,9 @@ describe('test', () => {
         [webhookEventId.split('/').at(-1)],
       ),
     ).toEqual([{ subscriptionId: id, type: 'referral.created', isTest: true }]);
-    expect(
-      await superuser.run(
-        `select actor, details from audit_entry where action = 'webhook_subscription.test' and subject = $1`,
-        [gid()],
-      ),
-    ).toEqual([{ actor: 'ada', details: { eventType: 'referral.created' } }]);
+    expect(await audited()).toEqual([
+      { actor: 'ada', action: 'webhook_subscription.test', details: { eventType: 'referral.created' } },
+    ]);
     expect((await operate('test', gid(), '--type', 'referral.created')).stdout).toMatch(
       /^The event gid:\/\/service\/WebhookEvent\/\d+ is queued\n$/,
     );
@@ -187,11 +195,12 @@ describe('errors with --json', () => {
 
   test('have a code and a message', async () => {
     const error = { code: 'NOT_FOUND', message: `The subscription ${unknown} does not exist.` };
-    expect(await operate('pause', unknown, '--json')).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: `${JSON.stringify({ error })}\n`,
-    });
+    for (const verb of ['pause', 'resume'])
+      expect(await operate(verb, unknown, '--json')).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: `${JSON.stringify({ error })}\n`,
+      });
   });
 
   test('report a failure and a wrong command line as one line', async () => {

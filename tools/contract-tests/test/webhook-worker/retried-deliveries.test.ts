@@ -134,5 +134,7 @@ test.concurrent('an operator sends a delivery again', async ({ harness, receiver
     stdout: `The delivery ${id} is sent again. \`delivery why\` says what it waits for.\n`,
     stderr: '',
   });
+  const entry = `select actor_type as type from audit_entry where action = 'webhook_delivery.retry'`;
+  expect(await harness.sql(entry)).toEqual([{ type: 'OPERATOR' }]);
   await receiver.waitFor(2);
 });
