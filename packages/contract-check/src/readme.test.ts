@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -48,25 +48,6 @@ test('the ids of the rules are generated', () => {
   const { rules } = JSON.parse(readText('rule-ids.json'));
   expect(rules).toEqual([...rulesById.keys()].toSorted());
   expect(rules).toContain('graphql/fieldRemoved');
-});
-
-test('every link between the pages leads to a page and a heading', () => {
-  const pages = [
-    'README.md',
-    ...readdirSync(new URL('docs', packageFolder), { recursive: true }).map((path) => `docs/${String(path)}`),
-  ];
-  const broken = pages
-    .filter((page) => page.endsWith('.md'))
-    .flatMap((page) =>
-      [...readText(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([link, path = '', heading]) => {
-        const target = new URL(path, new URL(page, packageFolder));
-        if (!existsSync(target)) return [`${page}: ${link}`];
-        const headings = readFileSync(target, 'utf8').matchAll(/^#+ (.*)$/gm);
-        const anchors = [...headings].map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'));
-        return heading === undefined || anchors.includes(heading) ? [] : [`${page}: ${link}`];
-      }),
-    );
-  expect(broken).toEqual([]);
 });
 
 test('has at most 500 words', () => {

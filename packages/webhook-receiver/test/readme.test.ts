@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -13,7 +12,6 @@ import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { secret } from './support/delivery.ts';
 import { isWithoutRedis } from './support/redis-server.ts';
-import { runtimeVersions } from './support/runtime-versions.ts';
 
 const run = promisify(execFile);
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -107,24 +105,6 @@ it.each(Object.entries(examples))(
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining([...imported].map(([, found]) => found)));
   },
 );
-
-it('counts the lines of the block for PostgreSQL in the comparison', async () => {
-  const file = join(packageFolder, '../../bench/src/receivers/webhook-receiver.mjs');
-  expect(blocks[names.indexOf('postgres')]).toBe(await readFile(file, 'utf8'));
-});
-
-it('names the versions on which the conformance suite runs', async () => {
-  const page = await readFile(join(packageFolder, 'docs/frameworks.md'), 'utf8');
-  const [, list = ''] = /^## Tested versions\n\n(.*)$/m.exec(page) ?? [];
-  const installed = (name: string): string =>
-    JSON.parse(readFileSync(join(packageFolder, 'node_modules', name, 'package.json'), 'utf8')).version;
-  const [node] = process.versions.node.split('.');
-  const { workerd, deno, bun } = runtimeVersions;
-  expect(list).toContain(
-    `Node ${node}, Express ${installed('express-4')} and ${installed('express')}, Fastify ${installed('fastify')}, ` +
-      `Hono ${installed('hono')}, workerd ${workerd} (also with Hono), Deno ${deno} and Bun ${bun}.`,
-  );
-});
 
 it('compiles', async () => {
   expect(await compileBlocks(project, '*.ts')).toBe('');
