@@ -101,6 +101,11 @@ describe.each([
       `update webhook_receiver_state set failing_since = now(), breaker_open_until = now() where subscription_id = ${subscription.id}`,
     );
     expect(await readHealth()).toEqual({ health: { ...failing, state: 'FAILING', breakerOpenUntil: isTime } });
+    // The proxy may be the cause of its failures.
+    await harness.sql(
+      `update webhook_receiver_state set failing_since = null, last_failure_at = null, breaker_open_until = null where subscription_id = ${subscription.id}`,
+    );
+    expect(await readHealth()).toEqual({ health: { ...clean, state: 'RETRYING', consecutiveFailures: 3 } });
     await change('url_number = 2');
     expect(await readHealth()).toEqual({ health: clean });
   });
