@@ -14,8 +14,8 @@ import {
   type WebhookDelivery,
 } from '@deedwire/actions';
 import { type EventRecordType, interfaceNames, interfaces } from '@deedwire/domain';
+import { curlCommand } from '@deedwire/domain/curl-command';
 import { Option, type Command } from 'commander';
-import { curlCommand } from '../curl-command.ts';
 import { describeExchange } from '../describe-exchange.ts';
 import { accountTypes, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';

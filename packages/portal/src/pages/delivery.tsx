@@ -1,7 +1,7 @@
+import { curlCommand } from '@deedwire/domain/curl-command';
 import { type ReactNode, useEffect, useState } from 'react';
 import { gidOf, useMay, useQuery, useSession } from '../api.ts';
 import { type Bytes, bytesOfBase64, bytesOfText, hexOf, indentJson, sha256Of } from '../bytes.ts';
-import { curlOf } from '../curl.ts';
 import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
 import { Link, search, useUrl } from '../location.tsx';
 import { timeOf } from '../time.ts';
@@ -125,7 +125,8 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
   const exchange = found?.number === attempt?.number ? found?.exchange : null;
   const side = attempt && params.get('side') === 'response' ? 'response' : 'request';
   const text = payload.data?.webhookDelivery?.payload;
-  const curl = exchange?.callbackUrl && text ? curlOf(exchange.callbackUrl, exchange.requestHeaders, text) : null;
+  const headers = exchange?.requestHeaders.map(({ name, value }) => [name, value] as const) ?? [];
+  const curl = exchange?.callbackUrl && text ? curlCommand({ url: exchange.callbackUrl, headers, body: text }) : null;
   return (
     <>
       <h2>{attempt ? `Request and response of ${timeOf(attempt.startedAt)}` : 'Payload'}</h2>
