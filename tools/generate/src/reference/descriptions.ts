@@ -1,5 +1,5 @@
+import type { ManifestLimit } from '../schema-packages/template/manifest.ts';
 import { readText } from '../workspace-files.ts';
-import type { Limit } from './manifest.ts';
 
 /** Descriptions of the limits of a manifest. The name of a limit contains its unit. */
 export const limitDescriptions: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ const units: readonly (readonly [ending: RegExp, unit: string])[] = [
 ];
 
 /** A limit's value with its unit, for example `100,000 bytes`, and a remark if it is not enforced yet. */
-export function limitValue(name: string, limit: number | Limit): string {
+export function limitValue(name: string, limit: number | ManifestLimit): string {
   const { value, enforced = true } = typeof limit === 'number' ? { value: limit } : limit;
   const [, unit = ''] = units.find(([ending]) => ending.test(name)) ?? [];
   return `${value.toLocaleString('en')}${unit}${enforced ? '' : ' (announced, not enforced yet)'}`;

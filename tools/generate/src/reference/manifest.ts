@@ -1,35 +1,9 @@
+import type { Manifest as PublishedManifest } from '../schema-packages/template/manifest.ts';
 import { readText } from '../workspace-files.ts';
 
-/** The part of an interface's contract that SDL cannot express. */
-export interface Manifest {
-  errors: Record<string, { status: Record<ResponseMediaType, number> }>;
-  requestHeaders: Record<string, { required: boolean }>;
-  responseHeaders: Record<string, ResponseHeader>;
-  /** Name (with its unit) → value. */
-  limits: Record<string, number | Limit>;
-  pagination: { firstMinimum: number; firstDefault: number; firstMaximum: number };
-  /** Coordinate → points. */
-  costWeights: Record<string, number>;
-  /** Coordinate → number of items. */
-  costListSizes: Record<string, number>;
-  /** Coordinate → points. */
-  costPageMaximums: Record<string, number>;
-}
-
-export interface Limit {
-  value: number;
-  /** `output` if the limit bounds responses. Defaults to `input`. */
-  bounds?: 'input' | 'output';
-  /** `false` if the limit is announced but not enforced yet. Defaults to `true`. */
-  enforced?: boolean;
-}
-
-export type ResponseMediaType = 'application/graphql-response+json' | 'application/json';
-
-export interface ResponseHeader {
-  /** `always`, `authenticated`, `with-version`, `deprecated-version`, or the HTTP statuses of the responses that carry it. */
-  sent: string | number[];
-  value?: string;
+/** A manifest as the schema packages publish it, with each section that the pages show. */
+export interface Manifest extends Required<Omit<PublishedManifest, '$schema' | 'description'>> {
+  readonly pagination: Readonly<Record<'firstMinimum' | 'firstDefault' | 'firstMaximum', number>>;
 }
 
 const shown = [

@@ -1,4 +1,5 @@
 import { stripIgnoredCharacters } from 'graphql';
+import type { ManifestResponseHeader } from '../../schema-packages/template/manifest.ts';
 import {
   descriptionOf,
   requestHeaderDescriptions,
@@ -7,7 +8,6 @@ import {
   sentDescriptions,
 } from '../descriptions.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
-import type { ResponseHeader } from '../manifest.ts';
 import { code, codeBlock, table } from '../markdown.ts';
 
 /** The HTTP request and response of an operation. */
@@ -52,7 +52,6 @@ function exampleOf(name: string, version: string): string {
   return name === 'X-Service-Schema-Version' ? version : descriptionOf(requestHeaderExamples, name);
 }
 
-function whenSent({ sent }: ResponseHeader): string {
-  if (Array.isArray(sent)) return `with status ${sent.join(', ')}`;
-  return descriptionOf(sentDescriptions, sent);
+function whenSent({ sent }: ManifestResponseHeader): string {
+  return typeof sent === 'string' ? descriptionOf(sentDescriptions, sent) : `with status ${sent.join(', ')}`;
 }
