@@ -1,9 +1,7 @@
 /** `pnpm images`: builds the container images of the apps, or the same folders without a container. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { endWithReader } from './end-with-reader.ts';
 import { deployApp } from './images/app-folder.ts';
 import { makeBase } from './images/base.ts';
 import { writeBillOfMaterials } from './images/bill-of-materials.ts';
@@ -11,8 +9,7 @@ import { buildImage } from './images/build-image.ts';
 import { appNames, readBuild, type Build } from './images/build.ts';
 import { CommandError, run } from './images/command.ts';
 import { copyNode } from './images/node.ts';
-
-endWithReader();
+import { runScript, UsageError } from './run-script.ts';
 
 const help = `Usage: pnpm images [options] [app]…
 
@@ -44,36 +41,11 @@ interface Options {
   tag: string | null;
   archive: string | null;
   sbom: string | null;
-  folders: string | null;
   cache: boolean;
 }
 
 function folderOf(path: string | undefined): string | null {
   return path === undefined ? null : resolve(path);
-}
-
-/** Returns null after it has printed the help. */
-function readOptions(): { options: Options; apps: string[] } | null {
-  const flag = { type: 'boolean' } as const;
-  const text = { type: 'string' } as const;
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { prefix: text, tag: text, archive: text, sbom: text, folders: text, 'no-cache': flag, help: flag },
-  });
-  if (values.help === true) return null;
-  const unknown = positionals.find((app) => !appNames.includes(app));
-  if (unknown !== undefined) throw new TypeError(`${unknown} is no app: ${appNames.join(', ')}`);
-  return {
-    apps: positionals.length === 0 ? [...appNames] : positionals,
-    options: {
-      prefix: values.prefix ?? 'localhost/deedwire',
-      tag: values.tag ?? null,
-      archive: folderOf(values.archive),
-      sbom: folderOf(values.sbom),
-      folders: folderOf(values.folders),
-      cache: values['no-cache'] !== true,
-    },
-  };
 }
 
 async function writeFolders(apps: readonly string[], build: Build, folder: string): Promise<void> {
@@ -86,57 +58,51 @@ async function writeFolders(apps: readonly string[], build: Build, folder: strin
 }
 
 async function buildImages(apps: readonly string[], build: Build, options: Options): Promise<void> {
-  const context = await mkdtemp(join(tmpdir(), 'deedwire-images-'));
-  try {
-    const packages = await makeBase(join(context, 'base'), build);
-    await copyNode(join(context, 'node'));
-    for (const app of apps) {
-      await deployApp(app, build, join(context, app));
-      const image = await buildImage(app, build, { context, prefix: options.prefix, cache: options.cache });
-      if (options.tag !== null) await run('buildah', ['tag', image.id, `${options.prefix}/${app}:${options.tag}`]);
-      const name = `${app}-${build.versions[app]}`;
-      if (options.sbom !== null) {
-        await mkdir(options.sbom, { recursive: true });
-        await writeBillOfMaterials(app, build, packages, join(options.sbom, `${name}.cdx.json`));
-      }
-      if (options.archive !== null) {
-        await mkdir(options.archive, { recursive: true });
-        const file = join(options.archive, `${name}.tar`);
-        await rm(file, { force: true });
-        await run('buildah', ['push', '--quiet', image.id, `oci-archive:${file}:${image.name}`]);
-      }
-      say(`${image.name} sha256:${image.id}`);
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'deedwire-images-'));
+  const context = temporary.path;
+  const packages = await makeBase(join(context, 'base'), build);
+  await copyNode(join(context, 'node'));
+  for (const app of apps) {
+    await deployApp(app, build, join(context, app));
+    const image = await buildImage(app, build, { context, prefix: options.prefix, cache: options.cache });
+    if (options.tag !== null) await run('buildah', ['tag', image.id, `${options.prefix}/${app}:${options.tag}`]);
+    const name = `${app}-${build.versions[app]}`;
+    if (options.sbom !== null) {
+      await mkdir(options.sbom, { recursive: true });
+      await writeBillOfMaterials(app, build, packages, join(options.sbom, `${name}.cdx.json`));
     }
-  } finally {
-    await rm(context, { recursive: true });
+    if (options.archive !== null) {
+      await mkdir(options.archive, { recursive: true });
+      const file = join(options.archive, `${name}.tar`);
+      await rm(file, { force: true });
+      await run('buildah', ['push', '--quiet', image.id, `oci-archive:${file}:${image.name}`]);
+    }
+    say(`${image.name} sha256:${image.id}`);
   }
 }
 
-async function main(): Promise<number> {
-  let parsed;
-  try {
-    parsed = readOptions();
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-    return 2;
-  }
-  if (parsed === null) {
-    process.stdout.write(help);
-    return 0;
-  }
-  const { options, apps } = parsed;
-  const build = await readBuild();
-  const filters = apps.map((app) => `--filter=@deedwire/${app}`);
-  await run('npx', ['-y', build.packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
-  if (options.folders === null) await buildImages(apps, build, options);
-  else await writeFolders(apps, build, options.folders);
-  return 0;
-}
+const flag = { type: 'boolean' } as const;
+const text = { type: 'string' } as const;
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof CommandError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await runScript({
+  help,
+  options: { prefix: text, tag: text, archive: text, sbom: text, folders: text, 'no-cache': flag },
+  takesArguments: true,
+  failure: CommandError,
+  async main({ 'no-cache': withoutCache = false, folders, ...values }, positionals) {
+    const unknown = positionals.find((app) => !appNames.includes(app));
+    if (unknown !== undefined) throw new UsageError(`${unknown} is no app: ${appNames.join(', ')}`);
+    const apps = positionals.length === 0 ? appNames : positionals;
+    const build = await readBuild();
+    const filters = apps.map((app) => `--filter=@deedwire/${app}`);
+    await run('npx', ['-y', build.packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
+    if (folders !== undefined) return writeFolders(apps, build, resolve(folders));
+    return buildImages(apps, build, {
+      prefix: values.prefix ?? 'localhost/deedwire',
+      tag: values.tag ?? null,
+      archive: folderOf(values.archive),
+      sbom: folderOf(values.sbom),
+      cache: !withoutCache,
+    });
+  },
+});

@@ -1,11 +1,8 @@
 /** `pnpm packages`: builds and packs the public packages, and prints how to install them before they are published. */
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { packPublicPackages, ReleaseError } from '../tools/release/src/index.ts';
-import { endWithReader } from './end-with-reader.ts';
-
-endWithReader();
+import { runScript } from './run-script.ts';
 
 const help = `Usage: pnpm packages [FOLDER]
 
@@ -36,14 +33,14 @@ npm config set --location=project @deedwire:registry "$REGISTRY"
 ${names.map((name) => `npm install ${name}\n`).join('')}`;
 }
 
-try {
-  const { values, positionals } = parseArgs({ options: { help: { type: 'boolean' } }, allowPositionals: true });
-  const folder = resolve(positionals[0] ?? join(import.meta.dirname, '../.local/packages'));
-  if (values.help !== true) await mkdir(folder, { recursive: true });
-  process.stdout.write(values.help === true ? help : describe(await packPublicPackages(folder)));
-} catch (error) {
-  const isUsage = error instanceof TypeError;
-  if (!isUsage && !(error instanceof ReleaseError)) throw error;
-  process.stderr.write(`${error.message}\n${isUsage ? `\n${help}` : ''}`);
-  process.exitCode = isUsage ? 2 : 1;
-}
+await runScript({
+  help,
+  options: {},
+  takesArguments: true,
+  failure: ReleaseError,
+  async main(_, [path = join(import.meta.dirname, '../.local/packages')]) {
+    const folder = resolve(path);
+    await mkdir(folder, { recursive: true });
+    process.stdout.write(describe(await packPublicPackages(folder)));
+  },
+});

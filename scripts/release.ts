@@ -1,10 +1,7 @@
 /** `pnpm release`: publishes and tags the packages whose versions the registry does not have. */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { openRegistry, packRelease, release, ReleaseError } from '../tools/release/src/index.ts';
-import { endWithReader } from './end-with-reader.ts';
-
-endWithReader();
+import { runScript } from './run-script.ts';
 
 const help = `Usage: pnpm release [options]
 
@@ -27,39 +24,21 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-async function main(): Promise<number> {
-  let options;
-  try {
-    const flag = { type: 'boolean' } as const;
-    options = parseArgs({
-      options: { 'dry-run': flag, help: flag, pack: { type: 'string' }, registry: { type: 'string' } },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-    return 2;
-  }
-  if (options.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
-  const registry = openRegistry(options.registry ?? null);
-  if (options.pack !== undefined) {
-    // The job that publishes has provenance; this one only checks that it can.
-    const provenance = process.env['GITHUB_ACTIONS'] === 'true';
-    const sha256 = await packRelease(resolve(options.pack), { registry, provenance, say });
-    if (sha256 !== null) say(sha256);
-    return 0;
-  }
-  // GitHub sets it for jobs that can request an identity token.
-  const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;
-  await release({ registry, dryRun: options['dry-run'] === true, provenance, say });
-  return 0;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof ReleaseError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await runScript({
+  help,
+  options: { 'dry-run': { type: 'boolean' }, pack: { type: 'string' }, registry: { type: 'string' } },
+  failure: ReleaseError,
+  async main({ 'dry-run': dryRun = false, pack, registry: url = null }) {
+    const registry = openRegistry(url);
+    if (pack !== undefined) {
+      // The job that publishes has provenance; this one only checks that it can.
+      const provenance = process.env['GITHUB_ACTIONS'] === 'true';
+      const sha256 = await packRelease(resolve(pack), { registry, provenance, say });
+      if (sha256 !== null) say(sha256);
+      return;
+    }
+    // GitHub sets it for jobs that can request an identity token.
+    const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;
+    await release({ registry, dryRun, provenance, say });
+  },
+});

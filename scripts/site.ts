@@ -1,12 +1,9 @@
 /** `pnpm site`: installs VitePress into `site/`, a separate workspace, on first use, builds the pages, and serves them. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { serveSite } from '../tools/dev-environment/src/documentation.ts';
-import { endWithReader } from './end-with-reader.ts';
 import { installWorkspace } from './install-workspace.ts';
-
-endWithReader();
+import { runScript } from './run-script.ts';
 
 const help = `Usage: pnpm site [options]
 
@@ -22,23 +19,17 @@ Options:
 
 const folder = join(import.meta.dirname, '../site');
 
-async function site(): Promise<number> {
-  const [flag, text] = [{ type: 'boolean' }, { type: 'string' }] as const;
-  const { values } = parseArgs({ options: { build: flag, base: text, port: text, help: flag } });
-  if (values.help === true) process.stdout.write(help);
-  if (values.help === true) return 0;
-  if (!installWorkspace(folder, 'VitePress', '100 MB')) return 1;
-  const vitepress = [join(folder, 'node_modules/vitepress/bin/vitepress.js'), 'build', folder];
-  const { status } = spawnSync(process.execPath, [...vitepress, '--base', values.base ?? '/'], { stdio: 'inherit' });
-  if (status !== 0 || values.build === true) return status ?? 1;
-  process.stdout.write(`Serving ${(await serveSite(Number(values.port ?? 4006))).url}/\n`);
-  return 0;
-}
-
-try {
-  process.exitCode = await site();
-} catch (error) {
-  if (!(error instanceof TypeError)) throw error;
-  process.stderr.write(`${error.message}\n\n${help}`);
-  process.exitCode = 2;
-}
+await runScript({
+  help,
+  options: { build: { type: 'boolean' }, base: { type: 'string' }, port: { type: 'string' } },
+  async main({ build = false, base = '/', port = '4006' }) {
+    if (!installWorkspace(folder, 'VitePress', '100 MB')) {
+      process.exitCode = 1;
+      return;
+    }
+    const vitepress = [join(folder, 'node_modules/vitepress/bin/vitepress.js'), 'build', folder];
+    const { status } = spawnSync(process.execPath, [...vitepress, '--base', base], { stdio: 'inherit' });
+    if (status !== 0) process.exitCode = status ?? 1;
+    else if (!build) process.stdout.write(`Serving ${(await serveSite(Number(port))).url}/\n`);
+  },
+});

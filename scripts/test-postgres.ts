@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,12 +34,8 @@ if (!(major in releases)) {
   process.stderr.write(`Usage: node scripts/test-postgres.ts ${Object.keys(releases).join('|')} [file]…\n`);
   process.exit(2);
 }
-const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
-try {
-  const bin = await install(major, folder);
-  const { stdout: version } = await promisify(execFile)(join(bin, 'postgres'), ['--version']);
-  process.stdout.write(version);
-  process.exitCode = await runIntegration(files, { TEST_POSTGRES_BIN: bin });
-} finally {
-  await rm(folder, { recursive: true });
-}
+await using folder = await mkdtempDisposable(join(tmpdir(), 'postgres-'));
+const bin = await install(major, folder.path);
+const { stdout: version } = await promisify(execFile)(join(bin, 'postgres'), ['--version']);
+process.stdout.write(version);
+process.exitCode = await runIntegration(files, { TEST_POSTGRES_BIN: bin });

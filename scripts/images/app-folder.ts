@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Build } from './build.ts';
@@ -26,22 +26,18 @@ function isRead(path: string, isFolder: boolean): boolean {
  * on the commit only.
  */
 export async function deployApp(app: string, build: Build, folder: string): Promise<void> {
-  const temporary = await mkdtemp(join(tmpdir(), 'deedwire-deploy-'));
-  const deployed = join(temporary, app);
-  try {
-    // The names of folders in `.pnpm`, and the dependencies in package.json, contain the path of the workspace.
-    const options = ['--prod', '--config.node-linker=hoisted'];
-    await run('npx', ['-y', build.packageManager, '--filter', `@deedwire/${app}`, 'deploy', ...options, deployed]);
-    await rm(folder, { recursive: true, force: true });
-    await copyTree(deployed, folder, { keep: isRead, hasPrograms: false });
-    const { name, version, type, engines } = JSON.parse(await readFile(join(deployed, 'package.json'), 'utf8'));
-    await writeReadable(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, engines }, null, 2)}\n`);
-    const contracts = JSON.parse(await readFile(join(deployed, 'dist/contracts.json'), 'utf8'));
-    const stamped = `${JSON.stringify({ ...contracts, commit: build.commit }, null, 2)}\n`;
-    await writeReadable(join(folder, 'dist/contracts.json'), stamped);
-    // For deploy/systemd.
-    await writeReadable(join(folder, 'build.env'), `DEEDWIRE_COMMIT=${build.commit}\n`);
-  } finally {
-    await rm(temporary, { recursive: true });
-  }
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'deedwire-deploy-'));
+  const deployed = join(temporary.path, app);
+  // The names of folders in `.pnpm`, and the dependencies in package.json, contain the path of the workspace.
+  const options = ['--prod', '--config.node-linker=hoisted'];
+  await run('npx', ['-y', build.packageManager, '--filter', `@deedwire/${app}`, 'deploy', ...options, deployed]);
+  await rm(folder, { recursive: true, force: true });
+  await copyTree(deployed, folder, { keep: isRead, hasPrograms: false });
+  const { name, version, type, engines } = JSON.parse(await readFile(join(deployed, 'package.json'), 'utf8'));
+  await writeReadable(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, engines }, null, 2)}\n`);
+  const contracts = JSON.parse(await readFile(join(deployed, 'dist/contracts.json'), 'utf8'));
+  const stamped = `${JSON.stringify({ ...contracts, commit: build.commit }, null, 2)}\n`;
+  await writeReadable(join(folder, 'dist/contracts.json'), stamped);
+  // For deploy/systemd.
+  await writeReadable(join(folder, 'build.env'), `DEEDWIRE_COMMIT=${build.commit}\n`);
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Build } from './build.ts';
@@ -46,23 +46,19 @@ const files: Readonly<Record<string, string>> = {
 
 /** Writes the root folder of the images without Node and the app, and returns the packages of Debian in it. */
 export async function makeBase(folder: string, { epoch }: Build): Promise<DebianPackage[]> {
-  const temporary = await mkdtemp(join(tmpdir(), 'deedwire-base-'));
-  const root = join(temporary, 'root');
-  try {
-    // `extract`: without maintainer scripts, and without the packages that every Debian has, such as a shell.
-    await run(
-      'mmdebstrap',
-      ['--variant=extract', `--include=${packages.join(',')}`, `--extract-hook=${storeStatus}`, release.codename, root],
-      { SOURCE_DATE_EPOCH: String(epoch) },
-    );
-    await copyTree(root, folder, {
-      keep: (path, isFolder) => isFolder || kept.some((pattern) => pattern.test(path)),
-      // The loader of programs is one.
-      hasPrograms: true,
-    });
-  } finally {
-    await rm(temporary, { recursive: true });
-  }
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'deedwire-base-'));
+  const root = join(temporary.path, 'root');
+  // `extract`: without maintainer scripts, and without the packages that every Debian has, such as a shell.
+  await run(
+    'mmdebstrap',
+    ['--variant=extract', `--include=${packages.join(',')}`, `--extract-hook=${storeStatus}`, release.codename, root],
+    { SOURCE_DATE_EPOCH: String(epoch) },
+  );
+  await copyTree(root, folder, {
+    keep: (path, isFolder) => isFolder || kept.some((pattern) => pattern.test(path)),
+    // The loader of programs is one.
+    hasPrograms: true,
+  });
   for (const mountPoint of ['app', 'dev', 'etc/ssl/certs', 'proc', 'run', 'sys', 'usr/bin'])
     await makeFolder(join(folder, mountPoint));
   await makeFolder(join(folder, 'tmp'), 0o1777);

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Build } from './build.ts';
@@ -30,26 +30,22 @@ export async function buildImage(
     COMMIT: build.commit,
     CREATED: new Date(build.epoch * 1000).toISOString(),
   };
-  const folder = await mkdtemp(join(tmpdir(), 'deedwire-image-'));
-  const idFile = join(folder, 'id');
-  try {
-    await run('buildah', [
-      'build',
-      // All images share the layers of Debian and Node.
-      '--layers',
-      ...(cache ? [] : ['--no-cache']),
-      // Nothing runs, so there is nothing to isolate.
-      '--isolation=chroot',
-      '--quiet',
-      `--timestamp=${build.epoch}`,
-      ...Object.entries(values).map(([key, value]) => `--build-arg=${key}=${value}`),
-      `--file=${join(workspaceRoot, 'deploy/Containerfile')}`,
-      `--tag=${name}`,
-      `--iidfile=${idFile}`,
-      context,
-    ]);
-    return { name, id: (await readFile(idFile, 'utf8')).trim().replace('sha256:', '') };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'deedwire-image-'));
+  const idFile = join(folder.path, 'id');
+  await run('buildah', [
+    'build',
+    // All images share the layers of Debian and Node.
+    '--layers',
+    ...(cache ? [] : ['--no-cache']),
+    // Nothing runs, so there is nothing to isolate.
+    '--isolation=chroot',
+    '--quiet',
+    `--timestamp=${build.epoch}`,
+    ...Object.entries(values).map(([key, value]) => `--build-arg=${key}=${value}`),
+    `--file=${join(workspaceRoot, 'deploy/Containerfile')}`,
+    `--tag=${name}`,
+    `--iidfile=${idFile}`,
+    context,
+  ]);
+  return { name, id: (await readFile(idFile, 'utf8')).trim().replace('sha256:', '') };
 }

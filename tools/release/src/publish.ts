@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwire/checks';
@@ -42,25 +42,24 @@ export interface ReleaseOptions extends PackOptions {
 export async function release({ dryRun, ...options }: ReleaseOptions): Promise<void> {
   const { say } = options;
   await refuseUnversioned(dryRun);
-  await withTemporaryFolder(async (folder) => {
-    const packed = await packInto(folder, options);
-    if (packed === null) return;
-    const left = new Set(packed.tags.map(tagOf));
-    if (dryRun) {
-      for (const of of packed.packages)
-        say(`would publish ${tagOf(of)}${of.distTag === 'latest' ? '' : ` as ${of.distTag}`}`);
-      for (const each of left) say(`would tag ${each}`);
-      return;
-    }
-    await publishPacked(packed, {
-      ...options,
-      folder,
-      async onPublished(of) {
-        if (left.delete(tagOf(of))) await tag(tagOf(of), say);
-      },
-    });
-    for (const each of left) await tag(each, say);
+  await using folder = await temporaryFolder();
+  const packed = await packInto(folder.path, options);
+  if (packed === null) return;
+  const left = new Set(packed.tags.map(tagOf));
+  if (dryRun) {
+    for (const of of packed.packages)
+      say(`would publish ${tagOf(of)}${of.distTag === 'latest' ? '' : ` as ${of.distTag}`}`);
+    for (const each of left) say(`would tag ${each}`);
+    return;
+  }
+  await publishPacked(packed, {
+    ...options,
+    folder: folder.path,
+    async onPublished(of) {
+      if (left.delete(tagOf(of))) await tag(tagOf(of), say);
+    },
   });
+  for (const each of left) await tag(each, say);
 }
 
 /**
@@ -92,7 +91,7 @@ async function packInto(folder: string, { registry, provenance, say }: PackOptio
   }
   rejectUnreleasable(plan, provenance);
   await rejectUncut();
-  await withTemporaryFolder((downloads) => checkAgainstPublished(plan.publish, published, registry, downloads));
+  await checkAgainstPublished(plan.publish, published, registry);
   await rejectUnserved(plan, packages);
   // Last, because it takes longer than the other checks together.
   const tarballs = await makeTarballs(plan.publish, folder);
@@ -124,13 +123,8 @@ async function writeBillsOfMaterials(folder: string): Promise<void> {
   if (!succeeded) throw new ReleaseError(`Could not write the bills of materials:\n${output.trim()}`);
 }
 
-async function withTemporaryFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'release-'));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+function temporaryFolder() {
+  return mkdtempDisposable(join(tmpdir(), 'release-'));
 }
 
 /** A release must come from a commit without pending changesets. */
@@ -209,11 +203,11 @@ async function checkAgainstPublished(
   packages: readonly WorkspacePackage[],
   published: ReadonlyMap<string, readonly string[]>,
   registry: Registry,
-  folder: string,
 ): Promise<void> {
+  await using folder = await temporaryFolder();
   const downloads = packages.flatMap(({ name, version }) => {
     const predecessor = predecessorOf(version, published.get(name) ?? []);
-    return predecessor === null ? [] : [registry.download(`${name}@${predecessor}`, folder)];
+    return predecessor === null ? [] : [registry.download(`${name}@${predecessor}`, folder.path)];
   });
   // The dates in versions.json are checked on the day on which the versions were cut: the release may run later.
   const { succeeded, output } = await checkContracts({
