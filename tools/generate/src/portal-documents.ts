@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { interfaceNames } from '@deedwire/domain';
-import {
-  buildSchema,
-  type FragmentDefinitionNode,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-  print,
-  validate,
-  visit,
-} from 'graphql';
+import { buildSchema, concatAST, getOperationAST, parse, print, separateOperations, validate } from 'graphql';
 import { runCodegen } from './codegen.ts';
 import { readEventVersions, readInterfaceVersions } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
@@ -26,16 +17,13 @@ const folder = 'packages/portal';
  * changes from version to version.
  */
 export async function portalDocuments(): Promise<Generated> {
-  const definitions = findFiles(`${folder}/src/documents/*.graphql`).flatMap(
-    (path) => parse(readText(path)).definitions,
-  );
-  const fragments = new Map(
-    definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
-    ),
-  );
-  const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  const texts = operations.map((operation) => [operation, documentOf(operation, fragments)] as const);
+  const all = concatAST(findFiles(`${folder}/src/documents/*.graphql`).map((path) => parse(readText(path))));
+  const texts = Object.values(separateOperations(all)).flatMap((document) => {
+    const operation = getOperationAST(document);
+    if (!operation) return [];
+    const fragments = document.definitions.filter((definition) => definition !== operation);
+    return [[operation, [operation, ...fragments].map(print).join('\n')] as const];
+  });
   const versions = Object.fromEntries(interfaceNames.map((name) => [name, currentVersion(name)]));
   for (const name of interfaceNames) {
     const schema = buildSchema(readText(sdlPath(name)));
@@ -106,24 +94,4 @@ function sdlPath(name: string): string {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** The text of an operation with the fragments that it uses. */
-function documentOf(
-  operation: OperationDefinitionNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): string {
-  const used = new Set<FragmentDefinitionNode>();
-  const collect = (node: FragmentDefinitionNode | OperationDefinitionNode): void => {
-    visit(node, {
-      FragmentSpread({ name }) {
-        const fragment = fragments.get(name.value);
-        if (fragment === undefined || used.has(fragment)) return;
-        used.add(fragment);
-        collect(fragment);
-      },
-    });
-  };
-  collect(operation);
-  return [operation, ...used].map(print).join('\n');
 }
