@@ -1,7 +1,5 @@
 import { cursorOf, cursorOfClient, type OperatorContext, type Page, type PageRequest } from '@deedwire/actions';
 import { InvalidArgumentError, Option } from 'commander';
-import { withContext } from './session.ts';
-import type { Shell } from './shell.ts';
 
 const pageSize = 100;
 const defaultLimit = 50;
@@ -30,41 +28,25 @@ export interface Window {
 
 export type ListName = Parameters<typeof cursorOf>[1] | 'clients';
 
-/** A part of a list. */
-export interface Listed<Node> {
-  nodes: Node[];
-  hasMore: boolean;
-}
-
-/** Reads pages until there are `limit` nodes or no more pages. A page can be empty although another one follows. */
-async function readUpTo<Node>(
-  limit: number,
-  readPage: (request: PageRequest) => Promise<Page<Node>>,
-  first: string | null,
-): Promise<Listed<Node>> {
-  const nodes: Node[] = [];
-  let after = first;
-  for (;;) {
-    const page: Page<Node> = await readPage({ first: Math.min(pageSize, limit - nodes.length), after });
-    nodes.push(...page.edges.map(({ node }) => node));
-    after = page.endCursor;
-    if (!page.hasNextPage || nodes.length >= limit) return { nodes, hasMore: page.hasNextPage };
-  }
-}
-
-/** Reads a part of a list with a connection of its own. */
-export function readList<Node>(
-  shell: Shell,
+/**
+ * Reads pages of a list until there are `limit` rows or no more pages. A page can be empty although another one follows.
+ *
+ * @returns whether there are more rows
+ */
+export async function readList<Row>(
+  context: OperatorContext,
   list: ListName,
   { limit, after }: Window,
-  readPage: (context: OperatorContext, request: PageRequest) => Promise<Page<Node>>,
-): Promise<Listed<Node>> {
-  return withContext(shell, async (context) => {
-    const first = after === undefined ? null : await findCursor(context, list, after);
-    return readUpTo(limit, (request) => readPage(context, request), first);
-  });
-}
-
-function findCursor(context: OperatorContext, list: ListName, after: string): string | Promise<string> {
-  return list === 'clients' ? cursorOfClient(context, after) : cursorOf(context, list, after);
+  readPage: (context: OperatorContext, request: PageRequest) => Promise<Page<Row>>,
+): Promise<{ rows: Row[]; hasMore: boolean }> {
+  const rows: Row[] = [];
+  let cursor: string | null = null;
+  if (after !== undefined)
+    cursor = list === 'clients' ? await cursorOfClient(context, after) : cursorOf(context, list, after);
+  for (;;) {
+    const page = await readPage(context, { first: Math.min(pageSize, limit - rows.length), after: cursor });
+    rows.push(...page.edges.map(({ node }) => node));
+    cursor = page.endCursor;
+    if (!page.hasNextPage || rows.length >= limit) return { rows, hasMore: page.hasNextPage };
+  }
 }

@@ -2,6 +2,7 @@ import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
 import { interfaceNames } from '@deedwire/domain';
 import { type AddHelpTextContext, type Command, Help, Option } from 'commander';
 import { type ListName, readList, type Window } from './limit.ts';
+import { withContext } from './session.ts';
 import type { Shell } from './shell.ts';
 import { type Columns, formatTable } from './table.ts';
 
@@ -94,11 +95,11 @@ export async function printList<Row>(
   options: OutputOptions & Window,
   { name, read, id, columns, fixed = {}, empty }: ListView<Row>,
 ): Promise<void> {
-  const { nodes, hasMore } = await readList(shell, name, options, read);
+  const { rows, hasMore } = await withContext(shell, (context) => readList(context, name, options, read));
   const fixedColumns = Object.keys(fixed).filter((column) => fixed[column] !== undefined);
-  print(shell, options, nodes, (rows) => (rows.length === 0 ? empty : tableFor(shell, rows, columns, fixedColumns)));
+  print(shell, options, rows, () => (rows.length === 0 ? empty : tableFor(shell, rows, columns, fixedColumns)));
   if (!hasMore || options.json) return;
-  const last = nodes.at(-1);
+  const last = rows.at(-1);
   if (last !== undefined)
     shell.stderr.write(`There are more rows. Add --after ${id(last)} to continue, or raise --limit.\n`);
 }
