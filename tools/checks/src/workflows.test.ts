@@ -2,7 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-const folder = join(import.meta.dirname, '../../../.github/workflows');
+const root = join(import.meta.dirname, '../../..');
+const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
+const folder = join(root, '.github/workflows');
 const workflows = globSync('*.yml', { cwd: folder })
   .toSorted()
   .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
@@ -41,6 +43,20 @@ describe.each(workflows)('$name', ({ text }) => {
 
 const jobs = workflows.flatMap(({ text }) => jobsOf(text));
 const linesOf = (name: string): string => jobs.find(([job]) => job === name)?.[1] ?? '';
+
+test('CI checks the contracts of pull requests, of merge queues and of releases, with the whole history', () => {
+  const [ci = ''] = workflows.filter(({ name }) => name === 'ci.yml').map(({ text }) => text);
+  expect(ci).toContain('\non:\n  pull_request:\n  merge_group:\n  workflow_call:\n\n');
+  const [job = ''] = jobsOf(ci).flatMap(([name, lines]) => (name === 'test' ? [lines] : []));
+  expect(job).toContain('\n          fetch-depth: 0\n');
+  expect(job).toMatch(/\n {6}- run: \.ci\/run\n+$/);
+  expect(job).not.toMatch(/\b(?:if|continue-on-error):/);
+
+  expect(readText('.ci/run')).toMatch(/\nexec \$command:full\n$/);
+  expect(readText('scripts/check.ts')).toMatch(
+    /\n {4}name: 'contracts',\n {4}remedy: .*\n {4}check: \(\) => checkContracts\(\),\n/,
+  );
+});
 
 test('only what publishes and signs can request an identity token, and reviewers have to agree', () => {
   const identified = jobs.filter(([, lines]) => lines.includes('id-token: write')).map(([job]) => job);
