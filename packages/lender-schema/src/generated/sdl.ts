@@ -227,8 +227,8 @@ type Mutation {
   """
   Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
   body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
-  its next attempt now. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A receiver that
-  ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first. A
+  receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
   """
   retryWebhookDelivery(
     """
@@ -2885,8 +2885,8 @@ type Mutation {
   """
   Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
   body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
-  its next attempt now. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A receiver that
-  ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first. A
+  receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
   """
   retryWebhookDelivery(
     """
