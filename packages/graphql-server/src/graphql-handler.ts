@@ -163,7 +163,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
           const client = present(state.client);
           const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
           const context = createContext({ client, keyId, session, requestId, address, whenClosed });
-          // A wait is longer than a revoked key may be accepted. First, so that a refused one takes nothing again.
+          // The key may be revoked during a wait. First, so that an operation whose key is refused acquires nothing again.
           context.pauses?.add({
             pause() {},
             async resume() {

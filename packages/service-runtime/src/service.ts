@@ -201,7 +201,7 @@ export const clientServerConfig = {
   HOST: hostVariable().optional(),
   /** All open connections. */
   MAX_CONNECTIONS: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(httpLimits.connections),
-  /** Open connections of one address without a valid API key. */
+  /** Open connections of one address without valid credentials. */
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumberVariable({ min: 1, max: 1_000_000 }).default(
     httpLimits.connectionsPerAddress,
   ),

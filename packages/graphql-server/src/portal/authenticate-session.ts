@@ -22,7 +22,7 @@ export interface SessionAuthenticatorOptions {
    * @param isProven as for API keys
    */
   findSession: (tokenHash: string, isProven: boolean) => Promise<PortalSession | null>;
-  /** Called for accepted requests. */
+  /** Called for accepted requests whose session was read from the database. */
   recordUse: (session: PortalSession) => void;
   /** Of requests without a valid session. */
   limiter: AddressLimiter;

@@ -16,7 +16,7 @@ export interface HttpLimits {
   requestsPerConnection: number;
   /** All open connections. For a further one, an idle one is closed. */
   connections: number;
-  /** Open connections of one address that have not sent a valid API key. Trusted proxies have no such limit. */
+  /** Open connections of one address that have not sent valid credentials. Trusted proxies have no such limit. */
   connectionsPerAddress: number;
   /** Open connections of one client. Connections of trusted proxies do not count. */
   connectionsPerClient: number;
@@ -25,9 +25,9 @@ export interface HttpLimits {
    * its address, so that a client that opens one after the other is limited to `connectionsPerAddress` in this time.
    */
   clientRefusalDelay: number;
-  /** Requests of a connection that are handled at the same time as long as none of them had a valid API key. */
+  /** Requests of a connection that are handled at the same time as long as none of them had valid credentials. */
   requestsBeforeKey: number;
-  /** Requests of a connection that are handled at the same time once one of them had a valid API key. */
+  /** Requests of a connection that are handled at the same time once one of them had valid credentials. */
   requestsWithKey: number;
 }
 

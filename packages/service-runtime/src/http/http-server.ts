@@ -90,9 +90,9 @@ interface Exchange {
   endWait: (() => void) | null;
   /** Called when the connection is closed. Null while there is none. */
   onClosed: (() => void) | null;
-  /** The request has a valid API key, and its connection counts for the client. */
+  /** The request has valid credentials, and its connection counts for the client. */
   isAuthenticated: boolean;
-  /** The request has a valid API key, and its client has too many connections. */
+  /** The request has valid credentials, and its client has too many connections. */
   isBeyondClient: boolean;
 }
 
@@ -273,8 +273,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     try {
       sent = await respond(request, exchange, connection, refusal, closeAfterwards);
       if (exchange.isBeyondClient) await waitWhileOpen(exchange, clientRefusalDelay);
-      // A client without a key has to pay for each refusal with a new connection, except for those of its credentials, which are
-      // limited per address. A proxy sends requests of other clients too.
+      // Without valid credentials, each refusal costs a new connection, except a 401, which is limited per address. A proxy sends requests of other clients too.
       if (sent.status >= 400 && sent.status !== 401 && !exchange.isAuthenticated && !connection.isOfProxy)
         closeAfterwards();
       // A short body often arrives together with the headers. Parsed, it lets the connection stay open.

@@ -5,7 +5,7 @@ import { addressBlock, peerAddress } from '../client-address.ts';
 import { ConnectionHolders, type HeldConnection } from './connection-holders.ts';
 import type { HttpLimits } from './http-limits.ts';
 
-/** The limits of connections: of all, of an address without a valid API key, and of a client. */
+/** The limits of connections: of all, of an address without valid credentials, and of a client. */
 export type ConnectionLimit = 'total' | 'address' | 'client';
 
 export interface OpenConnection extends HeldConnection<OpenConnection> {
@@ -13,7 +13,7 @@ export interface OpenConnection extends HeldConnection<OpenConnection> {
   readonly isOfProxy: boolean;
   /** The address had as many connections as it may have when this one was opened. */
   readonly isRefused: boolean;
-  /** True once a request on it had a valid API key. */
+  /** True once a request on it had valid credentials. */
   isAuthenticated: boolean;
   /** Requests without a complete response. */
   requests: number;
@@ -28,7 +28,7 @@ export interface OpenConnections {
   requestStarted(connection: OpenConnection): void;
   requestEnded(connection: OpenConnection): void;
   /**
-   * A request on the connection has a valid API key: the connection counts for this client, and no longer for the address or
+   * A request on the connection has valid credentials: the connection counts for this client, and no longer for the address or
    * another client. False if the client has too many connections. Nothing has changed then.
    */
   authenticated(connection: OpenConnection, clientId: string): boolean;
