@@ -13,7 +13,7 @@ export interface AttemptClassification {
   readonly retryAfterMs: number;
   /** The receiver did not respond, or responded 429 or 5xx: it may work again without a change to the delivery. */
   readonly isTransient: boolean;
-  /** How long the receiver asked to receive no requests at all. Null if it did not. */
+  /** How long the receiver asked, with 429 or 503, to receive no requests at all. Null if it did not. */
   readonly holdMs: number | null;
   /** The response had a `Retry-After` that is not valid. */
   readonly isRetryAfterIgnored: boolean;
@@ -38,7 +38,7 @@ const overloaded: ReadonlySet<number | null> = new Set([429, 503]);
 const unreachable: ReadonlySet<string | null> = new Set(['CONNECTION_FAILED', 'DNS_FAILED', 'TIMEOUT', 'TLS_FAILED']);
 
 /**
- * Classifies an attempt. A status counts only if the response was complete.
+ * Classifies an attempt. A status counts only if the response was complete. `Retry-After` delays the delivery in any case.
  *
  * @param attempt the number of this attempt since the delivery was queued, from 1
  * @param nowMs database time, to which a date in `Retry-After` refers

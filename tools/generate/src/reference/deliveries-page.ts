@@ -32,7 +32,7 @@ export function deliveriesPage(history: History): string {
     codeBlock('json', '{"verification_token":"<token>"}'),
     'The `webhook-id` of a handshake begins with `handshake_`. A handshake does not carry the headers `X-Service-Webhook-Event`, `-Event-Version`, `-Subscription-Id`, `-Sequence` and `-Attempt`.',
     '## Your response',
-    `Respond with a 2xx status within 5 seconds, including the response body. Deedwire does not follow redirects. A 410 pauses the subscription. Deedwire retries after any other response: after 5 seconds, then after three times as long each time, at most 12 hours, and up to 20 % later. 15 attempts take about three days. Deliveries can repeat and can arrive out of order: deduplicate by ${link('`webhook-id`', '#headers')}, and order by \`X-Service-Webhook-Sequence\`.`,
+    `Respond with a 2xx status within 5 seconds, including the response body. Deedwire does not follow redirects. A 410 also pauses the subscription. Deedwire retries after any response other than 2xx, and after none: after 5 seconds, then after three times as long each time, at most 12 hours, and up to 20 % later. 15 attempts take about three days. ${link('`Retry-After`', '../../webhook-did-not-arrive.md#an-attempt-failed')} delays the next attempt of its delivery, to at most 12 hours and up to 20 % later. With 429 or 503, it also stops all requests to the subscription. Deliveries can repeat and can arrive out of order: deduplicate by ${link('`webhook-id`', '#headers')}, and order by \`X-Service-Webhook-Sequence\`.`,
     'Deedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as `WebhookAttempt.exchange`: send no secret.',
   ]);
 }

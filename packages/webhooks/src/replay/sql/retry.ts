@@ -18,8 +18,8 @@ export const dueOfRetry = `least(
         )
       )`;
 
-// A time that the receiver asked for with Retry-After stays. A delivery that another transaction holds is being settled: the
-// retry waits for what comes of it.
+// The hold after 429 or 503 with Retry-After stays. A delivery that another transaction holds is being settled: the retry waits for
+// what comes of it.
 // webhook_worker, webhook_replay, webhook_subscription, webhook_pending_delivery and webhook_receiver_state by primary key;
 // webhook_pending_delivery_due.
 const retryStatement = sql('retry-pending-delivery')`
