@@ -11,7 +11,7 @@ const help = `Usage: pnpm new event <type> <version> <interface>
        pnpm new interface <name> --title <title> --account <type>
        pnpm new interface-version <interface> <version>
 
-Writes the files of a preview. For example:
+Writes the files of a preview. An event of every interface has the interface "all". For example:
   pnpm new event lender.renamed 2027-06-01 lender
   pnpm new interface billing-statement --title "Billing statement" --account BillingAccount
 TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.

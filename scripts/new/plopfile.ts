@@ -92,7 +92,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
         edit('packages/domain/src/personal-data.ts', (text) =>
           text.replace(
             /(?=\n\]\);\n)/,
-            `\n  // TODO: the values of the snapshot that identify a person, by their paths. If none does, delete both lines.\n  ['${type}', { recordType: 'Referral', paths: ['todo'] }],`,
+            `\n  // TODO: the values of the snapshot that identify a person, by their paths. If none does, delete both lines. List all others in personal-data.test.ts.\n  ['${type}', { recordType: 'Referral', paths: ['todo'] }],`,
           ),
         ),
         changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
