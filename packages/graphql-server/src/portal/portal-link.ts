@@ -21,11 +21,8 @@ export function addPortalLink(builder: InterfaceSchemaBuilder, { checkId }: { ch
       subscriptionId: t.id(),
     }),
     codes: portalLinkErrorCodes,
-    resolve(input, context) {
-      const { subscriptionId = null } = input;
-      if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'input.subscriptionId', subscriptionId);
-      return createPortalLink(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'subscriptionId', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => createPortalLink(actions, caller, input),
     payload: (t) => ({ portalLink: t.expose('portalLink', { type: Link, nullable: true }) }),
   });
 }

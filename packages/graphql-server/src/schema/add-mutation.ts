@@ -7,6 +7,7 @@ import {
   type SchemaTypes,
   uncheckedResult,
 } from './builder.ts';
+import type { CheckId } from './check-id.ts';
 import type { OperationContext } from './operation-context.ts';
 
 /** What the use case of a mutation returns. */
@@ -20,6 +21,8 @@ export interface MutationOptions<Fields extends InputFieldMap, Codes, Result> {
   input: (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) => Fields;
   /** At least those that the use case can return. */
   codes: Codes;
+  /** The identifier in the input, which is checked first unless it is omitted or null. */
+  id?: { checkId: CheckId; name: keyof Fields & string; typeName: Parameters<CheckId>[1] };
   resolve: (input: InputShapeFromFields<Fields>, context: OperationContext) => Result | Promise<Result>;
   /** The fields of the payload besides `userErrors`. */
   payload: (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Result>) => FieldMap;
@@ -47,7 +50,7 @@ export function addMutation<
 >(
   builder: InterfaceSchemaBuilder,
   name: string,
-  { input, codes, resolve, payload }: MutationOptions<Fields, Codes, Result>,
+  { input, codes, id, resolve, payload }: MutationOptions<Fields, Codes, Result>,
 ): void {
   const typeName = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   const Input: InputTypeRef<object> = uncheckedResult(builder.inputType(`${typeName}Input`, { fields: input }));
@@ -69,6 +72,9 @@ export function addMutation<
       type: Type,
       args: { input: t.arg({ type: Input, required: true }) },
       async resolve(_, given, context) {
+        const members: Readonly<Record<string, unknown>> = { ...given.input };
+        const value = id && members[id.name];
+        if (id && typeof value === 'string') id.checkId(context, id.typeName, `input.${id.name}`, value);
         const result = await resolve(uncheckedResult(given.input), context);
         if (result.isRepeated === true) context.extensions.idempotency = { replayed: true };
         return result;

@@ -1,11 +1,6 @@
-import { type ListedAttempt, shownAttemptErrors, type WebhookExchange, type WebhookHeader } from '@deedwire/actions';
+import type { ListedAttempt, WebhookExchange, WebhookHeader } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { WebhookParts } from './webhook-parts.ts';
-
-/** Adds `WebhookAttemptError`. */
-export function addWebhookAttemptError(builder: InterfaceSchemaBuilder): WebhookParts['AttemptError'] {
-  return builder.enumType('WebhookAttemptError', { values: shownAttemptErrors });
-}
 
 /** Adds `WebhookAttempt`. */
 export function addWebhookAttempt(

@@ -4,7 +4,6 @@ import {
   retryWebhookDelivery,
   type WebhookDelivery,
   type Delay,
-  delayReasons,
 } from '@deedwire/actions';
 import { interfaces } from '@deedwire/domain';
 import { toMilliPoints } from '@deedwire/operation-analysis';
@@ -129,10 +128,8 @@ export function addWebhookDelivery(
   addMutation(builder, 'retryWebhookDelivery', {
     input: (t) => ({ id: t.id({ required: true }) }),
     codes: ['DELIVERY_EXPIRED', 'NOT_FOUND', 'PAYLOAD_UNAVAILABLE', 'RETRY_RATE_LIMITED'],
-    resolve(input, context) {
-      checkId(context, 'WebhookDelivery', 'input.id', input.id);
-      return retryWebhookDelivery(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookDelivery' },
+    resolve: (input, { actions, caller }) => retryWebhookDelivery(actions, caller, input),
     payload: (t) => ({ webhookDelivery: t.expose('webhookDelivery', { type: Delivery, nullable: true }) }),
   });
 }
@@ -149,16 +146,6 @@ function checkInt(sequence: number): number {
   throw new RequestError('SEQUENCE_TOO_LARGE', {
     message: `The sequence of this delivery is ${sequence}, and \`sequence\` is at most ${largestInt}. Select \`sequenceNumber\` instead.`,
   });
-}
-
-/** Adds `WebhookDelayReason`. */
-export function addWebhookDelayReason(builder: InterfaceSchemaBuilder): WebhookParts['DelayReason'] {
-  return builder.enumType('WebhookDelayReason', { values: delayReasons });
-}
-
-/** Adds `WebhookPayloadDeletion`. */
-export function addWebhookPayloadDeletion(builder: InterfaceSchemaBuilder): WebhookParts['PayloadDeletion'] {
-  return builder.enumType('WebhookPayloadDeletion', { values: ['ERASED', 'RETENTION'] as const });
 }
 
 /** Adds `WebhookDelay`. */

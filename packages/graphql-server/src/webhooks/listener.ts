@@ -42,10 +42,8 @@ export function addWebhookListener(
   addMutation(builder, 'deleteWebhookListener', {
     input: (t) => ({ id: t.id({ required: true }) }),
     codes: ['NOT_FOUND'],
-    resolve(input, context) {
-      checkId(context, 'WebhookListener', 'input.id', input.id);
-      return deleteWebhookListener(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookListener' },
+    resolve: (input, { actions, caller }) => deleteWebhookListener(actions, caller, input),
     payload: (t) => ({ deletedWebhookListenerId: t.exposeID('deletedWebhookListenerId', { nullable: true }) }),
   });
 }

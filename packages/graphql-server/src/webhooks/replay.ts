@@ -82,12 +82,12 @@ export function addWebhookReplay(
       idempotencyKey: t.string(),
     }),
     codes: ['EVENT_TYPE_UNKNOWN', ...idempotencyErrorCodes, 'NOT_FOUND', 'RANGE_INVALID', 'REPLAY_IN_PROGRESS'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
+    id: { checkId, name: 'subscriptionId', typeName: 'WebhookSubscription' },
+    resolve(input, { actions, caller, extraWork }) {
       const onSearched = (deliveries: number): void => {
-        context.extraWork.cost += deliveries * costOfCountedDelivery;
+        extraWork.cost += deliveries * costOfCountedDelivery;
       };
-      return replayWebhookEvents(context.actions, context.caller, input, onSearched);
+      return replayWebhookEvents(actions, caller, input, onSearched);
     },
     payload: (t) => ({
       webhookReplay: t.expose('webhookReplay', { type: Replay, nullable: true }),
@@ -98,10 +98,8 @@ export function addWebhookReplay(
   addMutation(builder, 'cancelWebhookReplay', {
     input: (t) => ({ id: t.id({ required: true }) }),
     codes: ['NOT_FOUND'],
-    resolve(input, context) {
-      checkId(context, 'WebhookReplay', 'input.id', input.id);
-      return cancelWebhookReplay(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookReplay' },
+    resolve: (input, { actions, caller }) => cancelWebhookReplay(actions, caller, input),
     payload: (t) => ({ webhookReplay: t.expose('webhookReplay', { type: Replay, nullable: true }) }),
   });
 }

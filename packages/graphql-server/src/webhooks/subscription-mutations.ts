@@ -51,30 +51,24 @@ export function addWebhookSubscriptionMutations(
       name: t.string(),
     }),
     codes: [...verificationErrorCodes, ...eventTypesErrorCodes, 'LIMIT_REACHED', 'NAME_INVALID', 'NOT_FOUND'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.id', input.id);
-      return updateWebhookSubscription(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => updateWebhookSubscription(actions, caller, input),
     payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
   });
 
   addMutation(builder, 'pauseWebhookSubscription', {
     input: (t) => ({ id: t.id({ required: true }) }),
     codes: ['NOT_FOUND'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.id', input.id);
-      return pauseWebhookSubscription(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => pauseWebhookSubscription(actions, caller, input),
     payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
   });
 
   addMutation(builder, 'resumeWebhookSubscription', {
     input: (t) => ({ id: t.id({ required: true }) }),
     codes: [...verificationErrorCodes, 'NOT_FOUND', 'VERSION_RETIRED'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.id', input.id);
-      return resumeWebhookSubscription(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => resumeWebhookSubscription(actions, caller, input),
     payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
   });
 
@@ -86,10 +80,8 @@ export function addWebhookSubscriptionMutations(
       idempotencyKey: t.string(),
     }),
     codes: [...idempotencyErrorCodes, 'NOT_FOUND', 'OVERLAP_INVALID', 'ROTATION_IN_PROGRESS', 'WEBHOOK_SECRET_INVALID'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.id', input.id);
-      return rotateWebhookSecret(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => rotateWebhookSecret(actions, caller, input),
     payload: (t) => ({
       webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }),
       webhookSecret: t.exposeString('webhookSecret', { nullable: true }),
@@ -103,30 +95,24 @@ export function addWebhookSubscriptionMutations(
       idempotencyKey: t.string(),
     }),
     codes: ['EVENT_TYPE_UNKNOWN', ...idempotencyErrorCodes, 'NOT_FOUND', 'NOT_SUBSCRIBED', 'TEST_RATE_LIMITED'],
-    resolve(input, context) {
-      checkId(context, ['WebhookSubscription', 'WebhookListener'], 'input.subscriptionId', input.subscriptionId);
-      return sendTestWebhookEvent(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'subscriptionId', typeName: ['WebhookSubscription', 'WebhookListener'] },
+    resolve: (input, { actions, caller }) => sendTestWebhookEvent(actions, caller, input),
     payload: (t) => ({ webhookEventId: t.exposeID('webhookEventId', { nullable: true }) }),
   });
 
   addMutation(builder, 'sendPendingWebhookDeliveries', {
     input: (t) => ({ subscriptionId: t.id({ required: true }) }),
     codes: ['NOT_FOUND', 'RATE_LIMITED'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.subscriptionId', input.subscriptionId);
-      return sendPendingWebhookDeliveries(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'subscriptionId', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => sendPendingWebhookDeliveries(actions, caller, input),
     payload: (t) => ({ webhookSubscription: t.expose('webhookSubscription', { type: Subscription, nullable: true }) }),
   });
 
   addMutation(builder, 'deleteWebhookSubscription', {
     input: (t) => ({ id: t.id({ required: true }) }),
     codes: ['NOT_FOUND'],
-    resolve(input, context) {
-      checkId(context, 'WebhookSubscription', 'input.id', input.id);
-      return deleteWebhookSubscription(context.actions, context.caller, input);
-    },
+    id: { checkId, name: 'id', typeName: 'WebhookSubscription' },
+    resolve: (input, { actions, caller }) => deleteWebhookSubscription(actions, caller, input),
     payload: (t) => ({
       deletedWebhookSubscriptionId: t.exposeID('deletedWebhookSubscriptionId', { nullable: true }),
     }),

@@ -3,20 +3,6 @@ import { pausedReasons } from '@deedwire/webhooks/tables';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { WebhookParts } from './webhook-parts.ts';
 
-/** Adds `WebhookSubscriptionEventType`. */
-export function addWebhookSubscriptionEventType(builder: InterfaceSchemaBuilder): WebhookParts['EventType'] {
-  return builder.objectRef<WebhookSubscription['eventTypes'][number]>('WebhookSubscriptionEventType').implement({
-    fields: (t) => ({ type: t.exposeString('type'), version: t.exposeString('version') }),
-  });
-}
-
-/** Adds `WebhookSubscriptionEventTypeInput`. */
-export function addWebhookSubscriptionEventTypeInput(builder: InterfaceSchemaBuilder): WebhookParts['EventTypeInput'] {
-  return builder.inputType('WebhookSubscriptionEventTypeInput', {
-    fields: (t) => ({ type: t.string({ required: true }), version: t.string() }),
-  });
-}
-
 /** Adds `WebhookSubscription`, `Query.webhookSubscription` and `Query.webhookSubscriptions`. */
 export function addWebhookSubscription(
   builder: InterfaceSchemaBuilder,

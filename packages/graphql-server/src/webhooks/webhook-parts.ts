@@ -1,5 +1,5 @@
-import type { Delay, ListedAttempt, WebhookDelivery, WebhookSubscription } from '@deedwire/actions';
-import type { EnumTypeRef, InputTypeRef, ObjectTypeRef } from '../schema/builder.ts';
+import { delayReasons, shownAttemptErrors, type WebhookSubscription } from '@deedwire/actions';
+import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
 
@@ -11,12 +11,23 @@ export interface WebhookDifferences {
 }
 
 /** What the modules of the webhook part use of their version and of each other. */
-export interface WebhookParts extends WebhookDifferences {
-  AttemptError: EnumTypeRef<NonNullable<ListedAttempt['error']>>;
+export interface WebhookParts extends WebhookDifferences, ReturnType<typeof addSharedTypes> {
   connectionOf: ConnectionOf;
-  DelayReason: EnumTypeRef<Delay['reason']>;
-  EventType: ObjectTypeRef<WebhookSubscription['eventTypes'][number]>;
-  EventTypeInput: InputTypeRef<{ type: string; version?: string | null | undefined }>;
-  PayloadDeletion: EnumTypeRef<NonNullable<WebhookDelivery['payloadDeletion']>>;
   Subscription: ObjectTypeRef<WebhookSubscription>;
+}
+
+/** Adds the types that several modules of the webhook part use. */
+export function addSharedTypes(builder: InterfaceSchemaBuilder) {
+  const eventType = builder.objectRef<WebhookSubscription['eventTypes'][number]>('WebhookSubscriptionEventType');
+  return {
+    AttemptError: builder.enumType('WebhookAttemptError', { values: shownAttemptErrors }),
+    DelayReason: builder.enumType('WebhookDelayReason', { values: delayReasons }),
+    EventType: eventType.implement({
+      fields: (t) => ({ type: t.exposeString('type'), version: t.exposeString('version') }),
+    }),
+    EventTypeInput: builder.inputType('WebhookSubscriptionEventTypeInput', {
+      fields: (t) => ({ type: t.string({ required: true }), version: t.string() }),
+    }),
+    PayloadDeletion: builder.enumType('WebhookPayloadDeletion', { values: ['ERASED', 'RETENTION'] as const }),
+  };
 }

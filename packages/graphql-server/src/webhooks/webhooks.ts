@@ -1,19 +1,14 @@
 import { addPortalLink } from '../portal/portal-link.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
-import { addWebhookAttemptError } from './attempt.ts';
-import { addWebhookDelayReason, addWebhookDelivery, addWebhookPayloadDeletion } from './delivery.ts';
+import { addWebhookDelivery } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
 import { addWebhookHealth } from './health.ts';
 import { addWebhookListener } from './listener.ts';
 import { addWebhookReplay } from './replay.ts';
 import { addWebhookSubscriptionMutations } from './subscription-mutations.ts';
-import {
-  addWebhookSubscription,
-  addWebhookSubscriptionEventType,
-  addWebhookSubscriptionEventTypeInput,
-} from './subscription.ts';
-import type { WebhookDifferences, WebhookParts } from './webhook-parts.ts';
+import { addWebhookSubscription } from './subscription.ts';
+import { addSharedTypes, type WebhookDifferences, type WebhookParts } from './webhook-parts.ts';
 
 /** Adds the webhook part of a schema, and the portal that shows it. A version with other differences composes its own. */
 export function addWebhooks(
@@ -21,15 +16,7 @@ export function addWebhooks(
   connectionOf: ConnectionOf,
   differences: WebhookDifferences,
 ): void {
-  const shared = {
-    ...differences,
-    connectionOf,
-    AttemptError: addWebhookAttemptError(builder),
-    DelayReason: addWebhookDelayReason(builder),
-    EventType: addWebhookSubscriptionEventType(builder),
-    EventTypeInput: addWebhookSubscriptionEventTypeInput(builder),
-    PayloadDeletion: addWebhookPayloadDeletion(builder),
-  };
+  const shared = { ...differences, connectionOf, ...addSharedTypes(builder) };
   const parts: WebhookParts = { ...shared, Subscription: addWebhookSubscription(builder, shared) };
   addWebhookHealth(builder, parts);
   addWebhookSubscriptionMutations(builder, parts);
