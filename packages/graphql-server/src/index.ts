@@ -8,6 +8,6 @@ export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { acceptAnyId, type CheckId, requireIdOfType } from './schema/check-id.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export type { OperationContext } from './schema/operation-context.ts';
-export { addMutation, addUserErrorInterface } from './schema/add-mutation.ts';
+export { addMutation } from './schema/add-mutation.ts';
 export { serveContract, type ServedContract } from './versions/serve-contract.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

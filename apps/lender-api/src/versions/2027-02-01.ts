@@ -1,18 +1,11 @@
 import { pageTeamMembers } from '@deedwire/actions';
-import {
-  addConnections,
-  addUserErrorInterface,
-  addWebhooks,
-  createSchemaBuilder,
-  requireIdOfType,
-} from '@deedwire/graphql-server';
+import { addConnections, addWebhooks, createSchemaBuilder, requireIdOfType } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addLender } from '../schema/lender.ts';
 import { addTeamMember } from '../schema/team-member.ts';
 
 export function createSchema(): GraphQLSchema {
   const builder = createSchemaBuilder();
-  addUserErrorInterface(builder);
   const connectionOf = addConnections(builder);
   const TeamMember = addTeamMember(builder);
   const Lender = addLender(builder);

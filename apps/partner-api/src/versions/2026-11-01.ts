@@ -1,10 +1,4 @@
-import {
-  acceptAnyId,
-  addConnections,
-  addUserErrorInterface,
-  addWebhooks,
-  createSchemaBuilder,
-} from '@deedwire/graphql-server';
+import { acceptAnyId, addConnections, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { addCreateReferral } from '../schema/create-referral.ts';
 import { addMatter } from '../schema/matter.ts';
@@ -13,7 +7,6 @@ import { addReferral } from '../schema/referral.ts';
 
 export function createSchema(): GraphQLSchema {
   const builder = createSchemaBuilder();
-  addUserErrorInterface(builder);
   const connectionOf = addConnections(builder);
   addPartner(builder);
   const Matter = addMatter(builder);

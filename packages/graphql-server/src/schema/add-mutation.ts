@@ -28,16 +28,6 @@ export interface MutationOptions<Fields extends InputFieldMap, Codes, Result> {
   payload: (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Result>) => FieldMap;
 }
 
-/** Adds the interface of all user errors, which `addMutation` needs. */
-export function addUserErrorInterface(builder: InterfaceSchemaBuilder): void {
-  builder.interfaceType('UserError', {
-    fields: (t) => ({
-      message: t.exposeString('message'),
-      field: t.exposeStringList('field', { nullable: true }),
-    }),
-  });
-}
-
 /**
  * Adds `Mutation.<name>` with its types `<Name>Input`, `<Name>Payload`, `<Name>UserError` and `<Name>UserErrorCode`.
  *

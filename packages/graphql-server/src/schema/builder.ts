@@ -34,8 +34,8 @@ export type InputTypeRef<Shape> = InputObjectRef<SchemaTypes, Shape>;
 export type InterfaceSchemaBuilder = PothosSchemaTypes.SchemaBuilder<SchemaTypes>;
 
 /**
- * Creates a builder with the scalars and root types of an interface. Pothos code has no descriptions: `describeFromSdl`
- * copies them from the contract.
+ * Creates a builder with the scalars and root types of an interface, and the interface of all user errors. Pothos code has no
+ * descriptions: `describeFromSdl` copies them from the contract.
  */
 export function createSchemaBuilder(): InterfaceSchemaBuilder {
   const builder = new SchemaBuilder<OwnTypes>({ defaultFieldNullability: false });
@@ -44,6 +44,12 @@ export function createSchemaBuilder(): InterfaceSchemaBuilder {
   builder.scalarType('DateTime', { serialize: (time) => time.toISOString(), parseValue: parseDateTime });
   builder.scalarType('Date', { serialize: (value) => value });
   builder.scalarType('Long', { serialize: formatLong, parseValue: parseLong, parseLiteral: parseLongLiteral });
+  builder.interfaceType('UserError', {
+    fields: (t) => ({
+      message: t.exposeString('message'),
+      field: t.exposeStringList('field', { nullable: true }),
+    }),
+  });
   return builder;
 }
 
