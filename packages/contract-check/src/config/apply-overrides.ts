@@ -1,7 +1,7 @@
 import picomatch from 'picomatch';
 import type { Change } from '../change.ts';
 import { compareVerdicts } from '../verdict.ts';
-import type { Override } from './config.ts';
+import type { Override } from './generated/config.ts';
 
 /** Changes the verdict of a change if an override matches it. `file` is relative to the root, with `/`. */
 export type ApplyOverrides = (change: Change, file: string) => Change;

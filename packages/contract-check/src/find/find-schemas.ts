@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
-import type { Config, ConfiguredContracts } from '../config/config.ts';
+import type { ConfiguredContracts } from '../config/config.ts';
+import type { Config } from '../config/generated/config.ts';
 import { filesLeftOut, keptFiles } from '../history/repository.ts';
 import { InputError } from '../input-error.ts';
 import { below, filesOfFolder, matchingPaths } from '../source/package-files.ts';
@@ -121,7 +122,7 @@ function isSmallFile(path: string): boolean {
 function entryOf(
   kind: SchemaKind,
   owner: WorkspacePackage | null,
-  files: readonly string[],
+  files: string[],
   fallback: string,
 ): ConfiguredContracts {
   const part = kind === 'graphql-part' ? { partial: true } : {};

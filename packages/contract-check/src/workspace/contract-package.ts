@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import type { ComparisonSettings } from '../config/config.ts';
+import type { Package } from '../config/generated/config.ts';
 import { failAt, ifValid, InputError } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
@@ -23,14 +23,11 @@ export interface WorkspacePackage {
   readonly settings: PackageSettings;
 }
 
-/** The settings in `package.json` under `contractCheck`. */
-export interface PackageSettings extends ComparisonSettings {
-  /** The months between the deprecation of a version and its sunset, at least. */
-  readonly minimumLifetimeMonths: number;
-  /** Paths of JSON files that only gain entries. */
-  readonly appendOnly: readonly string[];
-  /** The packages that serve the contract and are released with it. */
-  readonly servedBy: readonly string[];
+/**
+ * The settings in `package.json` under `contractCheck`. `appendOnly`: paths of JSON files that only gain entries. `servedBy`: the packages
+ * that serve the contract and are released with it.
+ */
+export interface PackageSettings extends Required<Package> {
   /** Whether no bump allows to break what has no version. Undefined if that is so of append-only files alone. */
   readonly frozen?: boolean;
 }
@@ -162,7 +159,7 @@ function isSkipped(folderName: string): boolean {
   return /^(?:node_modules|dist|\..*)$/.test(folderName);
 }
 
-const validateSettings = validatorOf<Partial<PackageSettings>>('config.schema.json', 'package');
+const validateSettings = validatorOf<Package>('config.schema.json', 'package');
 
 function readSettings(document: JsonDocument, value: JsonValue | undefined): PackageSettings {
   return { ...defaultSettings, ...(value === undefined ? {} : validateSettings(document, value, '/contractCheck')) };

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { fileNotice, type Notice } from '../change.ts';
-import { configFile, parseConfig, readConfig, type Config, type Override } from '../config/config.ts';
+import { configFile, parseConfig, readConfig } from '../config/config.ts';
+import type { Config, Override } from '../config/generated/config.ts';
 import { isReason } from '../environment/question.ts';
 import type { MergeBase } from '../history/merge-base.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
