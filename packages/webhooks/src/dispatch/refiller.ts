@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { Backoff } from '../kernel/clock.ts';
-import { Fifo } from '../kernel/fifo.ts';
+import { Heap, type HeapNode } from '../kernel/heap.ts';
 import type { Lane } from './lane.ts';
 import type { Memory, Room } from './memory.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -19,7 +19,7 @@ export interface RefillerOptions {
   onResumed: () => void;
 }
 
-interface RefillRequest {
+interface RefillRequest extends HeapNode {
   readonly lane: Lane;
   readonly started: number;
 }
@@ -28,9 +28,9 @@ interface RefillRequest {
 export class Refiller {
   readonly #options: RefillerOptions;
   readonly #backoff = new Backoff();
-  /** Requests of lanes that were quick. They come first. */
-  readonly #quick = new Fifo<RefillRequest>();
-  readonly #slow = new Fifo<RefillRequest>();
+  /** Requests of lanes that were quick. They come first. Those with the same key are in the order in which they were added. */
+  readonly #quick = new Heap<RefillRequest>();
+  readonly #slow = new Heap<RefillRequest>();
   #inFlight = 0;
   #isStopped = false;
   #cancelPause: (() => void) | null = null;
@@ -43,7 +43,7 @@ export class Refiller {
     const started = lane.source.startRefill();
     if (started === null) return;
     const requests = lane.isQuick ? this.#quick : this.#slow;
-    requests.add({ lane, started });
+    requests.add({ lane, started, heapKey: 0, heapOrder: 0, heapIndex: -1 }, 0);
     this.startNext();
   }
 
@@ -64,12 +64,14 @@ export class Refiller {
   #nextRequest(): RefillRequest | undefined {
     // Otherwise a lane that has become slow meanwhile, and has no room, would delay the quick ones after it.
     for (let { first } = this.#quick; first !== undefined && !first.lane.isQuick; { first } = this.#quick) {
-      this.#quick.removeFirst();
-      this.#slow.add(first);
+      this.#quick.remove(first);
+      this.#slow.add(first, 0);
     }
     for (const requests of [this.#quick, this.#slow]) {
       const { first } = requests;
-      if (first !== undefined && this.#options.memory.hasRoom(first.lane)) return requests.removeFirst();
+      if (first === undefined || !this.#options.memory.hasRoom(first.lane)) continue;
+      requests.remove(first);
+      return first;
     }
     return undefined;
   }
@@ -120,7 +122,8 @@ export class Refiller {
   }
 
   #pause(request: RefillRequest, error: unknown): void {
-    this.#quick.addFirst(request);
+    // Before all others.
+    this.#quick.add(request, -1);
     if (this.#cancelPause !== null || this.#isStopped) return;
     this.#options.onUnavailable(error);
     this.#cancelPause = this.#options.clock.setTimer(() => {
