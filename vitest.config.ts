@@ -47,6 +47,7 @@ const longest = [
   'packages/webhook-receiver/test/poison.test.ts',
   'tools/dev-environment/test/demo.test.ts',
   'tools/contract-tests/test/full/person-erase.test.ts',
+  'tools/contract-tests/test/full/person-erase-named.test.ts',
   'tools/contract-tests/test/full/receiver-command.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',

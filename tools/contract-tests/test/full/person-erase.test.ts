@@ -6,184 +6,43 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
-import { placeholderOf, type ReferralDetails, type TeamMemberDetails, toRecordId } from '@deedwire/domain';
-import { connect, eventually, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { placeholderOf, toRecordId } from '@deedwire/domain';
+import { eventually, missing, startReceiver } from '@deedwire/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import {
+  accepted,
+  client,
+  events,
+  findIn,
+  identifyingDetails,
+  memberTypes,
+  person,
+  startErasing,
+  whole,
+} from '../support/erasing.ts';
 import { subscribe as subscribeTo } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-/** What the apps have logged. */
-const lines: string[] = [];
-const t = await forFile(startTestSystem({ env: { LOG_LEVEL: 'debug' }, onLine: (_, line) => lines.push(line) }));
-const lender = t.accounts.lender;
-const partner = t.accounts.partner;
-const env = {
-  DATABASE_URL: await t.database.urlFor('operator'),
-  DATABASE_DIRECT_URL: t.database.databaseUrl,
-  OPERATOR_NAME: 'ada',
-};
-
-/** Each is the only one of its kind, so that it is found in any spelling. */
-const person = { firstName: 'Ördög-Plånted', lastName: 'Žluťoučký', email: 'Ördög.Žluťoučký@Plånted.example' };
-const client = {
-  clientName: 'Ördög-Plånted',
-  clientEmail: person.email,
-  externalReference: 'CRM-Plånted',
-  note: 'Plånted?',
-};
-const planted = [person.firstName, person.lastName, person.email, 'CRM-Plånted', 'Plånted?'];
-
-/** The details of a record that identify, and what replaces each: text that is unique, an address that is unique, or null. */
-const identifyingDetails = {
-  Referral: { clientName: 'text', clientEmail: null, externalReference: null, note: null, declineReason: null },
-  TeamMember: { firstName: 'text', lastName: 'text', email: 'address' },
-} as const satisfies {
-  Referral: Record<keyof ReferralDetails | 'declineReason', 'text' | null>;
-  TeamMember: Record<keyof TeamMemberDetails, 'address' | 'text'>;
-};
-
-/** How a text can be spelled where it is kept. */
-const spellingsOf = (text: string): string[] => [
-  text.toLowerCase(),
-  text.normalize('NFD').toLowerCase(),
-  JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .toLowerCase(),
-  encodeURIComponent(text).toLowerCase(),
-  Buffer.from(text).toString('hex'),
-  Buffer.from(text).toString('base64').slice(0, -4).toLowerCase(),
-];
-
-/** The spellings of the person that a text has. */
-function findIn(text: string): string[] {
-  const lower = text.toLowerCase();
-  return planted.flatMap(spellingsOf).filter((spelling) => lower.includes(spelling));
-}
-
-/** Every row of every table, as pg_dump writes them, and the samples of rows that the planner keeps. */
-async function dump(): Promise<string> {
-  const tables = await t.sql(
-    `select oid::regclass::text as name from pg_class
-     where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`,
-  );
-  const rows = await t.sql(
-    [...tables, { name: 'pg_stats' }]
-      .map(({ name }) => `select t::text as row from ${String(name)} t`)
-      .join(' union all '),
-  );
-  return rows.map(({ row }) => `${String(row)}\n`).join('');
-}
-
-const good = await startReceiver();
-/** Returns what it gets, as a proxy does that shows requests. */
-const broken = await startReceiver({
-  onDelivery: (response, { body }) =>
-    response.writeHead(500, { 'X-Echo': encodeURIComponent(body.toString()) }).end(body),
-});
-afterAll(() => Promise.all([good.close(), broken.close()]));
-
-interface Listed {
-  id: string;
-  status: string;
-  payloadDeletion: string | null;
-}
-
-/** What the requests select. */
-interface Data {
-  createReferral: { referral: { id: string }; userErrors: object[] };
-  createWebhookListener: { webhookListener: { id: string } };
-  createWebhookSubscription: { webhookSubscription: { id: string } };
-  lender: object;
-  pauseWebhookSubscription: object;
-  replayWebhookEvents: { webhookReplay: { id: string } };
-  retryWebhookDelivery: { userErrors: object[] };
-  webhookDeliveries: { nodes: Listed[] };
-  webhookDelivery: object;
-  webhookEvents: { edges: { sequence: string; node: { payload: string | null; payloadDeletion: string | null } }[] };
-  webhookReplay: object;
-}
-
-async function ask(account: 'lender' | 'partner', query: string, variables: object = {}): Promise<Data> {
-  const { body } = await postGraphql<Data>(t.urls[account], t.accounts[account].credential, {
-    query,
-    variables,
-  });
-  if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
-  return body.data ?? missing();
-}
-
-const memberTypes = ['team_member.added', 'team_member.updated', 'team_member.removed'];
-
-async function subscribe(account: 'lender' | 'partner', { url }: Receiver, types: string[]): Promise<string> {
-  await t.forgetHandshakes();
-  const { createWebhookSubscription: created } = await ask(
-    account,
-    `mutation ($input: CreateWebhookSubscriptionInput!) {
-       createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
-     }`,
-    { input: { callbackUrl: url, eventTypes: types.map((type) => ({ type })) } },
-  );
-  return created.webhookSubscription.id;
-}
-
-async function erase(...options: string[]) {
-  const result = await callOperator(env, 'person', 'erase', ...options);
-  // On a slow machine, it shows its progress after 10 s.
-  return { ...result, stderr: result.stderr.replaceAll(/^(?:Read|Vacuuming|Waiting) .*\n/gm, '') };
-}
-
-/** What only the command changes. */
-const erasable = () =>
-  t.sql(
-    `select t::text from team_member t union all select r::text from referral r union all select k::text from idempotency_key k
-     union all select e::text from webhook_event e union all select p::text from webhook_payload p
-     union all select a::text from audit_entry a union all select p::text from person_erasure p`,
-  );
-
-const listed = `query ($id: ID, $status: WebhookDeliveryStatus) {
-  webhookDeliveries(first: 100, subscriptionId: $id, status: $status) { nodes { id status payloadDeletion } }
-}`;
-const list = async (account: 'lender' | 'partner', id: string, status?: string) =>
-  (await ask(account, listed, { id, status })).webhookDeliveries.nodes;
-const statusesOf = async (...of: Parameters<typeof list>) =>
-  (await list(...of)).map(({ status: found, payloadDeletion }) => `${found} ${payloadDeletion}`);
-
-const whole = `query ($id: ID!) { webhookDelivery(id: $id) { status payload preview(version: "2026-11-01")
-  event { id } nextAttemptAt delay { message } attempts(first: 5) { number advice
-    exchange { requestHeaders { value } responseHeaders { value } responseBody responseBodyBase64 } } } }`;
-
-const events = `query ($id: ID!) { webhookEvents(subscriptionId: $id, first: 100) {
-  edges { sequence node { id payload payloadDeletion } } lastSequence
-} }`;
-
-const retry = async (id: string) =>
-  (
-    await ask(
-      'lender',
-      `mutation ($input: RetryWebhookDeliveryInput!) { retryWebhookDelivery(input: $input) { userErrors { code } } }`,
-      { input: { id } },
-    )
-  ).retryWebhookDelivery.userErrors;
-
-const refer = async (idempotencyKey: string) =>
-  (
-    await ask(
-      'partner',
-      'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }',
-      { input: { ...client, idempotencyKey } },
-    )
-  ).createReferral;
-
-async function plant() {
-  const member = await addTeamMember(t.operator, { lenderId: lender.id, ...person });
-  const { referral } = await refer(`Key of ${member.id}`);
-  return { memberId: member.id, referralId: referral.id };
-}
-
-const accepted = { exitCode: 0, stderr: '' };
+const {
+  t,
+  lines,
+  lender,
+  partner,
+  env,
+  dump,
+  good,
+  broken,
+  ask,
+  subscribe,
+  erase,
+  erasable,
+  list,
+  statusesOf,
+  retry,
+  refer,
+  plant,
+} = await startErasing();
 
 describe('an address of two accounts', () => {
   test('is erased for each, whatever it is in, and everything else stays provable', async () => {
@@ -554,237 +413,3 @@ test('a worker that was suspended for longer than its lease sends nothing of it 
   await sleep(5_000);
   expect(receiver.deliveries.slice(sent)).toEqual([]);
 }, 120_000);
-
-test('details of attempts are erased after the events of a removed team member were dropped', async () => {
-  await subscribe('lender', broken, ['team_member.added', 'team_member.removed']);
-  const { memberId, referralId } = await plant();
-  await removeTeamMember(t.operator, { teamMemberId: memberId });
-  const number = memberId.split('/').at(-1) ?? '';
-  await eventually(async () =>
-    expect(
-      await t.sql(
-        `select distinct event_type from webhook_exchange e join webhook_delivery d on d.id = e.delivery_id
-         where d.record_id = $1 and e.body is not null`,
-        [number],
-      ),
-    ).toHaveLength(2),
-  );
-  // A week later.
-  for (const table of ['webhook_pending_delivery', 'webhook_payload', 'webhook_event'])
-    await t.sql(
-      `delete from ${table} where ${table === 'webhook_event' ? 'id' : 'event_id'} in (select event_id from webhook_delivery where record_id = $1)`,
-      [number],
-    );
-  await t.sql(`analyze webhook_exchange_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`);
-  for (const id of [referralId, number]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
-  expect(findIn(await dump())).toEqual([]);
-}, 120_000);
-
-test('an account that is frozen or left, and a placeholder that another member has, are named, and nothing is changed', async () => {
-  const { memberId } = await plant();
-  const placeholder = `erased-${memberId.split('/').at(-1)}@erased.invalid`;
-  const other = await addTeamMember(t.operator, {
-    lenderId: lender.id,
-    firstName: 'A',
-    lastName: 'B',
-    email: placeholder,
-  });
-  await eventually(async () => expect(await t.sql('select from webhook_event_queue')).toEqual([]));
-  const before = await erasable();
-  const refused = await erase('--record', memberId, '--yes');
-  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`has ${placeholder}`) });
-  await t.sql('insert into account_home values ($1, 0, next_freeze())', [lender.accountId]);
-  for (const leaves of [false, true]) {
-    if (leaves) await t.sql('update account_home set cell = 7, frozen_at = null');
-    const away = await erase('--record', memberId, '--yes');
-    expect(away).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('frozen, or at home in another cell') });
-    expect(await erasable()).toEqual(before);
-  }
-  await t.sql('delete from account_home');
-  await updateTeamMember(t.operator, { teamMemberId: other.id, email: 'b@lender.example' });
-  expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
-  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
-  expect(findIn(await dump())).toEqual([]);
-}, 120_000);
-
-test('says that it is not finished if the account is frozen meanwhile, and goes on in the next run', async () => {
-  await subscribe('lender', broken, ['team_member.added']);
-  const { memberId, referralId } = await plant();
-  // It waits for requests.
-  await eventually(async () => expect(await t.sql('select from webhook_pending_delivery')).not.toEqual([]));
-  const erasing = erase('--record', memberId, '--yes');
-  await eventually(async () => expect(await t.sql('select from person_erasure')).toHaveLength(1));
-  await t.sql('insert into account_home values ($1, 0, next_freeze())', [lender.accountId]);
-  const { exitCode, stderr } = await erasing;
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 1,
-    stderr: expect.stringMatching(/^error: The erasure is not finished\. Run .* \(The account \d+ is frozen/),
-  });
-  expect(stderr).not.toContain('Nothing was changed');
-  // What is away does not keep others from being erased.
-  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
-  expect(await t.sql('select from person_erasure')).toHaveLength(1);
-  await t.sql('delete from account_home');
-  const terminal = { env, columns: 40 };
-  expect(await callOperatorWith(terminal, 'person', 'erase', '--record', memberId, '--yes')).toEqual({
-    ...accepted,
-    stdout: expect.stringContaining('\r\u001B[KWaiting for requests in flight\r\u001B[K'),
-  });
-  expect(findIn(await dump())).toEqual([]);
-}, 120_000);
-
-test('an address is read from standard input, and its domain can be in ASCII', async () => {
-  await plant();
-  const ascii = 'ördög.žluťoučký@xn--plnted-jua.example';
-  const given = await callOperatorWith(
-    { env, input: Buffer.from(`${ascii}\n`) },
-    'person',
-    'erase',
-    '--email',
-    '-',
-    '--dry-run',
-  );
-  expect(given).toMatchObject({ ...accepted, stdout: expect.stringContaining('team_member') });
-  const none = await callOperatorWith({ env, input: Buffer.from('ada') }, 'person', 'erase', '--email', '-', '--yes');
-  expect(none).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringContaining('standard input is not an email address'),
-  });
-  const crlf = { env, input: Buffer.from(`\ufeff${ascii}\r\n`) };
-  expect(await callOperatorWith(crlf, 'person', 'erase', '--email', '-', '--dry-run')).toMatchObject({
-    ...accepted,
-    stdout: expect.stringContaining('team_member'),
-  });
-  for (const { id } of [lender, partner])
-    expect(await erase('--email', person.email, '--account', id, '--yes')).toMatchObject(accepted);
-}, 120_000);
-
-test.each([
-  ['nothing', '', 2],
-  ['two lines', 'ada@lender.example\nbob@lender.example', 2],
-  ['NUL', 'ada@lender.example\0', 2],
-  ['Latin-1', Buffer.from('ördög@lender.example', 'latin1'), 2],
-  ['UTF-16', Buffer.from('\ufeffada@lender.example', 'utf16le'), 2],
-  ['255 characters', `${'a'.repeat(240)}@lender.example`, 2],
-  ['1,001 bytes', 'a'.repeat(1_001), 1],
-])('standard input that is %s is refused', async (_, input, exitCode) => {
-  const surroundings = { env, input: Buffer.from(input) };
-  const result = await callOperatorWith(surroundings, 'person', 'erase', '--email', '-', '--yes');
-  expect(result).toEqual({
-    exitCode,
-    stdout: '',
-    stderr: expect.stringMatching(/standard input is (?:not an email address|larger than)/i),
-  });
-});
-
-test('samples that the planner keeps of a table are erased if it becomes empty', async () => {
-  await t.sql('delete from idempotency_key');
-  for (const number of [1, 2]) await refer(`${number} ${person.email}`);
-  await t.sql('analyze idempotency_key');
-  expect(await t.sql(`select from pg_stats where tablename = 'idempotency_key' and attname = 'key'`)).toHaveLength(1);
-  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
-  expect(await t.sql('select from idempotency_key')).toEqual([]);
-  expect(findIn(await dump())).toEqual([]);
-}, 120_000);
-
-test('a record of another kind with this number is not listed', async () => {
-  await subscribe('lender', good, ['team_member.added']);
-  const { memberId, referralId } = await plant();
-  await eventually(async () =>
-    expect(await t.sql('select from webhook_delivery where record_id = $1', [memberId.split('/').at(-1)])).not.toEqual(
-      [],
-    ),
-  );
-  expect((await erase('--record', memberId.replace('TeamMember', 'Referral'), '--dry-run')).stdout).toBe(
-    'Nothing is kept\n',
-  );
-  // A number alone names a record of either kind.
-  for (const id of [memberId, referralId])
-    expect(await erase('--record', id.split('/').at(-1) ?? '', '--yes')).toMatchObject({
-      ...accepted,
-      stdout: expect.stringContaining(id),
-    });
-  expect(findIn(await dump())).toEqual([]);
-}, 120_000);
-
-test('more deliveries than one statement takes are counted, read again and erased in parts', async () => {
-  const { memberId } = await plant();
-  const number = memberId.split('/').at(-1);
-  const subscriptionId = (await subscribe('lender', broken, ['team_member.removed'])).split('/').at(-1);
-  await t.sql(
-    `with delivery as (
-       insert into webhook_delivery (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at,
-         sequence, record_id)
-       select e.account_id, $2, e.interface, e.id, e.event_type, '2026-11-01', now(), n, e.record_id
-       from webhook_event e, generate_series(1, 1100) n
-       where e.record_id = $1
-       returning *
-     )
-     insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version,
-       occurred_at, sequence, due_at, body_bytes)
-     select subscription_id, id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
-       now() + interval '1 day', 1
-     from delivery`,
-    [number, subscriptionId],
-  );
-  const { stdout } = await erase('--record', memberId, '--yes', '--json');
-  const { tables }: { tables: { table: string; rows: number }[] } = JSON.parse(stdout);
-  expect(tables.find(({ table }) => table === 'webhook_pending_delivery')?.rows).toBeGreaterThanOrEqual(1_100);
-  expect(await t.sql('select from webhook_pending_delivery where subscription_id = $1', [subscriptionId])).toEqual([]);
-  expect(await t.sql('select from webhook_delivery where record_id = $1 and erased_at is null', [number])).toEqual([]);
-}, 120_000);
-
-test('goes on if the partition is dropped that it reads', async () => {
-  const { memberId, referralId } = await plant();
-  const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
-  await t.sql(`alter table webhook_exchange detach partition webhook_exchange_${day}`);
-  const worker = await connect(t.database.databaseUrl);
-  onTestFinished(() => worker.close());
-  await worker.run(`begin; drop table webhook_exchange_${day}`);
-  const erasing = erase('--record', memberId, '--yes');
-  await eventually(async () =>
-    expect(
-      await t.sql(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'select forget_emptied_table%'`,
-      ),
-    ).toHaveLength(1),
-  );
-  await worker.run('commit');
-  expect(await erasing).toMatchObject(accepted);
-  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
-}, 120_000);
-
-describe('what names no person', () => {
-  test.each([
-    [['--email', 'nobody@plånted.example', '--yes'], 0, 'Nothing is kept'],
-    [['--record', 'TeamMember/4711', '--yes'], 0, 'Nothing is kept'],
-    [['--record', 'Matter/4711', '--yes'], 2, 'This is a Matter; pass a TeamMember or a Referral.'],
-    [['--record', '4711', '--yes'], 0, 'Nothing is kept'],
-    [['--email', 'a@b', '--account', 'Lender/4711', '--yes'], 1, 'does not exist'],
-    [['--email', 'a@b'], 2, 'pass --dry-run'],
-    [['--email', 'ada@lender.example.', '--yes'], 2, 'is not an email address'],
-    [['--email', 'mailto:ada@plånted.example', '--yes'], 2, 'pass the address alone'],
-    [['--email', '\u200bada@plånted.example', '--yes'], 2, 'pass the address alone'],
-    [['--email', 'Ada<ada@plånted.example>', '--dry-run'], 2, 'pass the address alone'],
-    [['--email', 'ada@x', '--email', 'bob@x', '--yes'], 2, 'pass one --email'],
-    [['--record', '4711', '--record', '4712', '--yes'], 2, 'pass one --record'],
-    [['--record', 'TeamMember/4711', '--account', 'Lender/4711', '--yes'], 2, 'cannot be used with option'],
-    [['--email', 'a@b', '--record', 'TeamMember/4711', '--yes'], 2, 'pass either --email or --record'],
-  ])('%s exits with %i', async (options, exitCode, text) => {
-    const result = await erase(...options);
-    expect(result.exitCode).toBe(exitCode);
-    expect(result.stdout + result.stderr).toContain(text);
-  });
-});
-
-test('a login that may not vacuum says what to run', async () => {
-  await plant();
-  const { DATABASE_DIRECT_URL: _, ...own } = env;
-  const eraseOf = ({ id }: { id: string }, ...options: string[]) =>
-    callOperator(own, 'person', 'erase', '--email', person.email, '--account', id, '--yes', ...options);
-  const advice = 'Run as the owner: vacuum (analyze, index_cleanup on) team_member';
-  expect(await eraseOf(partner)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(advice) });
-  const { stderr } = await eraseOf(lender, '--json');
-  expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining(advice) } });
-  expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
-});
