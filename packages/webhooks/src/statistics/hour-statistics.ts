@@ -56,7 +56,6 @@ export class HourStatistics {
   /** The last one is the current one, unless it is closed. The others are kept until they are written. */
   #hours: Hour[] = [];
   #cancelTimer: (() => void) | null = null;
-  #cancelForgetting: (() => void) | null = null;
   #writing: Promise<boolean> | null = null;
   #isStopped = false;
 
@@ -83,11 +82,9 @@ export class HourStatistics {
 
   /** Writes what was counted, or waits for the write that is running. Returns whether the database accepted all. */
   write(): Promise<boolean> {
-    this.#cancelForgetting?.();
     this.#writing ??= this.#writeHours().finally(() => {
       this.#writing = null;
       if (this.#hours.some(({ changed }) => changed.size > 0)) this.#planWrite();
-      else this.#forgetLater();
     });
     return this.#writing;
   }
@@ -130,14 +127,6 @@ export class HourStatistics {
       this.#cancelTimer = null;
       void this.write();
     }, writeMs);
-  }
-
-  /** Frees the memory of the current hour after it is over. Until then, its counts are needed: rows contain totals. */
-  #forgetLater(): void {
-    if (this.#isStopped || this.#hours.length === 0) return;
-    this.#cancelForgetting = this.#options.clock.setTimer(() => {
-      this.#hours = this.#hours.filter(({ changed }) => changed.size > 0);
-    }, hourMs);
   }
 
   async #writeHours(): Promise<boolean> {

@@ -314,25 +314,6 @@ test('frees the counts of many subscriptions once they are written, and counts t
   expect(written[1]?.[0]).not.toBe(first);
 });
 
-test('frees the last counts after an hour without any', async () => {
-  const counters: unknown[] = [];
-  const statistics = startCounting(async (_, [, , counterId]) => {
-    counters.push(counterId);
-    return [{ isAlive: true }];
-  });
-  for (const pauseMs of [0, hour - minute, hour]) {
-    await clock.advance(pauseMs);
-    // So that the hour is the same.
-    clock.step(-pauseMs);
-    count(statistics, one);
-    await passMinute();
-  }
-  expect(counters[0]).toBe(counters[1]);
-  expect(counters[2]).not.toBe(counters[1]);
-  await clock.advance(hour);
-  expect(clock.timers).toBe(0);
-});
-
 test('a stop waits for a write that fails, and does not repeat it', async () => {
   const failing = Promise.withResolvers<never>();
   let statements = 0;
