@@ -1,9 +1,10 @@
 import { type Database, sql } from '@deedwire/store';
-import type { DeliveryId } from '@deedwire/webhooks/tables';
+import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';
 
 export interface AttemptRow {
   deliveryId: DeliveryId;
+  subscriptionId: SubscriptionId;
   number: number;
   startedAt: Date;
   durationMs: number;
@@ -59,8 +60,8 @@ async function selectGroup(
   limit: number,
 ): Promise<(AttemptRow & { page: number })[]> {
   const statement = sql('select-attempts', 'for-values')`
-      select d.page::int, a.delivery_id as "deliveryId", a.number, a.started_at as "startedAt",
-        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
+      select d.page::int, a.delivery_id as "deliveryId", a.subscription_id as "subscriptionId", a.number,
+        a.started_at as "startedAt", a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
       from unnest($1::bigint[], $2::int[]) with ordinality as d (id, before, page)
       cross join lateral (
         select *

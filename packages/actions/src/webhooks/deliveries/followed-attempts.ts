@@ -1,9 +1,9 @@
 import { type AccountId, nearestIdAt } from '@deedwire/domain';
 import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
-import type { AttemptRow } from './attempts.ts';
+import { type AttemptRow, selectAttempts } from './attempts.ts';
 import { selectDeliveryIds, selectEventTypes, selectListedSubscriptions } from './delivery-ids.ts';
-import { newestIds, groupIds } from './pages.ts';
+import { newestIds } from './pages.ts';
 
 /** Whose attempts are followed. */
 export interface Followed {
@@ -12,9 +12,8 @@ export interface Followed {
   subscriptionId: SubscriptionId | null;
 }
 
-/** An attempt with its subscription and the type of its event. */
+/** An attempt with the type of its event. */
 export interface FollowedAttemptRow extends AttemptRow {
-  subscriptionId: SubscriptionId;
   /** Null if the delivery was deleted meanwhile. */
   eventType: string | null;
 }
@@ -26,6 +25,8 @@ const candidatesMax = 1_000;
 const newMax = 500;
 const dueMax = 200;
 const retriedMax = 200;
+/** Of one delivery. */
+const attemptsMax = 20;
 
 /**
  * Finds the attempts of an account as they are made, one poll after the other.
@@ -58,11 +59,21 @@ export class AttemptFollower {
     this.#startMs ??= nowMs;
     const since = new Date(Math.max(this.#startMs - overlapMs, nowMs - rememberedMs / 2));
     await this.#addCandidates(subscriptionIds, nowMs);
-    const attempts = await selectAttemptsSince(this.#database, this.#newestFirst(), since);
-    const fresh = attempts.filter(({ deliveryId, number }) => !this.#returned.has(`${deliveryId} ${number}`));
+    const pages = Array.from(this.#candidates.keys(), (deliveryId) => ({
+      deliveryId,
+      before: null,
+      limit: attemptsMax,
+    }));
+    const fresh = (await selectAttempts(this.#database, pages))
+      .flat()
+      .filter(
+        (attempt) => attempt.startedAt >= since && !this.#returned.has(`${attempt.deliveryId} ${attempt.number}`),
+      );
     for (const { deliveryId, number } of fresh) this.#returned.set(`${deliveryId} ${number}`, nowMs);
     forgetBefore(this.#returned, nowMs - rememberedMs);
-    const ids = [...new Set(fresh.map(({ deliveryId }) => deliveryId))].toSorted(newestFirst);
+    const ids = [...new Set(fresh.map(({ deliveryId }) => deliveryId))].toSorted((a, b) =>
+      BigInt(a) > BigInt(b) ? -1 : 1,
+    );
     const types = await selectEventTypes(this.#database, ids);
     return fresh
       .map((attempt) => ({ ...attempt, eventType: types.get(attempt.deliveryId) ?? null }))
@@ -91,14 +102,6 @@ export class AttemptFollower {
       this.#candidates.delete(id);
     }
   }
-
-  #newestFirst(): DeliveryId[] {
-    return [...this.#candidates.keys()].toSorted(newestFirst);
-  }
-}
-
-function newestFirst(a: DeliveryId, b: DeliveryId): number {
-  return BigInt(a) > BigInt(b) ? -1 : 1;
 }
 
 function forgetBefore(times: Map<string, number>, ms: number): void {
@@ -141,40 +144,4 @@ async function selectRetriedIds(
       limit $4`;
   const rows = await database.query<{ id: DeliveryId }>(statement, [accountId, afterId, subscriptionId, limit]);
   return rows.map(({ id }) => id);
-}
-
-// Each delivery costs three buffers, each attempt up to one, and each day 3 locks.
-const deliveriesPerStatement = 100;
-const daysPerStatement = 14;
-const attemptsOfDeliveryMax = 20;
-
-/**
- * The attempts of deliveries that started at `since` or later, in any order. Served by webhook_attempt_pkey. The bounds of the ids
- * select the partitions.
- *
- * @param ids newest first
- */
-async function selectAttemptsSince(
-  database: Database,
-  ids: readonly DeliveryId[],
-  since: Date,
-): Promise<(AttemptRow & { subscriptionId: SubscriptionId })[]> {
-  const statement = sql('select-attempts-since', 'for-values')`
-      select a.delivery_id as "deliveryId", a.subscription_id as "subscriptionId", a.number, a.started_at as "startedAt",
-        a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
-      from unnest($1::bigint[]) as d (id)
-      cross join lateral (
-        select *
-        from webhook_attempt
-        where delivery_id = d.id and delivery_id between $2::bigint and $3::bigint
-        order by number desc
-        limit $5
-      ) a
-      where a.started_at >= $4`;
-  const rows = [];
-  for (const group of groupIds(ids, deliveriesPerStatement, daysPerStatement)) {
-    const values = [group, group.at(-1), group[0], since, attemptsOfDeliveryMax];
-    rows.push(...(await database.query<AttemptRow & { subscriptionId: SubscriptionId }>(statement, values)));
-  }
-  return rows;
 }
