@@ -98,13 +98,7 @@ export async function addTeamMember(
     }
     await checkTeamMemberEmail(transaction, lender, input.email, null);
     const row = await insertTeamMember(transaction, lender.id, input);
-    const added = await appendTeamEvent(context, transaction, 'team_member.added', lender, row);
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'member.add',
-      subject: added.id,
-      account: lender,
-    });
-    return added;
+    return appendChange(context, transaction, 'add', lender, row);
   });
 }
 
@@ -132,13 +126,7 @@ export async function updateTeamMember(
     }
     await checkTeamMemberEmail(transaction, lender, details.email, row);
     const updatedRow = await updateTeamMemberRow(transaction, row.id, details);
-    const updated = await appendTeamEvent(context, transaction, 'team_member.updated', lender, updatedRow);
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'member.update',
-      subject: updated.id,
-      account: lender,
-    });
-    return updated;
+    return appendChange(context, transaction, 'update', lender, updatedRow);
   });
 }
 
@@ -152,13 +140,7 @@ export async function removeTeamMember(context: OperatorContext, input: { teamMe
   return context.store.transaction(async (transaction) => {
     const { lender, row } = await lockTeamMember(context, transaction, input.teamMemberId);
     await deleteTeamMember(transaction, row.id);
-    const removed = await appendTeamEvent(context, transaction, 'team_member.removed', lender, row);
-    await appendAuditEntry(transaction, context.operator, {
-      action: 'member.remove',
-      subject: removed.id,
-      account: lender,
-    });
-    return removed;
+    return appendChange(context, transaction, 'remove', lender, row);
   });
 }
 
@@ -202,18 +184,22 @@ async function checkTeamMemberEmail(
   }
 }
 
-/** Appends an event about a team member, in the transaction of the change, and returns the team member that it reports. */
-async function appendTeamEvent(
-  context: ActionContext,
+const eventTypes = { add: 'team_member.added', remove: 'team_member.removed', update: 'team_member.updated' } as const;
+
+/** Appends the event and the audit entry of a change, in its transaction, and returns the team member that they report. */
+async function appendChange(
+  { gidNamespace, operator }: OperatorContext,
   transaction: Transaction,
-  type: 'team_member.added' | 'team_member.removed' | 'team_member.updated',
+  change: keyof typeof eventTypes,
   lender: AccountRow,
   row: LenderMemberRow,
 ): Promise<TeamMember> {
-  const teamMember = toTeamMember(context.gidNamespace, row);
-  await appendEvent(transaction, lender, type, row.id, {
-    lender: { id: formatAccountGid(context.gidNamespace, 'lender', lender.id), name: lender.name },
+  const teamMember = toTeamMember(gidNamespace, row);
+  await appendEvent(transaction, lender, eventTypes[change], row.id, {
+    lender: { id: formatAccountGid(gidNamespace, 'lender', lender.id), name: lender.name },
     teamMember,
   });
+  const action = `member.${change}`;
+  await appendAuditEntry(transaction, operator, { action, subject: teamMember.id, account: lender });
   return teamMember;
 }
