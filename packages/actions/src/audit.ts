@@ -76,34 +76,14 @@ export async function nameCaller(transaction: Transaction, caller: Caller): Prom
   await claimChanges(transaction, { client, accountId, address, requestId, portal });
 }
 
-/** A change of a record. */
-export interface AuditEntry extends AuditPosition {
-  /** The database login that made the change. */
-  login: string;
-  /** Null if the session named neither an operator nor a client. */
-  actorType: 'OPERATOR' | 'CLIENT' | null;
-  /** The name of the operator, or the id of the API client. Null like `actorType`. */
-  actor: string | null;
-  /** The machine of the operator, or the address of the client. Null if it is not known. */
-  address: string | null;
-  requestId: string | null;
-  /**
-   * The transaction in which the database itself wrote the entry. Then the login, the action, the subject and the values are
-   * facts. Null if an app wrote the entry.
-   */
-  transactionId: string | null;
-  /** For example `credential.issue`. */
-  action: string;
-  /** The identifier of the changed record: a global identifier, a client id or a key id. */
-  subject: string;
+/** A change of a record, whose details are in the form that the database stores. Parsing them would round large numbers. */
+export interface StoredAuditEntry extends Omit<AuditEntryRow, 'accountId' | 'interfaceName'> {
   /** The global identifier of the account that the record belongs to. Null for an organization. */
   accountId: string | null;
-  details: object;
 }
 
-/** An entry whose details are in the form that the database stores. Parsing them would round large numbers. */
-export interface StoredAuditEntry extends Omit<AuditEntry, 'details'> {
-  detailsJson: string;
+export interface AuditEntry extends Omit<StoredAuditEntry, 'detailsJson'> {
+  details: object;
 }
 
 /** The latest entries of the audit log, newest first. */

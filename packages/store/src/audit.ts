@@ -28,17 +28,26 @@ export interface AuditPosition {
 }
 
 export interface AuditEntryRow extends AuditPosition {
-  /** The login of the database session. */
+  /** The database login that made the change. */
   login: string;
-  /** Both are null if the session named neither an operator nor a client. */
+  /** Null if the session named neither an operator nor a client. */
   actorType: 'OPERATOR' | 'CLIENT' | null;
+  /** The name of the operator, or the id of the API client. Null like `actorType`. */
   actor: string | null;
+  /** The machine of the operator, or the address of the client. Null if it is not known. */
   address: string | null;
   requestId: string | null;
-  /** Null if an app wrote the entry, otherwise the number of the transaction in which the database wrote it. */
+  /**
+   * The transaction in which the database itself wrote the entry. Then the login, the action, the subject and the values are
+   * facts. Null if an app wrote the entry.
+   */
   transactionId: string | null;
+  /** For example `credential.issue`. */
   action: string;
-  /** The identifier of the changed record. Of an account that the database wrote: `Lender/<id>`, as `initcap` writes the interface. */
+  /**
+   * The identifier of the changed record: a global identifier, a client id or a key id. In a row, that of an account that the database
+   * wrote is `Lender/<id>`, as `initcap` writes the interface.
+   */
   subject: string;
   accountId: AccountId | null;
   interfaceName: InterfaceName | null;
