@@ -5,7 +5,7 @@ import type { ActionContext } from './context.ts';
 import { RefusedError } from './errors.ts';
 import { readWebhookDelivery, readWebhookPayloads, type WebhookDelivery } from './webhook-deliveries.ts';
 import { signingSecrets } from './webhook-subscriptions.ts';
-import { selectSubscriptionOfAnyAccount } from './webhooks/subscriptions/subscriptions.ts';
+import { selectSubscription } from './webhooks/subscriptions/subscriptions.ts';
 
 /** The request of a delivery, signed with the present secrets of its subscription. Contains no secret. */
 export interface SignedRequest {
@@ -35,8 +35,7 @@ export async function signWebhookDelivery(
 ): Promise<SignedRequest> {
   const delivery = await readWebhookDelivery(context, input);
   const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', delivery.subscriptionId);
-  const subscription =
-    subscriptionId === null ? null : await selectSubscriptionOfAnyAccount(context.store, subscriptionId);
+  const subscription = subscriptionId === null ? null : await selectSubscription(context.store, null, subscriptionId);
   if (subscription === null) throw new RefusedError('NOT_FOUND', `The delivery ${input.deliveryId} does not exist.`);
   const body = await readPayloadOfDelivery(context, delivery);
   const timestamp = Math.floor(context.now().getTime() / 1_000);

@@ -14,12 +14,10 @@ import { deleteLocked } from './webhook-subscriptions.ts';
 import {
   deleteListener,
   insertListener,
-  type ListenerOfAccountRow,
   type ListenerRow,
   lockListener,
   selectListener,
   selectListeners,
-  selectListenersOfAllAccounts,
 } from './webhooks/subscriptions/listeners.ts';
 import {
   insertEventTypePins,
@@ -70,7 +68,7 @@ export async function listWebhookListeners(
   { gidNamespace, store }: ActionContext,
   caller: Caller,
 ): Promise<WebhookListener[]> {
-  const rows = await selectListeners(store, caller.accountId);
+  const rows = await selectListeners(store, caller.accountId, { afterId: null, limit: listenersPerAccount });
   return rows.map((row) => toWebhookListener(gidNamespace, row));
 }
 
@@ -214,8 +212,8 @@ export async function listAllWebhookListeners(
   return keysetPage(
     orderOfIds('webhookListeners'),
     request,
-    ({ after, limit }) => selectListenersOfAllAccounts(store, account?.id ?? null, { afterId: after, limit }),
-    (row: ListenerOfAccountRow) => ({
+    ({ after, limit }) => selectListeners(store, account?.id ?? null, { afterId: after, limit }),
+    (row) => ({
       ...toWebhookListener(gidNamespace, row),
       accountId: formatAccountGid(gidNamespace, row.interfaceName, row.accountId),
       interfaceName: row.interfaceName,

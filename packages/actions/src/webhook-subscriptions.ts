@@ -21,18 +21,15 @@ import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 import { notASubscription } from './subscription-ref.ts';
 import { countedDeliveriesMax, type Health, selectHealth } from './webhooks/subscriptions/health.ts';
 import {
-  type AllSubscriptionsFilter,
   deleteEventTypePins,
   lockSubscription,
   markSubscriptionDeleted,
   selectSubscription,
-  selectSubscriptionOfAnyAccount,
   selectSubscriptions,
   selectSubscriptionsById,
-  selectSubscriptionsOfAllAccounts,
   selectSubscriptionState,
-  type SubscriptionOfAccountRow,
   type SubscriptionRow,
+  type SubscriptionsFilter,
   type SubscriptionState,
 } from './webhooks/subscriptions/subscriptions.ts';
 
@@ -107,7 +104,8 @@ export async function listWebhookSubscriptions(
   return keysetPage(
     orderOfIds('webhookSubscriptions'),
     request,
-    ({ after, limit }) => selectSubscriptions(context.store, caller.accountId, { afterId: after, limit }),
+    ({ after, limit }) =>
+      selectSubscriptions(context.store, { accountId: caller.accountId, status: null }, { afterId: after, limit }),
     (row) => toWebhookSubscription(context.gidNamespace, row),
   );
 }
@@ -119,7 +117,7 @@ export interface SubscriptionOfAccount extends WebhookSubscription {
   interfaceName: InterfaceName;
 }
 
-function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionOfAccountRow): SubscriptionOfAccount {
+function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionRow): SubscriptionOfAccount {
   const { interfaceName } = row;
   const accountId = formatAccountGid(gidNamespace, interfaceName, row.accountId);
   return { ...toWebhookSubscription(gidNamespace, row), accountId, interfaceName };
@@ -133,14 +131,14 @@ function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionOfAccoun
  */
 export async function listAllWebhookSubscriptions(
   context: ActionContext,
-  request: PageRequest & { accountId: string | null; status: AllSubscriptionsFilter['status'] },
+  request: PageRequest & { accountId: string | null; status: SubscriptionsFilter['status'] },
 ): Promise<Page<SubscriptionOfAccount>> {
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   const filter = { accountId: account?.id ?? null, status: request.status };
   return keysetPage(
     orderOfIds('webhookSubscriptions'),
     request,
-    ({ after, limit }) => selectSubscriptionsOfAllAccounts(context.store, filter, { afterId: after, limit }),
+    ({ after, limit }) => selectSubscriptions(context.store, filter, { afterId: after, limit }),
     (row) => toSubscriptionOfAccount(context.gidNamespace, row),
   );
 }
@@ -159,7 +157,7 @@ export async function readWebhookSubscription(
   input: { subscriptionId: string },
 ): Promise<ShownSubscription> {
   const id = parseGid(context.gidNamespace, 'WebhookSubscription', input.subscriptionId);
-  const row = id === null ? null : await selectSubscriptionOfAnyAccount(context.store, id);
+  const row = id === null ? null : await selectSubscription(context.store, null, id);
   const state = row === null ? null : await selectSubscriptionState(context.store, row.id, countedDeliveriesMax);
   const [health] = row === null ? [] : await selectHealth(context.store, row.accountId, [row.id]);
   if (row === null || state === null || health === undefined)

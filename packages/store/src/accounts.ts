@@ -1,6 +1,6 @@
 import type { AccountId, AccountTypeName, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database, sql } from './database.ts';
-import { keysetConditions, type PageQuery } from './page-query.ts';
+import { pageConditions, type PageQuery } from './page-query.ts';
 
 /** An account of an interface. */
 export interface AccountRow {
@@ -92,23 +92,19 @@ export async function selectAccounts(
   { interfaceName, organizationId, nameContains }: AccountFilter,
   page: PageQuery<AccountTypeName>,
 ): Promise<ListedAccountRow[]> {
-  const filters = `($2::interface_name is null or interface = $2) and ${containsName('$3')}`;
-  const [scope, conditions] =
-    organizationId === null
-      ? ['', `id < coalesce($1::bigint, 9223372036854775807) order by id desc`]
-      : ['-of-organization', keysetConditions(['organization_id', '$5'], 'id', '$1')];
+  const filters = `($4::interface_name is null or interface = $4) and ${containsName('$5')}`;
+  const { scope, conditions, values } = pageConditions(['organization_id', organizationId], 'id', page);
   const statement = sql(`select-accounts${scope}`, 'in-index-order')`
       select listed.*, o.name as "organizationName"
       from (
         select ${columns}, created_at as "createdAt"
         from account
         where ${filters} and ${conditions}
-        limit $4
+        limit $2
       ) listed
       join organization o on o.id = listed."organizationId"
       order by listed.id desc`;
-  const values = [page.afterId, interfaceName, nameContains, page.limit];
-  return database.query<ListedAccountRow>(statement, organizationId === null ? values : [...values, organizationId]);
+  return database.query<ListedAccountRow>(statement, [...values, interfaceName, nameContains]);
 }
 
 /** Served by account_pkey. */

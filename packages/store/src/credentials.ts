@@ -1,6 +1,6 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database, sql } from './database.ts';
-import { keysetConditions, type PageQuery } from './page-query.ts';
+import { pageConditions, type PageQuery } from './page-query.ts';
 
 /** An API key, with its client and account. */
 export interface ApiKeyRow {
@@ -108,10 +108,7 @@ export async function selectApiClients(
   accountId: AccountId | null,
   page: PageQuery<'ApiClient'>,
 ): Promise<ListedApiClientRow[]> {
-  const [scope, conditions] =
-    accountId === null
-      ? ['', `id < coalesce($1::bigint, 9223372036854775807) order by id desc`]
-      : ['-of-account', keysetConditions(['account_id', '$3'], 'id', '$1')];
+  const { scope, conditions, values } = pageConditions(['account_id', accountId], 'id', page);
   const statement = sql(`select-api-clients${scope}`, 'in-index-order')`
       select c.id, c.client_id as "clientId", c.account_id as "accountId", c.interface as "interfaceName",
         c.schema_version as "schemaVersion", c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate",
@@ -130,8 +127,7 @@ export async function selectApiClients(
         where api_client_id = c.id
       ) k
       order by c.id desc`;
-  const values = [page.afterId, page.limit];
-  return database.query<ListedApiClientRow>(statement, accountId === null ? values : [...values, accountId]);
+  return database.query<ListedApiClientRow>(statement, values);
 }
 
 /** Locks a client until the transaction ends, so that the count of its keys stays valid. Served by api_client_client_id_key. */

@@ -26,7 +26,7 @@ export {
 } from './errors.ts';
 export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
 export { type LockHolder, type MigrationWait, onNewWait } from './migration-wait.ts';
-export { keysetConditions, type PageQuery } from './page-query.ts';
+export { pageConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
 export { createLoginSql, type GroupRole, groupRoles, selectDatabaseName } from './rights.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';

@@ -8,24 +8,34 @@ export interface PageQuery<TypeName extends RecordTypeName> {
   limit: number;
 }
 
+/** The end of a statement that reads a page, but for `limit $2`. */
+export interface PageConditions {
+  /** Completes the name of the statement. */
+  scope: string;
+  /** The last conditions, and the order. */
+  conditions: string;
+  /** Of `$1` to `$3`. */
+  values: readonly [afterId: string | null, limit: number, owner: string | null];
+}
+
 /**
- * The last conditions and the order of a statement that reads a page, newest first. An index must begin with `owner` and end
- * with the id.
+ * The end of a statement that reads a page, newest first. An index must begin with the column of the owner and end with the id.
  *
- * With `owner = $1 … order by id desc`, PostgreSQL may scan the primary key and filter out the records of other owners, which
- * reads the whole table for an owner whose records are old. With `owner = any (array[$1])` only the index gives the order, in
- * every plan. `coalesce` lets the index scan start at the cursor in a generic plan too; `$2 is null or id < $2` does not.
+ * With `owner = $3 … order by id desc`, PostgreSQL may scan the primary key and filter out the records of other owners, which
+ * reads the whole table for an owner whose records are old. With `owner = any (array[$3])` only the index gives the order, in
+ * every plan. `coalesce` lets the index scan start at the cursor in a generic plan too; `$1 is null or id < $1` does not.
  *
- * @param owner a column of type bigint, and its parameter
- * @param after the parameter that holds `afterId`
+ * @param owner a column of type bigint, and whose records to read. Null reads those of all, by the primary key.
  */
-export function keysetConditions(
-  owner: readonly [column: string, parameter: string],
+export function pageConditions(
+  [column, owner]: readonly [column: string, owner: string | null],
   id: string,
-  after: string,
-): string {
-  const [column, parameter] = owner;
-  return `
-    ${column} = any (array[${parameter}::bigint]) and ${id} < coalesce(${after}::bigint, 9223372036854775807)
-    order by ${column} desc, ${id} desc`;
+  { afterId, limit }: { afterId: string | null; limit: number },
+): PageConditions {
+  const [scope, ofOwner, order] =
+    owner === null
+      ? ['', '$3::bigint is null', '']
+      : ['-of-owner', `${column} = any (array[$3::bigint])`, `${column} desc, `];
+  const conditions = `${ofOwner} and ${id} < coalesce($1::bigint, 9223372036854775807) order by ${order}${id} desc`;
+  return { scope, conditions, values: [afterId, limit, owner] };
 }

@@ -1,7 +1,7 @@
 import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { type Away, awayColumn } from './credentials.ts';
 import { type Database, firstRow, sql } from './database.ts';
-import { keysetConditions, type PageQuery } from './page-query.ts';
+import { pageConditions, type PageQuery } from './page-query.ts';
 
 export type PortalAbility = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
 
@@ -189,17 +189,14 @@ export async function selectPortalLink(
 export async function selectPortalSessions(
   database: Database,
   accountId: AccountId | null,
-  { afterId, limit }: PageQuery<'PortalSession'>,
+  page: PageQuery<'PortalSession'>,
 ): Promise<PortalSessionRow[]> {
-  const [scope, conditions] =
-    accountId === null
-      ? ['', 's.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc']
-      : ['-of-account', keysetConditions(['s.account_id', '$3'], 's.id', '$1')];
+  const { scope, conditions, values } = pageConditions(['s.account_id', accountId], 's.id', page);
   const statement = sql(
     `select-portal-sessions${scope}`,
     'in-index-order',
   )`${sessions} where s.token_hash is not null and ${isLive} and ${conditions} limit $2`;
-  return database.query<PortalSessionRow>(statement, [afterId, limit, ...(accountId === null ? [] : [accountId])]);
+  return database.query<PortalSessionRow>(statement, values);
 }
 
 /** Records that a session is used, at most once a minute. Waits for no lock. Served by portal_session_pkey. */

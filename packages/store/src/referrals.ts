@@ -217,7 +217,7 @@ function nameOf(list: string, { status, externalReference, createdFrom, createdB
 /**
  * Referrals of the account `$1` in order. An index returns those of each status in this order, and PostgreSQL merges them.
  *
- * `account_id = any (array[…])` keeps it from scanning the referrals of all accounts: see `keysetConditions`. The order and the
+ * `account_id = any (array[…])` keeps it from scanning the referrals of all accounts: see `pageConditions`. The order and the
  * limit of each status keep it from sorting them: it does not move the order into the branches of a union.
  *
  * @param of null for all statuses in one scan

@@ -2,8 +2,8 @@ import { type AccountId, type InterfaceName, nearestIdAt } from '@deedwire/domai
 import {
   type Database,
   firstRow,
-  keysetConditions,
   onlyRow,
+  pageConditions,
   type PageQuery,
   type Transaction,
   sql,
@@ -89,12 +89,13 @@ export async function selectReplays(
   accountId: AccountId,
   page: PageQuery<'WebhookReplay'>,
 ): Promise<ReplayRow[]> {
+  const { conditions, values } = pageConditions(['r.account_id', accountId], 'r.id', page);
   const statement = sql('select-replays')`
       select ${replayColumns}
       from ${replayTables}
-      where r.delivery_id is null and ${keysetConditions(['r.account_id', '$1'], 'r.id', '$2')}
-      limit $3`;
-  return database.query<ReplayRow & Record<string, unknown>>(statement, [accountId, page.afterId, page.limit]);
+      where r.delivery_id is null and ${conditions}
+      limit $2`;
+  return database.query<ReplayRow & Record<string, unknown>>(statement, values);
 }
 
 /** No index has the subscription, so a page reads at most as many replays of the account. */
@@ -111,20 +112,20 @@ export async function selectReplaysOfSubscription(
   subscriptionId: SubscriptionId,
   page: PageQuery<'WebhookReplay'>,
 ): Promise<{ rows: ReplayRow[]; readTo: ReplayId | null }> {
+  const searched = { afterId: page.afterId, limit: searchedReplaysMax };
+  const { conditions, values } = pageConditions(['account_id', accountId], 'id', searched);
   const search = sql('search-replays-of-subscription')`
       select count(*)::int as count, min(id)::text as "readTo",
         coalesce(array_agg(id::text order by id desc) filter (where subscription_id = $4), '{}') as ids
       from (
         select id, subscription_id
         from webhook_replay r
-        where delivery_id is null and ${keysetConditions(['account_id', '$1'], 'id', '$2')}
-        limit $3
+        where delivery_id is null and ${conditions}
+        limit $2
       ) searched`;
   const { count, readTo, ids } = onlyRow(
     await database.query<{ count: number; readTo: ReplayId | null; ids: ReplayId[] }>(search, [
-      accountId,
-      page.afterId,
-      searchedReplaysMax,
+      ...values,
       subscriptionId,
     ]),
   );

@@ -2,8 +2,8 @@ import type { AccountId } from '@deedwire/domain';
 import {
   type Database,
   firstRow,
-  keysetConditions,
   onlyRow,
+  pageConditions,
   type PageQuery,
   type Transaction,
   sql,
@@ -13,7 +13,7 @@ import { type ListenerId, type SubscriptionId, subscriptionIdOf, type EventTypeP
 import type { SubscriptionOwner } from './subscriptions.ts';
 
 /** A subscription that is read with `webhookEvents`, and never sent. */
-export interface ListenerRow {
+export interface ListenerRow extends SubscriptionOwner {
   id: ListenerId;
   /** Ordered by type. */
   eventTypes: EventTypePin[];
@@ -26,7 +26,8 @@ export interface ListenerRow {
 
 /** The columns of `ListenerRow`, from `webhook_subscription s` and `webhook_subscription_sequence q`. */
 const listenerColumns = `
-  s.id, s.created_at as "createdAt", s.last_read_at as "lastReadAt", q.last_sequence as "lastSequence",
+  s.id, s.account_id as "accountId", s.interface as "interfaceName", s.created_at as "createdAt",
+  s.last_read_at as "lastReadAt", q.last_sequence as "lastSequence",
   (
     select coalesce(json_agg(json_build_object('type', t.event_type, 'version', t.event_version) order by t.event_type), '[]')
     from webhook_subscription_event_type t
@@ -71,39 +72,23 @@ export async function selectListener(
   return firstRow(await database.query<ListenerRow>(statement, [accountId, id]));
 }
 
-/** All listeners of an account, newest first. Served by webhook_subscription_by_account, as are its subscriptions. */
-export async function selectListeners(database: Database, accountId: AccountId): Promise<ListenerRow[]> {
-  const statement = sql('select-listeners')`
-      select ${listenerColumns}
-      from ${listenerTables}
-      where s.account_id = $1 and s.kind = 'LISTENER' and s.deleted_at is null
-      order by s.id desc`;
-  return database.query<ListenerRow>(statement, [accountId]);
-}
-
-/** A listener of any account, as operators see it. */
-export type ListenerOfAccountRow = ListenerRow & SubscriptionOwner;
-
 /**
- * The listeners of all accounts or of one, newest first. Served by webhook_listener_by_last_read or
- * webhook_subscription_by_account.
+ * Listeners, newest first. Served by webhook_listener_by_last_read or webhook_subscription_by_account.
+ *
+ * @param accountId null for those of all accounts
  */
-export async function selectListenersOfAllAccounts(
+export async function selectListeners(
   database: Database,
   accountId: AccountId | null,
   page: PageQuery<'WebhookListener'>,
-): Promise<ListenerOfAccountRow[]> {
-  const [scope, conditions] =
-    accountId === null
-      ? ['all-accounts', `s.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc`]
-      : ['an-account', keysetConditions(['s.account_id', '$3'], 's.id', '$1')];
-  const statement = sql(`select-listeners-of-${scope}`)`
-      select ${listenerColumns}, s.account_id as "accountId", s.interface as "interfaceName"
+): Promise<ListenerRow[]> {
+  const { scope, conditions, values } = pageConditions(['s.account_id', accountId], 's.id', page);
+  const statement = sql(`select-listeners${scope}`)`
+      select ${listenerColumns}
       from ${listenerTables}
       where s.kind = 'LISTENER' and s.deleted_at is null and ${conditions}
       limit $2`;
-  const values = [page.afterId, page.limit];
-  return database.query<ListenerOfAccountRow>(statement, accountId === null ? values : [...values, accountId]);
+  return database.query<ListenerRow & Record<string, unknown>>(statement, values);
 }
 
 /** Locks a listener until the transaction ends. Returns false if the account has no such listener. Served by webhook_subscription_pkey. */

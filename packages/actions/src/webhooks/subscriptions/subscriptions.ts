@@ -2,8 +2,8 @@ import type { AccountId, InterfaceName } from '@deedwire/domain';
 import {
   type Database,
   firstRow,
-  keysetConditions,
   onlyRow,
+  pageConditions,
   type PageQuery,
   type Transaction,
   sql,
@@ -26,7 +26,7 @@ export interface SubscriptionOwner {
   interfaceName: InterfaceName;
 }
 
-export interface SubscriptionRow {
+export interface SubscriptionRow extends SubscriptionOwner {
   id: SubscriptionId;
   /** Null if its owner has given it none. */
   name: string | null;
@@ -50,8 +50,8 @@ type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
 
 /** The columns of `StoredSubscription`, from `webhook_subscription s`. */
 const subscriptionColumns = `
-  s.id, s.name, s.callback_url as "callbackUrl", s.paused_reason as "pausedReason", s.paused_at as "pausedAt",
-  s.created_at as "createdAt", ${secretColumns('now()')},
+  s.id, s.account_id as "accountId", s.interface as "interfaceName", s.name, s.callback_url as "callbackUrl",
+  s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
   case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
   case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
   (
@@ -60,87 +60,75 @@ const subscriptionColumns = `
     where t.subscription_id = s.id
   ) as "eventTypes"`;
 
-function toSubscriptionRow<Row extends StoredSubscription>(stored: Row) {
+function toSubscriptionRow(stored: StoredSubscription): SubscriptionRow {
   const { nextSecretCiphertext, rotationStartedAt, rotationEndsAt, ...row } = stored;
   if (nextSecretCiphertext === null) return { ...row, rotation: null };
   return { ...row, rotation: { nextSecretCiphertext, startedAt: rotationStartedAt, endsAt: rotationEndsAt } };
 }
 
-/** Returns null if the account has no such subscription, or has deleted it. */
+/**
+ * Returns null if the account has no such subscription, or has deleted it.
+ *
+ * @param accountId null for any account
+ */
 export async function selectSubscription(
   database: Database,
-  accountId: AccountId,
+  accountId: AccountId | null,
   id: SubscriptionId,
 ): Promise<SubscriptionRow | null> {
   return firstRow(await selectSubscriptionsById(database, accountId, [id]));
 }
 
-/** In any order, without those of another account and deleted ones. Served by webhook_subscription_pkey. */
+/**
+ * In any order, without those of another account and deleted ones. Served by webhook_subscription_pkey.
+ *
+ * @param accountId null for any account
+ */
 export async function selectSubscriptionsById(
   database: Database,
-  accountId: AccountId,
+  accountId: AccountId | null,
   ids: readonly SubscriptionId[],
 ): Promise<SubscriptionRow[]> {
   const statement = sql('select-subscriptions-by-id')`
       select ${subscriptionColumns}
       from webhook_subscription s
-      where s.id = any ($2::bigint[]) and s.account_id = $1 and s.kind = 'PUSH' and s.deleted_at is null`;
-  return (await database.query<StoredSubscription>(statement, [accountId, ids])).map((row) => toSubscriptionRow(row));
+      where s.id = any ($2::bigint[]) and s.account_id = coalesce($1, s.account_id) and s.kind = 'PUSH'
+        and s.deleted_at is null`;
+  return (await database.query<StoredSubscription>(statement, [accountId, ids])).map(toSubscriptionRow);
 }
-
-/** Newest first. Served by webhook_subscription_by_account. */
-export async function selectSubscriptions(
-  database: Database,
-  accountId: AccountId,
-  page: PageQuery<'WebhookSubscription'>,
-): Promise<SubscriptionRow[]> {
-  const statement = sql('select-subscriptions')`
-      select ${subscriptionColumns}
-      from webhook_subscription s
-      where s.kind = 'PUSH' and s.deleted_at is null and ${keysetConditions(['s.account_id', '$1'], 's.id', '$2')}
-      limit $3`;
-  const rows = await database.query<StoredSubscription>(statement, [accountId, page.afterId, page.limit]);
-  return rows.map((row) => toSubscriptionRow(row));
-}
-
-/** A subscription of any account, as operators see it. */
-export type SubscriptionOfAccountRow = SubscriptionRow & SubscriptionOwner;
 
 /** A filter that is null does not restrict the list. */
-export interface AllSubscriptionsFilter {
+export interface SubscriptionsFilter {
   accountId: AccountId | null;
   /** `DISRUPTED`: active ones about which owners got `webhook_subscription.disrupted`, and no `recovered` since. */
   status: 'ACTIVE' | 'PAUSED' | 'DISRUPTED' | null;
 }
 
-/**
- * The subscriptions of all accounts or of one, newest first, without deleted ones. Served by webhook_subscription_pkey or
- * webhook_subscription_by_account. Reads those of another status too.
- */
-export async function selectSubscriptionsOfAllAccounts(
-  database: Database,
-  { accountId, status }: AllSubscriptionsFilter,
-  page: PageQuery<'WebhookSubscription'>,
-): Promise<SubscriptionOfAccountRow[]> {
-  const [scope, conditions] =
-    accountId === null
-      ? ['all-accounts', `s.id < coalesce($1::bigint, 9223372036854775807) order by s.id desc`]
-      : ['an-account', keysetConditions(['s.account_id', '$4'], 's.id', '$1')];
-  const statement = sql(`select-subscriptions-of-${scope}`, 'in-index-order')`
-      select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
-      from webhook_subscription s
-      where s.kind = 'PUSH' and s.deleted_at is null and ($2::text is null or (s.paused_at is null) = ($2 <> 'PAUSED'))
-        and ($2 is distinct from 'DISRUPTED' or exists (
+const ofStatus: Record<NonNullable<SubscriptionsFilter['status']>, string> = {
+  ACTIVE: 'and s.paused_at is null',
+  PAUSED: 'and s.paused_at is not null',
+  DISRUPTED: `and s.paused_at is null and exists (
           select from webhook_subscription_episode e where e.subscription_id = s.id and e.state <> 'HEALTHY'
-        ))
-        and ${conditions}
-      limit $3`;
-  const values = [page.afterId, status, page.limit];
-  const rows = await database.query<StoredSubscription & SubscriptionOwner>(
-    statement,
-    accountId === null ? values : [...values, accountId],
-  );
-  return rows.map((row) => toSubscriptionRow(row));
+        )`,
+};
+
+/**
+ * Newest first, without deleted ones. Served by webhook_subscription_by_account, or webhook_subscription_pkey for those of all
+ * accounts. Reads those of another status too.
+ */
+export async function selectSubscriptions(
+  database: Database,
+  { accountId, status }: SubscriptionsFilter,
+  page: PageQuery<'WebhookSubscription'>,
+): Promise<SubscriptionRow[]> {
+  const name = `select-subscriptions${status === null ? '' : `-${status.toLowerCase()}`}`;
+  const { scope, conditions, values } = pageConditions(['s.account_id', accountId], 's.id', page);
+  const statement = sql(name + scope, accountId === null || status !== null ? 'in-index-order' : undefined)`
+      select ${subscriptionColumns}
+      from webhook_subscription s
+      where s.kind = 'PUSH' and s.deleted_at is null ${status === null ? '' : ofStatus[status]} and ${conditions}
+      limit $2`;
+  return (await database.query<StoredSubscription>(statement, values)).map(toSubscriptionRow);
 }
 
 /** What is stored about a subscription beside its settings. */
@@ -151,19 +139,6 @@ export interface SubscriptionState {
   failedDeliveries: number;
   /** Until when the receiver asked for no request. Null if no attempt has failed since the last success. */
   holdUntil: Date | null;
-}
-
-/** Looks in all accounts, for operators. Null for a deleted subscription. Served by webhook_subscription_pkey. */
-export async function selectSubscriptionOfAnyAccount(
-  database: Database,
-  id: SubscriptionId,
-): Promise<SubscriptionOfAccountRow | null> {
-  const statement = sql('select-subscription-of-any-account')`
-      select ${subscriptionColumns}, s.account_id as "accountId", s.interface as "interfaceName"
-      from webhook_subscription s
-      where s.id = $1 and s.kind = 'PUSH' and s.deleted_at is null`;
-  const row = firstRow(await database.query<StoredSubscription & SubscriptionOwner>(statement, [id]));
-  return row === null ? null : toSubscriptionRow(row);
 }
 
 /**

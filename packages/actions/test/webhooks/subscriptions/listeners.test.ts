@@ -45,6 +45,7 @@ const lenderApi = await forFile(open(await database.urlFor('lender_api')));
 const partnerApi = await forFile(open(await database.urlFor('partner_api')));
 const operator = await forFile(open(await database.urlFor('operator')));
 const workerId = await seedWorker(store);
+const firstPage = { afterId: null, limit: 10 };
 
 beforeEach(async () => {
   await superuser.run('update webhook_subscription set deleted_at = now() where deleted_at is null');
@@ -75,6 +76,8 @@ test('a listener is a paused subscription without a URL and a secret, numbered f
   const id = await listen();
   expect(await selectListener(partnerApi, account.id, id)).toEqual({
     id,
+    accountId: account.id,
+    interfaceName: 'partner',
     eventTypes: [samplePin],
     createdAt: expect.any(Date),
     lastReadAt: expect.any(Date),
@@ -210,7 +213,7 @@ describe('the worker deletes a listener', () => {
     await superuser.run('delete from webhook_event_queue');
     await superuser.run('truncate audit_entry');
     expect(await deleteUnread()).toEqual({ count: 1, notified: [String(shardOf(account.id))] });
-    expect((await selectListeners(partnerApi, account.id)).map(({ id }) => id)).toEqual([fresh]);
+    expect((await selectListeners(partnerApi, account.id, firstPage)).map(({ id }) => id)).toEqual([fresh]);
     expect(
       await superuser.run('select from webhook_subscription_event_type where subscription_id = $1', [unread]),
     ).toEqual([]);
@@ -245,7 +248,7 @@ describe('the worker deletes a listener', () => {
     const counts = [];
     for (let turn = 0; turn < 3; turn += 1) counts.push((await deleteUnread(2)).count);
     expect(counts).toEqual([2, 1, 0]);
-    expect(await selectListeners(partnerApi, account.id)).toEqual([]);
+    expect(await selectListeners(partnerApi, account.id, firstPage)).toEqual([]);
   });
 
   test('not while a read of it is being noted', async () => {
@@ -264,7 +267,7 @@ test('the login of an interface neither sees nor changes the listeners of the ot
   const lender = await seedAccount(store, 'lender');
   const id = await listen(lenderApi, lender);
   // As a bug would, with the id of the account.
-  expect(await selectListeners(partnerApi, lender.id)).toEqual([]);
+  expect(await selectListeners(partnerApi, lender.id, firstPage)).toEqual([]);
   expect(await selectListener(partnerApi, lender.id, id)).toBeNull();
   expect(await partnerApi.transaction((transaction) => lockListener(transaction, lender.id, id))).toBe(false);
   await expect(listen(partnerApi, lender)).rejects.toThrow('row-level security');

@@ -19,10 +19,7 @@ import {
 } from '../../../src/webhooks/deliveries/exchanges.ts';
 import { AttemptFollower } from '../../../src/webhooks/deliveries/followed-attempts.ts';
 import type { DeliveryRow } from '../../../src/webhooks/deliveries/pages.ts';
-import {
-  selectSubscriptionsOfAllAccounts,
-  selectSubscriptionState,
-} from '../../../src/webhooks/subscriptions/subscriptions.ts';
+import { selectSubscriptions, selectSubscriptionState } from '../../../src/webhooks/subscriptions/subscriptions.ts';
 import { explainingDatabase } from './explaining-database.ts';
 
 const statuses = [null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const;
@@ -146,7 +143,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
   const firstPage = { afterId: null, limit: 101 };
   for (const accountId of [null, busy.accountId]) {
     await measure(`subscriptions of ${accountId === null ? 'all accounts' : 'an account'}`, operator, (database) =>
-      selectSubscriptionsOfAllAccounts(database, { accountId, status: 'ACTIVE' }, firstPage),
+      selectSubscriptions(database, { accountId, status: 'ACTIVE' }, firstPage),
     );
   }
   for (const subscriptionId of [null, busy.subscriptionIds[0] ?? null]) {
