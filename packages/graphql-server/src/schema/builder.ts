@@ -1,5 +1,5 @@
 import type { UserError } from '@deedwire/actions';
-import SchemaBuilder, { type EnumRef, type InputObjectRef, type ObjectRef } from '@pothos/core';
+import SchemaBuilder, { type InputObjectRef, type ObjectRef } from '@pothos/core';
 import type { OperationContext } from './operation-context.ts';
 import { parseDateTime, formatLong, parseLong, parseLongLiteral } from './scalars.ts';
 
@@ -23,9 +23,6 @@ export type SchemaTypes = PothosSchemaTypes.ExtendDefaultTypes<OwnTypes>;
 
 /** An object type whose resolvers receive a `Shape`. */
 export type ObjectTypeRef<Shape> = ObjectRef<SchemaTypes, Shape>;
-
-/** An enum type whose resolvers return a `Value`. */
-export type EnumTypeRef<Value> = EnumRef<SchemaTypes, Value>;
 
 /** An input type that resolvers receive as a `Shape`. */
 export type InputTypeRef<Shape> = InputObjectRef<SchemaTypes, Shape>;
