@@ -111,7 +111,7 @@ export async function pruneCell({ context, session, isDryRun, onProgress }: Prun
       if (!deleted) break;
       pages = deleted.pages;
       rows += deleted.deleted;
-      if (deleted.deleted > 0) tableOf(table.root).rows += deleted.deleted;
+      if (deleted.deleted + deleted.kept.length > 0) tableOf(table.root).rows += deleted.deleted;
       report.keptRows += deleted.kept.length;
       report.kept.push(...deleted.kept.slice(0, keptMax - report.kept.length));
       onProgress(`Deleted ${rows.toLocaleString('en')} rows, now of ${table.name}`);
