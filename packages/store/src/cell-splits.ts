@@ -320,5 +320,5 @@ export function selectCells(database: Database): Promise<CellOwner[]> {
     from home cross join own left join foreign_rows f on f.cell = home.cell
     group by home.cell, own.cell
     order by home.cell`;
-  return run(database, text);
+  return database.query<CellOwner & Record<string, unknown>>({ name: 'select-cells', text }, []);
 }

@@ -26,6 +26,9 @@ test('a cell that was never split lists itself, and refuses to freeze', async ()
       'cell          organizations  accounts  frozen  frozen since  MB to prune (estimate)\n0 (this one)  0              0         0       -             0.0\n',
     stderr: '',
   });
+  expect(await callOperator({ ...env, SLOW_STATEMENT_MS: '1' }, 'cell', 'list')).toMatchObject({
+    stderr: expect.stringContaining('slow statement: select-cells, '),
+  });
   expect(await callOperator(env, 'cell', 'split', 'status')).toMatchObject({ stdout: 'No split was prepared\n' });
   expect(await callOperator(env, 'cell', 'split', 'freeze', '--yes')).toEqual({
     exitCode: 1,
