@@ -3,12 +3,18 @@ import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 import { createShell } from './shell.ts';
 
-function run(isTTY: boolean, times: number[], options: { json?: true } = {}): { stdout: string; stderr: string } {
+interface Options {
+  json?: true;
+  columns?: number;
+}
+
+function run(isTTY: boolean, times: number[], options: Options = {}): { stdout: string; stderr: string } {
+  const { columns } = options;
   const written = { stdout: '', stderr: '' };
   const shell = createShell({
     env: {},
     stdin: Readable.from([]),
-    stdout: { write: (text: string) => (written.stdout += text), isTTY },
+    stdout: { write: (text: string) => (written.stdout += text), isTTY, ...(columns !== undefined && { columns }) },
     stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
   });
   let nowMs = 0;
@@ -27,6 +33,12 @@ test('shows progress in a terminal after 2 s, twice a second, and removes it', (
   expect(run(true, times)).toEqual({ stdout, stderr: '' });
   expect(run(true, times, { json: true })).toEqual({ stdout, stderr: '' });
   expect(run(true, [0, 1_999])).toEqual({ stdout: '', stderr: '' });
+});
+
+test('cuts what would not fit in one line of the terminal, which could not be removed', () => {
+  expect(run(true, [2_000], { columns: 8 }).stdout).toBe('\r\u001B[K2000 li\r\u001B[K');
+  // The width of a pseudo terminal whose size was never set is 0.
+  expect(run(true, [2_000], { columns: 0 }).stdout).toBe('\r\u001B[K2000 lines\r\u001B[K');
 });
 
 test('writes plain lines to standard error every 10 s if standard output is no terminal', () => {

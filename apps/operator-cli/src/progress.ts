@@ -31,7 +31,8 @@ export function createProgress(
       isShown = isTerminal;
       if (!isTerminal) return stderr.write(`${done}\n`);
       stdout.writeUnescaped(clearLine);
-      stdout.write(done);
+      // A part of a line that wraps could not be removed.
+      stdout.write(done.slice(0, (stdout.columns || Infinity) - 1));
     },
     end() {
       if (isShown) stdout.writeUnescaped(clearLine);
