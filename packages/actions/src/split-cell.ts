@@ -171,6 +171,7 @@ function chooseLeaving(
   if (leaving !== null && staying !== null) refuseFirst(own, isUnlisted, 'is on neither list');
   const chosen = Array.from(own).filter((id) => (leaving === null ? isUnlisted(id) : leave.has(id)));
   refuseIf(chosen.length === 0, 'No organization leaves.');
+  refuseIf(leaving === null && stay.size === 0, 'No organization stays.');
   return chosen;
 }
 

@@ -411,6 +411,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       );
       await expectRefused(['prepare', '--to', '7', '--leave', '-', '--yes'], /The number 7 is in use/);
       await expectRefused(prepare('--stay', '/dev/null'), /is on neither list/);
+      await expectRefused(['prepare', '--to', '5', '--stay', '/dev/null', '--yes'], /No organization stays/);
       await expectRefused(prepare(), /does not exist/, ['gid://service/Organization/4711']);
       await expectRefused(prepare(), /No organization leaves/, []);
       await expectRefused(prepare(), /Lender\/4711, which is not the global identifier of an organization/, [
