@@ -61,11 +61,6 @@ export interface SplitStepOfTwo extends SplitStep {
   newSide: CellSession;
 }
 
-interface Wait {
-  /** How long the step waits, in seconds. */
-  wait: number;
-}
-
 /** A standby that lacks more is not current. */
 const lagMaxBytes = 64 * 1024 * 1024;
 const pollMs = 20;
@@ -190,11 +185,11 @@ async function checkDisk(side: string, { isLocal, dataDirectory, maxWalBytes }: 
 
 /**
  * Freezes what leaves, and waits until no transaction and no attempt from before is open. If that takes longer than
- * `wait`, the freeze is undone.
+ * `wait`, in seconds, the freeze is undone.
  *
  * @throws {Error} if the split is not prepared, or the wait was too long
  */
-export async function freezeSplit(step: SplitStep, { wait }: Wait): Promise<SplitReport> {
+export async function freezeSplit(step: SplitStep, { wait }: { wait: number }): Promise<SplitReport> {
   const { oldSide, isDryRun } = step;
   const timer = createTimer();
   await requirePrimary(oldSide);
@@ -247,9 +242,9 @@ async function poll(deadlineMs: number, findProblem: () => Promise<string | unde
 /**
  * Waits until the new side has replayed the freeze, and all standbys of the old side have flushed it.
  *
- * @throws {Error} after `wait`
+ * @throws {Error} after `wait`, in seconds
  */
-export async function waitForSplit(step: SplitStepOfTwo, { wait }: Wait): Promise<SplitReport> {
+export async function waitForSplit(step: SplitStepOfTwo, { wait }: { wait: number }): Promise<SplitReport> {
   const { oldSide, newSide } = step;
   const timer = createTimer();
   const { next } = await describeSides(oldSide, newSide);
@@ -275,10 +270,10 @@ async function findLag({ oldSide, newSide }: SplitStepOfTwo, split: FrozenSplit)
 /**
  * Promotes the new side, or lets Patroni do it, between two calls. Until `activate`, all but this command find it read-only.
  *
- * @param wait for Patroni
+ * @param wait for Patroni, in seconds
  * @throws {Error} if the freeze is not on all standbys
  */
-export async function promoteSplit(step: SplitStepOfTwo, { wait }: Wait): Promise<SplitReport> {
+export async function promoteSplit(step: SplitStepOfTwo, { wait }: { wait: number }): Promise<SplitReport> {
   const { oldSide, newSide, isDryRun } = step;
   const timer = createTimer();
   let { isStandby } = (await describeSides(oldSide, newSide)).next;

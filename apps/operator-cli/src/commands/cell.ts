@@ -201,12 +201,10 @@ async function readList(
   path: string | undefined,
 ): Promise<RecordId<'Organization'>[] | null> {
   if (path === undefined) return null;
-  const lines = (await readInput(shell, path, listMaxBytes)).toString().split(/\s+/);
-  return lines
-    .filter((line) => line !== '')
-    .map((line) => {
-      const id = parseGid(context.gidNamespace, 'Organization', line);
-      if (id === null) throw new Error(`${path} has ${line}, which is not the global identifier of an organization.`);
-      return id;
-    });
+  const lines = (await readInput(shell, path, listMaxBytes)).toString().match(/\S+/g) ?? [];
+  return lines.map((line) => {
+    const id = parseGid(context.gidNamespace, 'Organization', line);
+    if (id === null) throw new Error(`${path} has ${line}, which is not the global identifier of an organization.`);
+    return id;
+  });
 }
