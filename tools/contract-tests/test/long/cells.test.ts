@@ -93,11 +93,19 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     }
   }
 
+  /** Waits until the standby has what was written, for 2 seconds at most: a test can hold it up. */
+  async function untilReplayed(): Promise<void> {
+    const [{ lsn } = {}] = await old.run('select pg_current_wal_lsn()::text as lsn');
+    const behind = 'select where pg_is_in_recovery() and pg_last_wal_replay_lsn() < $1::pg_lsn';
+    for (let tries = 0; tries < 100 && (await next.run(behind, [lsn])).length > 0; tries += 1) await sleep(20);
+  }
+
   async function expectRefused(
     args: readonly string[],
     message: RegExp,
     ...input: [string[]?, typeof env?]
   ): Promise<void> {
+    await untilReplayed();
     const before = [await stateOf(old), await stateOf(next)];
     const { exitCode, stdout, stderr } = await run(args, ...input);
     expect([stdout, exitCode]).toEqual(['', 1]);
