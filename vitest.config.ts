@@ -61,6 +61,7 @@ const longest = [
   'packages/contract-check/test/full/outside.test.ts',
   'tools/dev-environment/test/full/readme.test.ts',
   'tools/dev-environment/test/full/built-apps.test.ts',
+  'tools/dev-environment/test/full/site.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/contract-tests/test/full/graphiql.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',

@@ -78,16 +78,24 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Gives each row of a table that begins with a name an anchor, and makes the name a link to it: `#lender.name` is a field. */
-function anchorRows({ tokens }: StateCore): void {
+/** What comes before the first words of a row of a table, and of an item of a list. */
+const openings: Readonly<Record<string, string>> = { tr_open: 'td_open', list_item_open: 'paragraph_open' };
+
+/**
+ * Gives each row of a table that begins with a name, and each item of a list that begins with a name and a colon, an anchor, and makes
+ * the name a link to it: `#lender.name` is a field.
+ */
+function anchorNames({ tokens }: StateCore): void {
   const anchors = new Set<string>();
   let heading = '';
   for (const [index, token] of tokens.entries()) {
     if (token.type === 'heading_open') heading = token.attrGet('id') ?? '';
-    const children = (tokens[index + 1]?.type === 'td_open' && tokens[index + 2]?.children) || [];
-    const [name] = children;
+    if (tokens[index + 1]?.type !== (openings[token.type] ?? '')) continue;
+    const [name, after] = tokens[index + 2]?.children ?? [];
     const id = `${heading}.${name?.content}`;
-    if (token.type !== 'tr_open' || name?.type !== 'code_inline' || anchors.has(id)) continue;
+    if (name?.type !== 'code_inline' || anchors.has(id)) continue;
+    const isDefined = /^[\w.]+$/.test(name.content) && after?.content.startsWith(':') === true;
+    if (token.type === 'list_item_open' && !isDefined) continue;
     anchors.add(id);
     token.attrSet('id', id);
     // The generator would change the anchor of a link that is a token of its own.
@@ -125,7 +133,7 @@ export default {
   rewrites: pathOf,
   head: [
     ['link', { rel: 'icon', href: 'data:,' }],
-    ['style', {}, 'tr:target > td { background: var(--vp-c-brand-soft) }'],
+    ['style', {}, 'tr:target > td, li:target { background: var(--vp-c-brand-soft) }'],
   ],
   // The index of the search, which is loaded with the first one.
   vite: { build: { chunkSizeWarningLimit: 10_000 } },
@@ -137,7 +145,7 @@ export default {
     anchor: { slugify: (heading: string) => anchor(heading).slice(1) },
     config(markdown: Markdown) {
       markdown.core.ruler.push('links', resolveLinks);
-      markdown.core.ruler.push('rows', anchorRows);
+      markdown.core.ruler.push('names', anchorNames);
       markdown.core.ruler.push('pictures', drawPictures);
     },
   },
