@@ -62,8 +62,7 @@ export function addMutation<
       type: Type,
       args: { input: t.arg({ type: Input, required: true }) },
       async resolve(_, given, context) {
-        const members: Readonly<Record<string, unknown>> = { ...given.input };
-        const value = id && members[id.name];
+        const value: unknown = id && Reflect.get(given.input, id.name);
         if (id && typeof value === 'string') id.checkId(context, id.typeName, `input.${id.name}`, value);
         const result = await resolve(uncheckedResult(given.input), context);
         if (result.isRepeated === true) context.extensions.idempotency = { replayed: true };
