@@ -50,7 +50,7 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
   });
 
   afterEach(async () => {
-    network.mend();
+    network.heal();
     await harness.close();
     await receiver.close();
     await network.stop();
@@ -106,7 +106,7 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
       network.cut();
       expect(await operate(step).ended).toMatchObject({ exitCode: 1, stdout: '' });
       expect(await owners()).toEqual(last);
-      network.mend();
+      network.heal();
       // The standby streams again. A step refuses before.
       if (step !== 'activate')
         await eventually(async () => {
@@ -143,14 +143,14 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
         await sleep(1_000);
         // The old side alone: no answer of it waits for the operator.
         if (step === 'activate') expect(await owners()).toEqual([false, true]);
-        network.mend();
+        network.heal();
       }
       // The session of the killed command ends within seconds.
       await eventually(async () => expect(await operate(step).ended).toMatchObject({ exitCode: 0, stderr: '' }));
       network.cut();
       expect(await owners()).toEqual(expected[step]);
       last = expected[step];
-      network.mend();
+      network.heal();
     }
   });
 

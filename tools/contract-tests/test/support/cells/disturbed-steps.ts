@@ -16,7 +16,7 @@ export type Step = (typeof steps)[number];
 export const victims = ['operator', 'worker', 'api', 'primary', 'standby', 'twin', 'proxy', 'link'] as const;
 export type Victim = (typeof victims)[number];
 type Process = Exclude<Victim, 'operator'>;
-/** What can be suspended. A link is cut, and mended. */
+/** What can be suspended. A link is cut, and healed. */
 export const processes = victims.filter((victim): victim is Process => victim !== 'operator');
 
 /** The steps of a split, while processes are killed, started again as a supervisor does, and suspended. */
@@ -104,7 +104,7 @@ export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
       proceed = () => system.proxy.signal('SIGCONT');
     } else if (what === 'link') {
       old.link.cut();
-      proceed = () => old.link.mend();
+      proceed = () => old.link.heal();
     } else proceed = await freezeServer(servers[what].url);
     recover(500 + random() * (what === 'worker' ? 1.3 * leaseMs : 6_000), proceed);
   }

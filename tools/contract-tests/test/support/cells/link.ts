@@ -5,9 +5,9 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface Link {
   /** Passes the connections to a port on to another one. */
   pass(port: number, targetPort: number): Promise<void>;
-  /** Nothing passes until `mend`, in either direction. Connections stay open, and new ones get no answer. */
+  /** Nothing passes until `heal`, in either direction. Connections stay open, and new ones get no answer. */
   cut(): void;
-  mend(): void;
+  heal(): void;
   close(): void;
 }
 
@@ -16,7 +16,7 @@ export function createLink(): Link {
   /** Connections, each with the one that it is passed on by. */
   const joined = new Map<Socket, Socket>();
   let isCut = false;
-  /** What passes when the link is mended. */
+  /** Connections to open and to close once the link is healed. */
   let waiting: (() => void)[] = [];
   const send = (work: () => void): void => void (isCut ? waiting.push(work) : work());
   const join = (socket: Socket, other: Socket): void => {
@@ -45,7 +45,7 @@ export function createLink(): Link {
       isCut = true;
       for (const [socket, other] of joined) socket.unpipe(other);
     },
-    mend() {
+    heal() {
       isCut = false;
       for (const [socket, other] of joined) socket.pipe(other);
       const work = waiting;

@@ -37,9 +37,9 @@ export interface SplitNetwork {
   addStandby(): Promise<void>;
   /** Starts a command of the operator, with the organization that leaves on standard input. */
   operate(args: readonly string[], input: string): OperatorRun;
-  /** Nothing passes the link until `mend`. Connections stay open. */
+  /** Nothing passes the link until `heal`. Connections stay open. */
   cut(): void;
-  mend(): void;
+  heal(): void;
   stop(): Promise<void>;
 }
 
@@ -158,7 +158,7 @@ export async function startSplitNetwork(): Promise<SplitNetwork> {
         };
       },
       cut: () => void ip('-n', oldSpace, 'link', 'set', 'link0', 'down'),
-      mend: () => void ip('-n', oldSpace, 'link', 'set', 'link0', 'up'),
+      heal: () => void ip('-n', oldSpace, 'link', 'set', 'link0', 'up'),
       stop,
     };
   } catch (error) {
