@@ -1,32 +1,21 @@
 import type { InterfaceName } from '@deedwire/webhook-events';
 import { compact } from '../event-versions.ts';
+import { notice } from '../generated.ts';
 import { deliveryHeaders } from '../reference/descriptions.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';
-
-/** A JSON Schema, as the generator of the payload schemas returns it. */
-export type PayloadSchema = Record<string, unknown>;
 
 /** The headers that name the event. Their values are constants of a message. */
 const eventHeader = 'X-Service-Webhook-Event';
 const versionHeader = 'X-Service-Webhook-Event-Version';
 
-export interface AsyncApiOptions {
-  readonly interfaceName: InterfaceName;
-  /** The event types of the interface. */
-  readonly eventTypes: readonly EventType[];
-  readonly schemaOf: (type: string, version: string) => PayloadSchema;
-  /** Written into the document, because JSON has no comments. */
-  readonly banner: string;
-}
-
 /**
  * The AsyncAPI 3.0 document of the webhooks of an interface: a channel, an operation and its messages for each event type, and
  * the handshake. It contains every version that is not retired.
  *
- * @throws {Error} if a payload uses a keyword that the schemas of AsyncAPI, a superset of draft 07, do not have
+ * @param eventTypes those of the interface
  */
-export function asyncApiDocument({ interfaceName, eventTypes, schemaOf, banner }: AsyncApiOptions): object {
+export function asyncApiDocument(interfaceName: InterfaceName, eventTypes: readonly EventType[]): object {
   const channels: Record<string, object> = {
     handshake: {
       address: null,
@@ -67,7 +56,7 @@ export function asyncApiDocument({ interfaceName, eventTypes, schemaOf, banner }
     const { type, description } = eventType;
     const served = eventType.versions
       .filter(({ status }) => status !== 'retired')
-      .map((version) => message(eventType, version, schemaOf(type, version.version)));
+      .map((version) => message(eventType, version));
     for (const { id, object, schema } of served) [messages[id], schemas[id]] = [object, schema];
     channels[type] = {
       address: null,
@@ -85,7 +74,7 @@ export function asyncApiDocument({ interfaceName, eventTypes, schemaOf, banner }
     info: {
       title: `Deedwire webhooks of the ${interfaceName} interface`,
       version: released.toSorted().at(-1),
-      description: `${banner}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`X-Service-Webhook-Sequence\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
+      description: `${notice}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`X-Service-Webhook-Sequence\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
@@ -127,10 +116,9 @@ function signature(header: string): object {
 }
 
 /** @returns with the name in `components`: `ReferralConverted20261101` */
-function message({ type, description }: EventType, version: EventVersion, schema: PayloadSchema) {
-  const { $schema: _, $comment: __, ...rest } = schema;
-  checkKeywords(`${type} ${version.version}`, rest);
-  const id = `${String(rest['title'])}${compact(version.version)}`;
+function message({ type, description }: EventType, version: EventVersion) {
+  const { $schema: _, $comment: __, ...schema } = version.schema;
+  const id = `${schema.title}${compact(version.version)}`;
   const isDeprecated = version.status === 'deprecated';
   const example = exampleOf(type, version.version);
   const sent = ['always', 'with events', 'with replays', 'with test events', 'during a secret rotation'];
@@ -138,7 +126,7 @@ function message({ type, description }: EventType, version: EventVersion, schema
   return {
     version: version.version,
     id,
-    schema: { ...rest, ...(isDeprecated && { deprecated: true }) },
+    schema: { ...schema, ...(isDeprecated && { deprecated: true }) },
     object: {
       name: type,
       title: `${type}, ${version.version}`,
@@ -189,29 +177,4 @@ function headersOf(sent: readonly string[], constants: Readonly<Record<string, s
 function exampleOf(type: string, version: string): unknown {
   const file = `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`;
   return fileExists(file) ? JSON.parse(readText(file)) : null;
-}
-
-/** Keywords of draft 2020-12 that draft 07 does not have. */
-const newerKeywords = [
-  '$anchor',
-  '$defs',
-  '$dynamicAnchor',
-  '$dynamicRef',
-  'dependentRequired',
-  'dependentSchemas',
-  'maxContains',
-  'minContains',
-  'prefixItems',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-];
-
-function checkKeywords(place: string, schema: unknown): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (newerKeywords.includes(keyword))
-      throw new Error(`${place}: AsyncAPI schemas do not have the keyword ${keyword}`);
-    if (keyword !== 'properties') checkKeywords(`${place}.${keyword}`, value);
-    else for (const [name, field] of Object.entries(value ?? {})) checkKeywords(`${place}.${name}`, field);
-  }
 }

@@ -63,8 +63,8 @@ test('names a field with alternatives, a field of another type, and a field with
 
 test('names the typical body that does not match its schema, the schema and each field', () => {
   const body = z.object({ data: z.object({ name: z.iso.date(), formerName: z.string().nullable() }) });
-  const version = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null, body } as const;
-  expect(() => derivedFixturesOf('lender.updated', version, {})).toThrow(
+  const listed = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null } as const;
+  expect(() => derivedFixturesOf('lender.updated', { ...listed, body, schema: {} })).toThrow(
     `packages/webhook-events/fixtures/lender.updated/2026-11-01/accept/typical.json does not match src/lender.updated/2026-11-01.ts. Change one of them:
   data.name: Invalid ISO date
   data.formerName: Invalid input: expected string, received undefined

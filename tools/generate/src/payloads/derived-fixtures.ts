@@ -116,7 +116,7 @@ const root = 'packages/webhook-events';
  *
  * @throws {Error} if the typical body is missing or does not match the schema. The message names the file and the field.
  */
-export function derivedFixturesOf(type: string, { version, body }: EventVersion, schema: PayloadSchema) {
+export function derivedFixturesOf(type: string, { version, body, schema }: EventVersion) {
   const folder = `${root}/fixtures/${type}/${version}`;
   const file = `${folder}/accept/typical.json`;
   if (!fileExists(file)) throw new Error(`${file} is missing. Write a typical body.`);

@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { InterfaceName } from '@deedwire/webhook-events';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
+import { notice } from '../generated.ts';
+import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { readText, workspaceRoot } from '../workspace-files.ts';
 
 export interface EventVersion extends ListedVersion {
   readonly body: z.ZodType;
+  /** The published JSON Schema of the body. */
+  readonly schema: PayloadSchema;
 }
 
 export interface EventType {
@@ -30,7 +34,7 @@ export async function readEventTypes(): Promise<EventType[]> {
   return await Promise.all(
     readEventVersions().map(async ({ type, versions: listed }) => {
       const versions = await Promise.all(
-        listed.map(async (version) => ({ ...version, body: await readPayload(type, version.version) })),
+        listed.map(async (version) => ({ ...version, ...(await readPayload(type, version.version)) })),
       );
       const description = versions.at(-1)?.body.meta()?.description;
       const interfaces = audiences[type]?.interfaces;
@@ -42,8 +46,18 @@ export async function readEventTypes(): Promise<EventType[]> {
   );
 }
 
-async function readPayload(type: string, version: string): Promise<z.ZodType> {
-  const path = requireFile(`packages/webhook-events/src/${type}/${version}.ts`, type, version);
+async function readPayload(type: string, version: string): Promise<Pick<EventVersion, 'body' | 'schema'>> {
+  const source = `src/${type}/${version}.ts`;
+  const path = requireFile(`packages/webhook-events/${source}`, type, version);
   const { body }: { body: z.ZodType } = await import(pathToFileURL(join(workspaceRoot, path)).href);
-  return body;
+  const { $schema, description, ...schema } = z.toJSONSchema(body, {
+    io: 'input',
+    target: 'draft-2020-12',
+    // zod adds a regular expression to each `format`, which changes between its releases.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+    },
+  });
+  const ordered = { $schema, $comment: `${notice} The source is ${source}.`, description, ...schema };
+  return { body, schema: JSON.parse(JSON.stringify(ordered)) };
 }

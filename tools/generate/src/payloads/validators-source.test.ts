@@ -5,7 +5,7 @@ import { validatorsSource } from './validators-source.ts';
 function sourceOf(field: z.ZodType): string {
   const body = z.object({ data: z.object({ field }) });
   const typeImport = "import type { B } from './b.ts';";
-  return validatorsSource('Generated.', [{ type: 'a.b', version: '2026-11-01', body, typeName: 'B', typeImport }]);
+  return validatorsSource([{ type: 'a.b', version: '2026-11-01', body, typeName: 'B', typeImport }]);
 }
 
 describe('the generator of validators', () => {

@@ -1,5 +1,6 @@
 // oxlint-disable no-underscore-dangle -- `_zod` is zod's documented property for tools that read schemas
 import { z } from 'zod';
+import { banner } from '../generated.ts';
 
 /** A payload whose validator is generated. */
 export interface ValidatedPayload {
@@ -21,7 +22,7 @@ const isoDatetime = z.iso.datetime({ precision: 3 });
  *
  * @throws {TypeError} when a schema contains a kind that `src/validation.ts` does not have. The message names the field.
  */
-export function validatorsSource(banner: string, payloads: readonly ValidatedPayload[]): string {
+export function validatorsSource(payloads: readonly ValidatedPayload[]): string {
   const used = new Set<string>();
   /** Regular expressions, which many fields share → the constant that holds the compiled one. */
   const constants = new Map<string, string>();
@@ -76,7 +77,7 @@ export function validatorsSource(banner: string, payloads: readonly ValidatedPay
       `  [${JSON.stringify(`${type}/${version}`)}, ${validator(body, [`${type} at ${version}`]).replace('(', `<${typeName}>(`)}],\n`,
   );
   return [
-    `// ${banner}\n\n`,
+    `${banner}\n`,
     `import { ${[...used].toSorted().join(', ')}, type Validator } from '../validation.ts';\n`,
     ...payloads.map(({ typeImport }) => `${typeImport}\n`),
     "import type { WebhookEvent } from './webhook-event.ts';\n\n",

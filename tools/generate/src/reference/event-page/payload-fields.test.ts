@@ -29,6 +29,13 @@ test('lists arrays, and integers without the limits of JavaScript', () => {
   );
 });
 
+test('names a field whose items have a keyword that AsyncAPI does not have', () => {
+  const pairs = { type: 'array', items: { type: 'array', prefixItems: [text, text] } };
+  expect(() => payloadFields({ properties: { pairs }, required: ['pairs'] }, () => '', 'data')).toThrow(
+    'data.pairs: the reference does not show the keyword prefixItems',
+  );
+});
+
 test('names a field with alternatives', () => {
   const either = { anyOf: [text, { type: 'boolean' }] };
   expect(() => payloadFields({ properties: { either }, required: ['either'] }, () => '', 'data')).toThrow(

@@ -6,11 +6,15 @@ import type { EventBody } from './example-delivery.ts';
 
 /** The JSON Schema keywords that payload schemas use. */
 export interface PayloadSchema {
+  $schema?: string;
+  $comment?: string;
   title?: string;
   type?: string | string[];
   const?: string;
   format?: string;
   pattern?: string;
+  minimum?: number;
+  maximum?: number;
   description?: string;
   properties?: Record<string, PayloadSchema>;
   required?: string[];
@@ -28,13 +32,14 @@ export interface PayloadField {
   description: string;
 }
 
-const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required', 'items'];
+/** AsyncAPI, which knows draft 07 only, has them too. */
+const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required'];
+const remarks = ['$schema', '$comment'];
 /** The limits of every integer in JavaScript say nothing about a field. */
 const limits: Readonly<Record<string, number>> = {
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
 };
-const remarks = ['$schema', '$comment'];
 
 /** @param path path of the published JSON Schema, relative to the workspace root */
 export function readPayloadSchema(path: string): PayloadSchema {
@@ -48,13 +53,12 @@ export function readPayloadSchema(path: string): PayloadSchema {
  * @throws {Error} if a field is optional, or uses a keyword that the table of fields does not show
  */
 export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', parent = ''): PayloadField[] {
+  const unknown = unknownKeywords(schema);
+  if (unknown.length > 0)
+    throw new Error(`${parent || 'the body'}: the reference does not show the keyword ${unknown.join(', ')}`);
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
     const { isNullable, ...field } = withoutNull(property);
-    const unknown = Object.entries(field)
-      .filter(([keyword, value]) => ![...known, ...remarks].includes(keyword) && value !== limits[keyword])
-      .map(([keyword]) => keyword);
-    if (unknown.length > 0) throw new Error(`${path}: the reference does not show the keyword ${unknown.join(', ')}`);
     if (!schema.required?.includes(name))
       throw new Error(`${path} is optional, but the reference states that every field is present`);
     const types = [field.type ?? []].flat();
@@ -68,6 +72,14 @@ export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', 
       ...payloadFields(field, remark, path),
     ];
   });
+}
+
+/** The keywords of a schema, and of the items of an array, that the table of fields does not show. */
+function unknownKeywords({ items, ...schema }: PayloadSchema): string[] {
+  const unknown = Object.entries(schema).filter(
+    ([keyword, value]) => ![...known, ...remarks].includes(keyword) && value !== limits[keyword],
+  );
+  return [...unknown.map(([keyword]) => keyword), ...(items === undefined ? [] : unknownKeywords(items))];
 }
 
 /** Replaces the alternatives of a nullable field by the schema of its value. Other alternatives stay. */
