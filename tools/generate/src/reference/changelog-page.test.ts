@@ -17,12 +17,7 @@ const records = {
     },
   },
 };
-const options = {
-  title: 'a.b, 2026-11-01',
-  subject: 'a.b/2026-11-01',
-  versionPage: '2026-11-01.md',
-  root: '../..',
-} as const;
+const options = { of: 'a.b', subject: 'a.b/2026-11-01', root: '../..' };
 
 test('lists the changes of one version by release, newest first', () => {
   const unreleased = { 'a.b/2026-11-01': { ...unchanged, changes: [minor('$.data.id', 'The type changed.')] } };

@@ -10,13 +10,9 @@ export function sourceOf(file: string): SourceText {
   return { file, text: readText(file) };
 }
 
-export function differencesHeading(olderVersion: string): string {
-  return `Changes since ${olderVersion}`;
-}
-
 /** The changes that matter when you migrate from an older version. Changes to descriptions are omitted. */
 export function describeDifferences(olderVersion: string, differences: readonly Difference[]): string[] {
-  return [`## ${differencesHeading(olderVersion)}`, differenceTable(differences)];
+  return [`## Changes since ${olderVersion}`, differenceTable(differences)];
 }
 
 /** A row for each element. Changes to descriptions are omitted. */

@@ -1,14 +1,13 @@
 import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/domain';
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
-import { readInterfaceVersions } from '../event-versions.ts';
+import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { readText } from '../workspace-files.ts';
 import { type Example, readExamples } from './examples.ts';
 import { type History, readHistory, type Remark, remarksOn } from './history.ts';
-import type { Lifecycle } from './lifecycle.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 
-export interface InterfaceVersion extends Lifecycle {
+export interface InterfaceVersion extends ListedVersion {
   /** Its descriptions contain the remarks. */
   readonly schema: GraphQLSchema;
   readonly manifest: Manifest;

@@ -1,9 +1,10 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
+import type { ListedVersion } from '../event-versions.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
-import { statusExplanation, statusSummary, type Lifecycle } from './lifecycle.ts';
+import { statusExplanation, statusSummary } from './lifecycle.ts';
 
-const deprecated: Lifecycle = {
+const deprecated: ListedVersion = {
   version: '2026-11-01',
   status: 'deprecated',
   deprecatedOn: '2028-02-29',
@@ -17,7 +18,7 @@ test('summarizes and explains a status', () => {
 });
 
 /** docs/versions.md promises at least 12 months between deprecation and sunset. */
-function isLongEnough({ deprecatedOn, sunsetOn }: Lifecycle): boolean {
+function isLongEnough({ deprecatedOn, sunsetOn }: ListedVersion): boolean {
   if (deprecatedOn === null || sunsetOn === null) return true;
   const [year = '', ...day] = deprecatedOn.split('-');
   return sunsetOn >= [Number(year) + 1, ...day].join('-');
@@ -27,7 +28,7 @@ test('every deprecated version is served for at least 12 more months', () => {
   expect(isLongEnough(deprecated)).toBe(true);
   expect(isLongEnough({ ...deprecated, sunsetOn: '2029-02-28' })).toBe(false);
   const versions = [...readInterfaceContracts(), ...webhookEventTypes].flatMap(
-    (contract): readonly Lifecycle[] => contract.versions,
+    (contract): readonly ListedVersion[] => contract.versions,
   );
   expect(versions.length).toBeGreaterThan(10);
   expect(versions.filter((version) => !isLongEnough(version))).toEqual([]);

@@ -1,10 +1,7 @@
 import type { ListedVersion } from '../event-versions.ts';
 
-/** A version as the registries of interfaces and event types describe it. */
-export type Lifecycle = ListedVersion;
-
 /** The status of a version in a few words. */
-export function statusSummary({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
+export function statusSummary({ status, deprecatedOn, sunsetOn }: ListedVersion): string {
   switch (status) {
     case 'preview':
       return 'preview';
@@ -18,7 +15,7 @@ export function statusSummary({ status, deprecatedOn, sunsetOn }: Lifecycle): st
 }
 
 /** What the status means for a client. */
-export function statusExplanation({ status, deprecatedOn, sunsetOn }: Lifecycle): string {
+export function statusExplanation({ status, deprecatedOn, sunsetOn }: ListedVersion): string {
   switch (status) {
     case 'preview':
       return '**Preview.** Not released: it can still change in a breaking way. It is served only to clients that request it by name.';

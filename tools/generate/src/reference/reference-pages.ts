@@ -4,7 +4,7 @@ import { readText } from '../workspace-files.ts';
 import { changelogPage } from './changelog-page.ts';
 import { deliveriesPage } from './deliveries-page.ts';
 import { interfaceDifferences } from './differences.ts';
-import { eventPage } from './event-page/event-page.ts';
+import { eventPage, payloadUpgradePage } from './event-page/event-page.ts';
 import {
   eventsFolder,
   type PayloadSchema,
@@ -12,7 +12,6 @@ import {
   schemaPathOf,
   withoutNull,
 } from './event-page/payload-fields.ts';
-import { payloadUpgradePage } from './event-page/payload-upgrade-page.ts';
 import { findingsPage } from './findings-page.ts';
 import { readHistory } from './history.ts';
 import { indexPage } from './index-page.ts';
@@ -32,36 +31,28 @@ export function referencePages(): Map<string, string> {
     ['webhooks/findings.md', findingsPage()],
   ]);
   for (const contract of contracts) {
-    const { name, history } = contract;
-    for (const version of contract.versions) {
-      const path = `${name}/${version.version}`;
-      const title = `the ${name} interface, ${version.version}`;
+    const { name, history, versions } = contract;
+    const of = `the ${name} interface`;
+    for (const version of versions) {
       const subject = version.version;
-      pages.set(`${path}.md`, interfacePage(contract, version));
-      pages.set(
-        `${path}.changelog.md`,
-        changelogPage({ title, history, subject, versionPage: `${version.version}.md`, root: '..' }),
-      );
+      pages.set(`${name}/${subject}.md`, interfacePage(contract, version));
+      pages.set(`${name}/${subject}.changelog.md`, changelogPage({ of, history, subject, root: '..' }));
     }
-    for (const { from, to } of upgrades(contract.versions)) {
+    for (const { from, to } of upgrades(versions)) {
       const differences = interfaceDifferences(packageFolder(name), from.version, to.version);
       pages.set(`${name}/${upgradeFile(from, to)}`, interfaceUpgradePage(contract, from, to, differences));
     }
   }
   for (const eventType of webhookEventTypes) {
-    const folder = `webhooks/${eventType.type}`;
-    for (const version of eventType.versions) {
-      const title = `${eventType.type}, ${version.version}`;
-      const subject = `${eventType.type}/${version.version}`;
-      pages.set(`${folder}/${version.version}.md`, eventPage(events, eventType, version));
-      pages.set(
-        `${folder}/${version.version}.changelog.md`,
-        changelogPage({ title, history: events, subject, versionPage: `${version.version}.md`, root: '../..' }),
-      );
+    const { type, versions } = eventType;
+    for (const version of versions) {
+      const subject = `${type}/${version.version}`;
+      const changelog = changelogPage({ of: type, history: events, subject, root: '../..' });
+      pages.set(`webhooks/${subject}.md`, eventPage(events, eventType, version));
+      pages.set(`webhooks/${subject}.changelog.md`, changelog);
     }
-    for (const { from, to } of upgrades(eventType.versions)) {
-      pages.set(`${folder}/${upgradeFile(from, to)}`, payloadUpgradePage(events, eventType.type, from, to));
-    }
+    for (const { from, to } of upgrades(versions))
+      pages.set(`webhooks/${type}/${upgradeFile(from, to)}`, payloadUpgradePage(events, type, from, to));
   }
   return pages;
 }

@@ -1,7 +1,7 @@
 import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/domain';
 import { signWebhook } from '@deedwire/webhook-signing';
+import type { ListedVersion } from '../../event-versions.ts';
 import { deliveryHeaderDescriptions, descriptionOf } from '../descriptions.ts';
-import type { Lifecycle } from '../lifecycle.ts';
 import { codeBlock } from '../markdown.ts';
 
 /** A valid secret whose decoded bytes say that it is an example. */
@@ -17,7 +17,7 @@ export interface EventBody {
 }
 
 /** A delivery as its receiver sees it. The signatures verify with the example secret. */
-export function exampleDelivery(body: EventBody, version: Lifecycle): string {
+export function exampleDelivery(body: EventBody, version: ListedVersion): string {
   const id = 'gid://service/WebhookDelivery/88';
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);
   const rawBody = JSON.stringify(body);

@@ -19,8 +19,8 @@ export function interfaceUpgradePage(
   differences: readonly Difference[],
 ): string {
   const release = releaseOf(history, to.version, null);
-  return page([
-    ...upgradeIntroduction({ subject: `the ${name} interface`, versionsPage: '../../versions.md' }, from, to, [
+  return page(`Upgrade the ${name} interface from ${from.version} to ${to.version}`, [
+    ...upgradeIntroduction({ root: '..' }, from, to, [
       `Install ${code(history.packageName)} ${release === null ? 'in its next release' : `${release} or later`}, and generate your types from ${to.version}.`,
       'Change the operations that the breaking changes affect. The examples below show each of them before and after.',
       `Send ${code(`X-Service-Schema-Version: ${to.version}`)} with the changed operation. Each request chooses its version, so you can move one operation at a time. To go back, send ${from.version} again.`,
