@@ -25,7 +25,7 @@ export function deriveFixtures(schema: PayloadSchema, typical: object): Map<stri
   const fixtures = new Map<string, unknown>();
   const date = String(valueAt(typical, ['version']));
   const add = (path: string, body: unknown): void => void fixtures.set(`${path}.json`, body);
-  const set = (path: readonly string[], value: unknown): unknown => change(typical, path, () => value);
+  const set = (path: readonly string[], value: unknown): unknown => change(typical, path, value);
 
   add('reject/not-an-object', [typical]);
   add('accept/other-namespace', set(['id'], 'gid://acme-2/WebhookEvent/1'));
@@ -36,11 +36,7 @@ export function deriveFixtures(schema: PayloadSchema, typical: object): Map<stri
   for (const { path, schema: field, isRequired, isNullable } of fieldsOf(schema, typical)) {
     const name = path.map(kebabCase).join('-');
     const value = valueAt(typical, path);
-    if (isRequired)
-      add(
-        `reject/missing-${name}`,
-        change(typical, path, () => undefined),
-      );
+    if (isRequired) add(`reject/missing-${name}`, set(path, undefined));
     add(`${isNullable ? 'accept' : 'reject'}/null-${name}`, set(path, null));
     add(`reject/wrong-type-${name}`, set(path, wrongTypeOf(value)));
     if (field.const !== undefined && path.length > 1) add(`reject/other-value-${name}`, set(path, 'another value'));
@@ -89,9 +85,9 @@ function valueAt(body: unknown, path: readonly string[]): unknown {
 }
 
 /** A copy with another value at the path, or without the field if the value is undefined. */
-function change(body: unknown, path: readonly string[], value: () => unknown): unknown {
+function change(body: unknown, path: readonly string[], value: unknown): unknown {
   const [name, ...rest] = path;
-  if (name === undefined) return value();
+  if (name === undefined) return value;
   if (!isRecord(body)) throw new Error(`The typical body has no object above ${path.join('.')}.`);
   const changed = change(body[name], rest, value);
   const fields = Object.entries(body).map(([key, old]) => [key, key === name ? changed : old] as const);

@@ -1,9 +1,7 @@
-import { type Change, compareGraphql, compareManifests, type SourceText } from '@deedwire/contract-check';
+import { compareGraphql, compareManifests, type SourceText } from '@deedwire/contract-check';
 import type { RecordedChange } from '@deedwire/release';
 import { readText } from '../workspace-files.ts';
 import { code, table } from './markdown.ts';
-
-export type Difference = Pick<Change, 'coordinate' | 'verdict' | 'message'>;
 
 /** @param file path relative to the workspace root */
 export function sourceOf(file: string): SourceText {
@@ -11,7 +9,7 @@ export function sourceOf(file: string): SourceText {
 }
 
 /** The changes that matter when you migrate from an older version. Changes to descriptions are omitted. */
-export function describeDifferences(olderVersion: string, differences: readonly Difference[]): string[] {
+export function describeDifferences(olderVersion: string, differences: readonly RecordedChange[]): string[] {
   return [`## Changes since ${olderVersion}`, differenceTable(differences)];
 }
 
@@ -45,17 +43,20 @@ export function isBreaking({ verdict }: RecordedChange): boolean {
 }
 
 /** The breaking and the other changes between two versions, for an upgrade guide. */
-export function describeUpgrade(differences: readonly Difference[]): string[] {
+export function describeUpgrade(differences: readonly RecordedChange[]): string[] {
   const breaking = new Set(differences.filter(isBreaking).map(({ coordinate }) => coordinate));
   const [required, others] = [true, false].map((isRequired) =>
     differences.filter(({ coordinate, verdict }) => verdict !== 'patch' && breaking.has(coordinate) === isRequired),
   );
-  const tableOf = (list: readonly Difference[] = []): string => (list.length === 0 ? 'None.' : differenceTable(list));
-  return ['## Breaking changes', tableOf(required), '## Other changes', tableOf(others)];
+  return ['## Breaking changes', tableOrNone(required), '## Other changes', tableOrNone(others)];
+}
+
+function tableOrNone(differences: readonly RecordedChange[] = []): string {
+  return differences.length === 0 ? 'None.' : differenceTable(differences);
 }
 
 /** @param folder of the contract package, relative to the workspace root */
-export function interfaceDifferences(folder: string, older: string, newer: string): Difference[] {
+export function interfaceDifferences(folder: string, older: string, newer: string): RecordedChange[] {
   const source = (version: string, kind: string) => sourceOf(`${folder}/versions/${version}.${kind}`);
   const schemas = compareGraphql(source(older, 'graphql'), source(newer, 'graphql'));
   const manifests = compareManifests(source(older, 'manifest.json'), source(newer, 'manifest.json'));

@@ -1,3 +1,4 @@
+import { exampleFindings } from '@deedwire/webhook-diagnosis';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { Generated } from '../generated.ts';
 import { readText } from '../workspace-files.ts';
@@ -12,13 +13,12 @@ import {
   schemaPathOf,
   withoutNull,
 } from './event-page/payload-fields.ts';
-import { findingsPage } from './findings-page.ts';
 import { readHistory } from './history.ts';
 import { indexPage } from './index-page.ts';
 import { packageFolder, readInterfaceContracts } from './interface-contracts.ts';
 import { interfacePage } from './interface-page/interface-page.ts';
 import { interfaceUpgradePage } from './interface-page/interface-upgrade-page.ts';
-import { code, table } from './markdown.ts';
+import { code, link, page, table } from './markdown.ts';
 import { upgradeFile, upgrades } from './upgrade-links.ts';
 
 /** Every page, by its path in `docs/reference`. */
@@ -55,6 +55,19 @@ export function referencePages(): Map<string, string> {
       pages.set(`webhooks/${type}/${upgradeFile(from, to)}`, payloadUpgradePage(events, type, from, to));
   }
   return pages;
+}
+
+/** The page about what `verify` finds in a captured request, with an anchor for each code. */
+function findingsPage(): string {
+  return page('Findings', [
+    `What \`deedwire-operator webhook verify\` and ${link('`deedwire-webhook-receiver verify`', '../../../packages/webhook-receiver/README.md')} find in a request whose signature a receiver rejects, and what to do. Names and numbers in these texts are examples.`,
+    ...[...Map.groupBy(exampleFindings(), (finding) => finding.code)]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([heading, findings]) => [
+        `## ${heading}`,
+        ...findings.map(({ problem, remedy }) => `**${problem}** ${remedy}`),
+      ]),
+  ]);
 }
 
 const folder = 'docs/reference';

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { interfaceNames } from '@deedwire/domain';
+import { runCodegen } from '../codegen.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
 import { type Manifest, readManifest } from '../reference/manifest.ts';
 import { readText } from '../workspace-files.ts';
-import { clientTypes, type ServedVersion } from './client-types.ts';
 
-interface Version extends ServedVersion {
+interface Version {
+  readonly date: string;
   readonly listed: ListedVersion;
+  readonly sdl: string;
   readonly manifest: Manifest;
 }
 
@@ -48,9 +50,36 @@ function readVersions(folder: string): Version[] {
   return readInterfaceVersions(folder).map((listed) => {
     const date = listed.version;
     const sdl = readText(`${folder}/versions/${date}.graphql`);
-    const manifest = readManifest(`${folder}/versions/${date}.manifest.json`);
-    return { date, listed, sdl, manifest, errorCodes: Object.keys(manifest.errors) };
+    return { date, listed, sdl, manifest: readManifest(`${folder}/versions/${date}.manifest.json`) };
   });
+}
+
+/** The types of each version, as a client uses them: date → module. */
+async function clientTypes(versions: readonly Version[]): Promise<Map<string, string>> {
+  const texts = await runCodegen(import.meta.dirname, {
+    generates: Object.fromEntries(versions.map(({ date, sdl }) => [date, { schema: sdl, plugins: ['typescript'] }])),
+    config: {
+      // Keep generated types in the order of the SDL.
+      sort: false,
+      // Output enums are open: a `switch` over one needs a default, while a misspelled value is still an error.
+      enumsAsTypes: true,
+      futureProofEnums: true,
+      // A selected field is always present. An input field can be omitted.
+      avoidOptionals: { field: true },
+      inputMaybeValue: 'T | null | undefined',
+      skipTypename: true,
+      strictScalars: true,
+      scalars: { ID: 'string', Date: 'string', DateTime: 'string', Long: 'number' },
+    },
+  });
+  return new Map(
+    versions.map(({ date, manifest }) => [date, `${banner}\n${texts.get(date) ?? ''}\n${errorCodeType(manifest)}`]),
+  );
+}
+
+function errorCodeType({ errors }: Manifest): string {
+  const members = [...Object.keys(errors), '%future added value'].map((code) => `  | '${code}'`).join('\n');
+  return `\n/** The \`extensions.code\` of an error. New codes can appear. */\nexport type ErrorCode =\n${members};\n`;
 }
 
 function costs(manifest: Manifest): object {

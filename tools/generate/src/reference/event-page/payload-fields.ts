@@ -1,6 +1,7 @@
 import { compareJsonSchemas } from '@deedwire/contract-check';
+import type { RecordedChange } from '@deedwire/release';
 import { readText } from '../../workspace-files.ts';
-import { type Difference, sourceOf } from '../differences.ts';
+import { sourceOf } from '../differences.ts';
 import type { Remark } from '../history.ts';
 import type { EventBody } from './example-delivery.ts';
 
@@ -122,7 +123,7 @@ export function readTypicalBody(type: string, version: string): EventBody {
  * @param older path of a JSON Schema, relative to the workspace root
  * @param newer path of a JSON Schema, relative to the workspace root
  */
-export function payloadDifferences(older: string, newer: string): Difference[] {
+export function payloadDifferences(older: string, newer: string): RecordedChange[] {
   const before = pathsOf(older);
   const after = pathsOf(newer);
   const { changes } = compareJsonSchemas(sourceOf(older), sourceOf(newer), { direction: 'producer' });

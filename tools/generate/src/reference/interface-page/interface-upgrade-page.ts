@@ -1,4 +1,5 @@
-import { describeUpgrade, type Difference, isBreaking } from '../differences.ts';
+import type { RecordedChange } from '@deedwire/release';
+import { describeUpgrade, isBreaking } from '../differences.ts';
 import type { Example } from '../examples.ts';
 import { releaseOf } from '../history.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
@@ -16,7 +17,7 @@ export function interfaceUpgradePage(
   { name, history }: Pick<InterfaceContract, 'name' | 'history'>,
   from: InterfaceVersion,
   to: InterfaceVersion,
-  differences: readonly Difference[],
+  differences: readonly RecordedChange[],
 ): string {
   const release = releaseOf(history, to.version, null);
   return page(`Upgrade the ${name} interface from ${from.version} to ${to.version}`, [
@@ -33,7 +34,7 @@ export function interfaceUpgradePage(
 function describeOperations(
   from: InterfaceVersion,
   to: InterfaceVersion,
-  differences: readonly Difference[],
+  differences: readonly RecordedChange[],
 ): string[] {
   const breaking = new Set(differences.filter(isBreaking).map(({ coordinate }) => coordinate));
   const pairs = from.examples.map((before) => ({
