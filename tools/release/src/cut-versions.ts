@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkContracts, run, sunsetProblems, workspaceRoot } from '@deedwire/checks';
 import { pendingChangesets, readWorkspacePackages } from './plan.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, succeed } from './release-error.ts';
 import { readContracts, readRecords, recordOf, type ReportedChange, writeRecord } from './release-record.ts';
 
 export interface CutVersion {
@@ -21,16 +21,13 @@ export interface CutVersion {
 export async function cutVersions(): Promise<CutVersion[]> {
   if (pendingChangesets(workspaceRoot).length === 0) return [];
   // This must happen before the versions are raised: a raised version declares a bump.
-  const contracts = await checkContracts();
-  if (!contracts.succeeded)
-    throw new ReleaseError(`The changesets declare a smaller bump than the changes need:\n${contracts.output.trim()}`);
+  await succeed('The changesets declare a smaller bump than the changes need', checkContracts());
   const problems = sunsetProblems(workspaceRoot, new Date());
   if (problems.length > 0) throw new ReleaseError(problems.join('\n'));
 
   const changes = await readChanges();
   const before = new Map(readWorkspacePackages(workspaceRoot).map(({ name, version }) => [name, version]));
-  const { succeeded, output } = await run('changeset', ['version']);
-  if (!succeeded) throw new ReleaseError(`\`changeset version\` failed:\n${output.trim()}`);
+  await succeed('`changeset version` failed', run('changeset', ['version']));
   const cut: CutVersion[] = [];
   for (const { name, version, path } of readWorkspacePackages(workspaceRoot)) {
     const from = before.get(name) ?? version;
@@ -43,7 +40,9 @@ export async function cutVersions(): Promise<CutVersion[]> {
     cut.push({ name, from, to: version });
   }
   for (const { name, to } of cut) if (name === '@deedwire/contract-check') pinAction(to);
-  await generateReference();
+  // The reference names the release of each addition: what the next release added, this one has added now.
+  const generate = ['--conditions=deedwire-source', 'tools/generate/src/main.ts', 'reference'];
+  await succeed('Could not generate docs/reference', run('node', generate));
   return cut;
 }
 
@@ -52,16 +51,6 @@ function pinAction(version: string): void {
   const file = join(workspaceRoot, 'packages/contract-check/action/action.yml');
   const pinned = readFileSync(file, 'utf8').replace(/(@deedwire\/contract-check@)\d+/, `$1${version.split('.')[0]}`);
   writeFileSync(file, pinned);
-}
-
-/** The reference names the release of each addition: what the next release added, this one has added now. */
-async function generateReference(): Promise<void> {
-  const { succeeded, output } = await run('node', [
-    '--conditions=deedwire-source',
-    'tools/generate/src/main.ts',
-    'reference',
-  ]);
-  if (!succeeded) throw new ReleaseError(`Could not generate docs/reference:\n${output.trim()}`);
 }
 
 type PackageChange = ReportedChange & { package: string };

@@ -1,5 +1,5 @@
 import { run } from '@deedwire/checks';
-import { ReleaseError } from './release-error.ts';
+import { succeed } from './release-error.ts';
 
 /**
  * Runs git in a repository and returns its output.
@@ -7,8 +7,7 @@ import { ReleaseError } from './release-error.ts';
  * @throws {ReleaseError} if git fails
  */
 export async function git(root: string, ...gitArguments: string[]): Promise<string> {
-  const { succeeded, stdout, output } = await run('git', gitArguments, root);
-  if (!succeeded) throw new ReleaseError(`git ${gitArguments.join(' ')}: ${output.trim()}`);
+  const { stdout } = await succeed(`git ${gitArguments.join(' ')} failed`, run('git', gitArguments, root));
   return stdout;
 }
 

@@ -17,7 +17,7 @@ import {
 } from './plan.ts';
 import { publishPacked } from './publish-packed.ts';
 import type { Registry } from './registry.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, succeed } from './release-error.ts';
 import { findUnserved } from './served-by.ts';
 import { lint, pack, type Tarball } from './tarball.ts';
 
@@ -83,7 +83,10 @@ export async function packRelease(folder: string, options: PackOptions): Promise
 /** Writes the tarballs only. Returns null if everything is released. */
 async function packInto(folder: string, { registry, provenance, say }: PackOptions): Promise<PackedRelease | null> {
   const packages = readWorkspacePackages(workspaceRoot);
-  const published = await lookUp(registry, packages);
+  const isPublic = packages.filter(({ kind }) => kind === 'public');
+  const published = new Map(
+    await Promise.all(isPublic.map(async ({ name }) => [name, await registry.versionsOf(name)] as const)),
+  );
   const plan = planRelease(packages, { published, tags: await allTags(workspaceRoot) });
   if (plan.publish.length === 0 && plan.tag.length === 0) {
     say('Everything is released.');
@@ -94,7 +97,8 @@ async function packInto(folder: string, { registry, provenance, say }: PackOptio
   await checkAgainstPublished(plan.publish, published, registry);
   await rejectUnserved(plan, packages);
   // Last, because it takes longer than the other checks together.
-  const tarballs = await makeTarballs(plan.publish, folder);
+  const tarballs = plan.publish.length === 0 ? [] : await buildTarballs(plan.publish, folder);
+  await Promise.all(tarballs.map(lint));
   return {
     commit: (await git(workspaceRoot, 'rev-parse', 'HEAD')).trim(),
     packages: await Promise.all(
@@ -113,14 +117,8 @@ async function packInto(folder: string, { registry, provenance, say }: PackOptio
 /** In the CycloneDX format, one for each app. */
 async function writeBillsOfMaterials(folder: string): Promise<void> {
   const sbom = ['sbom', '--split', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod'];
-  const { succeeded, output } = await run('pnpm', [
-    '--filter',
-    './apps/*',
-    ...sbom,
-    '--out',
-    join(folder, '%s-%v.cdx.json'),
-  ]);
-  if (!succeeded) throw new ReleaseError(`Could not write the bills of materials:\n${output.trim()}`);
+  const writing = run('pnpm', ['--filter', './apps/*', ...sbom, '--out', join(folder, '%s-%v.cdx.json')]);
+  await succeed('Could not write the bills of materials', writing);
 }
 
 function temporaryFolder() {
@@ -137,13 +135,6 @@ async function refuseUnversioned(dryRun: boolean): Promise<void> {
   }
   const changed = (await git(workspaceRoot, 'status', '--porcelain')).trimEnd();
   if (changed !== '' && !dryRun) throw new ReleaseError(`The working tree has uncommitted changes:\n${changed}`);
-}
-
-async function lookUp(registry: Registry, packages: readonly WorkspacePackage[]): Promise<Map<string, string[]>> {
-  const published = packages.filter(({ kind }) => kind === 'public');
-  return new Map(
-    await Promise.all(published.map(async ({ name }) => [name, await registry.versionsOf(name)] as const)),
-  );
 }
 
 function rejectUnreleasable(plan: ReleasePlan, provenance: boolean): void {
@@ -164,21 +155,13 @@ async function rejectUncut(): Promise<void> {
 
 /** An app must serve what a contract promises, and must be released with it. */
 async function rejectUnserved(plan: ReleasePlan, packages: readonly WorkspacePackage[]): Promise<void> {
-  const served = await checkServedSchemas();
-  if (!served.succeeded) throw new ReleaseError(`The apps do not serve their contracts:\n${served.output.trim()}`);
+  await succeed('The apps do not serve their contracts', checkServedSchemas());
   const unserved = await findUnserved(workspaceRoot, plan, packages);
   if (unserved.length > 0) {
     throw new ReleaseError(
       `No released app serves the contract of ${unserved.join(', ')}. Add a changeset for the app that serves it.`,
     );
   }
-}
-
-async function makeTarballs(packages: readonly WorkspacePackage[], folder: string): Promise<Tarball[]> {
-  if (packages.length === 0) return [];
-  const tarballs = await buildTarballs(packages, folder);
-  await Promise.all(tarballs.map(lint));
-  return tarballs;
 }
 
 /** Builds and packs all public packages, whatever the registry has. Each comes after its dependencies. */
@@ -193,8 +176,7 @@ async function buildTarballs(packages: readonly WorkspacePackage[], folder: stri
     packages.map(({ path }) => rm(join(workspaceRoot, path, 'dist'), { recursive: true, force: true })),
   );
   const filters = packages.map(({ name }) => `--filter=${name}`);
-  const { succeeded, output } = await run('turbo', ['run', 'build', ...filters, '--output-logs=errors-only']);
-  if (!succeeded) throw new ReleaseError(`The build failed:\n${output.trim()}`);
+  await succeed('The build failed', run('turbo', ['run', 'build', ...filters, '--output-logs=errors-only']));
   return Promise.all(packages.map((each) => pack(each, folder)));
 }
 
@@ -210,14 +192,11 @@ async function checkAgainstPublished(
     return predecessor === null ? [] : [registry.download(`${name}@${predecessor}`, folder.path)];
   });
   // The dates in versions.json are checked on the day on which the versions were cut: the release may run later.
-  const { succeeded, output } = await checkContracts({
-    tarballs: await Promise.all(downloads),
-    today: await dayOfCommit(workspaceRoot),
-  });
-  if (!succeeded)
-    throw new ReleaseError(
-      `The versions are raised by less than the changes since the published versions need:\n${output.trim()}`,
-    );
+  const today = await dayOfCommit(workspaceRoot);
+  await succeed(
+    'The versions are raised by less than the changes since the published versions need',
+    checkContracts({ tarballs: await Promise.all(downloads), today }),
+  );
 }
 
 async function tag(name: string, say: (line: string) => void): Promise<void> {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contractFilesOf } from './contract-files.ts';
+import { contractFilesOf, statesFile } from './contract-files.ts';
 import { coordinatesOf } from './coordinates.ts';
 
 /** A change as `contract-check` reports it. */
@@ -63,8 +63,6 @@ export interface RecordedContracts {
   /** The text of `versions.json`. Null if the package has none. */
   readonly states: string | null;
 }
-
-const statesFile = 'versions.json';
 
 export function readContracts(packageFolder: string): RecordedContracts {
   const read = (path: string): string => readFileSync(join(packageFolder, path), 'utf8');

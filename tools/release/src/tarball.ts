@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, workspaceRoot } from '@deedwire/checks';
 import type { WorkspacePackage } from './plan.ts';
-import { ReleaseError } from './release-error.ts';
+import { ReleaseError, succeed } from './release-error.ts';
 
 export interface Tarball {
   of: WorkspacePackage;
@@ -14,14 +14,8 @@ export interface Tarball {
 
 /** Packs a package for publishing: resolves catalog and workspace versions, applies `publishConfig`, adds the license. */
 export async function pack(of: WorkspacePackage, folder: string): Promise<Tarball> {
-  const packageFolder = join(workspaceRoot, of.path);
-  const { succeeded, stdout, output } = await run(
-    'pnpm',
-    ['pack', '--json', '--pack-destination', folder],
-    packageFolder,
-  );
-  if (!succeeded)
-    throw new ReleaseError(`Could not pack ${of.name} (was this script started by pnpm?):\n${output.trim()}`);
+  const packing = run('pnpm', ['pack', '--json', '--pack-destination', folder], join(workspaceRoot, of.path));
+  const { stdout } = await succeed(`Could not pack ${of.name} (was this script started by pnpm?)`, packing);
   const { filename, files }: { filename: string; files: { path: string }[] } = JSON.parse(stdout);
   return { of, file: filename, paths: files.map(({ path }) => path) };
 }
