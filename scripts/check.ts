@@ -1,5 +1,4 @@
 /** `pnpm check`: all static checks. It changes no file. */
-import { readFileSync } from 'node:fs';
 import {
   checkContracts,
   checkGeneratedFiles,
@@ -9,6 +8,7 @@ import {
   run,
   type CommandResult,
 } from '../tools/checks/src/index.ts';
+import { packageManagerCommand as pnpm } from '../tools/dev-environment/src/workspace.ts';
 import { endWithReader } from './end-with-reader.ts';
 
 endWithReader();
@@ -21,9 +21,6 @@ interface Step {
   /** Runs tests of the project `unit`, which `pnpm test` would run twice. */
   isUnitTest?: true;
 }
-
-/** As the documents name it, because a newcomer has no pnpm. */
-const pnpm = `npx -y ${readPackageManager()}`;
 
 // First: what is not written yet makes generated files out of date, and fails other checks.
 const todos: Step = {
@@ -129,13 +126,6 @@ async function perform(step: Step): Promise<{ step: Step; result: CommandResult 
     `${succeeded ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)\n${succeeded ? warnings : `${remedy}${output.trimEnd().replaceAll(/^( +)pnpm /gm, `$1${pnpm} `)}\n`}`,
   );
   return { step, result };
-}
-
-function readPackageManager(): string {
-  const { packageManager }: { packageManager: string } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
-  return packageManager.split('+', 1).join('');
 }
 
 if (import.meta.main) {

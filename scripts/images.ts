@@ -1,14 +1,15 @@
 /** `pnpm images`: builds the container images of the apps, or the same folders without a container. */
-import { mkdir, mkdtempDisposable, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtempDisposable, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { workspaceRoot } from '../tools/checks/src/run.ts';
+import { packageManager } from '../tools/dev-environment/src/workspace.ts';
 import { deployApp } from './images/app-folder.ts';
 import { makeBase } from './images/base.ts';
 import { writeBillOfMaterials } from './images/bill-of-materials.ts';
 import { buildImage } from './images/build-image.ts';
 import { appNames, readBuild, type Build } from './images/build.ts';
 import { CommandError, run } from './images/command.ts';
-import { copyNode } from './images/node.ts';
 import { runScript, UsageError } from './run-script.ts';
 
 const help = `Usage: pnpm images [options] [app]…
@@ -44,6 +45,12 @@ interface Options {
   cache: boolean;
 }
 
+/** Copies the Node of the scripts, which the workspace installs from npm. */
+async function copyNode(target: string): Promise<void> {
+  await copyFile(join(workspaceRoot, `node_modules/node-linux-${process.arch}/bin/node`), target);
+  await chmod(target, 0o755);
+}
+
 function folderOf(path: string | undefined): string | null {
   return path === undefined ? null : resolve(path);
 }
@@ -69,7 +76,7 @@ async function buildImages(apps: readonly string[], build: Build, options: Optio
     const name = `${app}-${build.versions[app]}`;
     if (options.sbom !== null) {
       await mkdir(options.sbom, { recursive: true });
-      await writeBillOfMaterials(app, build, packages, join(options.sbom, `${name}.cdx.json`));
+      await writeBillOfMaterials(app, packages, join(options.sbom, `${name}.cdx.json`));
     }
     if (options.archive !== null) {
       await mkdir(options.archive, { recursive: true });
@@ -95,7 +102,7 @@ await runScript({
     const apps = positionals.length === 0 ? appNames : positionals;
     const build = await readBuild();
     const filters = apps.map((app) => `--filter=@deedwire/${app}`);
-    await run('npx', ['-y', build.packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
+    await run('npx', ['-y', packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
     if (folders !== undefined) return writeFolders(apps, build, resolve(folders));
     return buildImages(apps, build, {
       prefix: values.prefix ?? 'localhost/deedwire',

@@ -1,6 +1,7 @@
 import { mkdtempDisposable, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { packageManager } from '../../tools/dev-environment/src/workspace.ts';
 import type { Build } from './build.ts';
 import { run } from './command.ts';
 import { copyTree, writeReadable } from './copy-tree.ts';
@@ -30,7 +31,7 @@ export async function deployApp(app: string, build: Build, folder: string): Prom
   const deployed = join(temporary.path, app);
   // The names of folders in `.pnpm`, and the dependencies in package.json, contain the path of the workspace.
   const options = ['--prod', '--config.node-linker=hoisted'];
-  await run('npx', ['-y', build.packageManager, '--filter', `@deedwire/${app}`, 'deploy', ...options, deployed]);
+  await run('npx', ['-y', packageManager, '--filter', `@deedwire/${app}`, 'deploy', ...options, deployed]);
   await rm(folder, { recursive: true, force: true });
   await copyTree(deployed, folder, { keep: isRead, hasPrograms: false });
   const { name, version, type, engines } = JSON.parse(await readFile(join(deployed, 'package.json'), 'utf8'));

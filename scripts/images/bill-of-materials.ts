@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { workspaceRoot } from '../../tools/checks/src/run.ts';
+import { packageManager } from '../../tools/dev-environment/src/workspace.ts';
 import type { DebianPackage } from './base.ts';
-import type { Build } from './build.ts';
-import { run, workspaceRoot } from './command.ts';
+import { run } from './command.ts';
 
 /** A component of CycloneDX. */
 interface Component {
@@ -20,7 +21,6 @@ function component(type: string, name: string, version: string, purl: string): C
 /** Writes what `pnpm sbom` says about an app, with Node and the packages of Debian that its image contains. */
 export async function writeBillOfMaterials(
   app: string,
-  { packageManager }: Build,
   packages: readonly DebianPackage[],
   file: string,
 ): Promise<void> {

@@ -1,8 +1,9 @@
 import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { workspaceRoot } from '../../tools/checks/src/run.ts';
 import type { Build } from './build.ts';
-import { run, workspaceRoot } from './command.ts';
+import { run } from './command.ts';
 
 export interface Image {
   /** For example `localhost/deedwire/lender-api:0.12.0`. */

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { appOf, deployedInterfaces } from '../../packages/domain/src/interfaces.ts';
-import { run, workspaceRoot } from './command.ts';
+import { workspaceRoot } from '../../tools/checks/src/run.ts';
+import { run } from './command.ts';
 
 export const appNames: readonly string[] = [...deployedInterfaces.map(appOf), 'webhook-worker', 'operator-cli'];
 
@@ -13,12 +14,6 @@ export interface Build {
   epoch: number;
   /** Of each app. */
   versions: Readonly<Record<string, string>>;
-  /** For example `pnpm@12.21.0`. */
-  packageManager: string;
-}
-
-async function readJson<T>(path: string): Promise<T> {
-  return JSON.parse(await readFile(join(workspaceRoot, path), 'utf8'));
 }
 
 export async function readBuild(): Promise<Build> {
@@ -26,15 +21,12 @@ export async function readBuild(): Promise<Build> {
   const changed = await run('git', ['status', '--porcelain', '--untracked-files=no']);
   const epoch = process.env['SOURCE_DATE_EPOCH'] ?? (await run('git', ['log', '-1', '--format=%ct']));
   const versions = appNames.map(async (app): Promise<[string, string]> => {
-    const { version } = await readJson<{ version: string }>(`apps/${app}/package.json`);
+    const { version } = JSON.parse(await readFile(join(workspaceRoot, `apps/${app}/package.json`), 'utf8'));
     return [app, version];
   });
-  const { packageManager } = await readJson<{ packageManager: string }>('package.json');
   return {
     commit: changed === '' ? commit : `${commit}-modified`,
     epoch: Number(epoch),
     versions: Object.fromEntries(await Promise.all(versions)),
-    // npx does not accept the hash after `+`.
-    packageManager: packageManager.replace(/\+.*/, ''),
   };
 }

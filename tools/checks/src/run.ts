@@ -18,9 +18,19 @@ export interface ToolResult extends CommandResult {
   stdout: string;
 }
 
-/** Runs a tool of the workspace by name and captures its output. The default folder is the workspace root. */
-export function run(tool: string, toolArguments: readonly string[], cwd = workspaceRoot): Promise<ToolResult> {
-  const child = spawn(tool, toolArguments, { cwd, env: toolEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * Runs a tool of the workspace by name and captures its output. The default folder is the workspace root.
+ *
+ * @param furtherEnv further variables of its environment
+ */
+export function run(
+  tool: string,
+  toolArguments: readonly string[],
+  cwd = workspaceRoot,
+  furtherEnv: Readonly<Record<string, string>> = {},
+): Promise<ToolResult> {
+  const env = { ...toolEnvironment(), ...furtherEnv };
+  const child = spawn(tool, toolArguments, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [all, standard]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => {
     all.push(chunk);
@@ -28,7 +38,10 @@ export function run(tool: string, toolArguments: readonly string[], cwd = worksp
   });
   child.stderr.on('data', (chunk: Buffer) => all.push(chunk));
   return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ succeeded: false, output: error.message, stdout: '' }));
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      const output = error.code === 'ENOENT' ? `${tool} is not installed` : error.message;
+      resolve({ succeeded: false, output, stdout: '' });
+    });
     child.on('close', (code) => resolve({ succeeded: code === 0, output: text(all), stdout: text(standard) }));
   });
 }
