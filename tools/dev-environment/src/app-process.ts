@@ -56,15 +56,16 @@ export async function startApp(options: AppOptions) {
   const { name, onLine, waitFor = 'ready' } = options;
   const lastLines: string[] = [];
   const child = spawnApp(options);
-  const ended = watchEnd(child);
+  const ended = once(child, 'exit').then((): AppEnd => ({ exitCode: child.exitCode, signal: child.signalCode }));
   const listening = Promise.withResolvers<Addresses>();
-  eachLine(child, (line) => {
-    onLine?.(line);
-    lastLines.push(line);
-    if (lastLines.length > keptLines) lastLines.shift();
-    const addresses = listeningAddresses(line);
-    if (addresses !== null) listening.resolve(addresses);
-  });
+  for (const input of [child.stdout, child.stderr].filter((stream) => stream !== null))
+    createInterface({ input }).on('line', (line) => {
+      onLine?.(line);
+      lastLines.push(line);
+      if (lastLines.length > keptLines) lastLines.shift();
+      const addresses = listeningAddresses(line);
+      if (addresses !== null) listening.resolve(addresses);
+    });
   const tooLate = AbortSignal.timeout(startTimeoutMs);
   try {
     const gone = ended.then(({ exitCode, signal }) =>
@@ -108,17 +109,6 @@ function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOp
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-}
-
-async function watchEnd(child: ChildProcess): Promise<AppEnd> {
-  await once(child, 'exit');
-  return { exitCode: child.exitCode, signal: child.signalCode };
-}
-
-function eachLine(child: ChildProcess, take: (line: string) => void): void {
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream) createInterface({ input: stream }).on('line', take);
-  }
 }
 
 interface Addresses {

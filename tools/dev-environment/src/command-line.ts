@@ -34,12 +34,7 @@ export class CannotStartError extends Error {
 
 const command = `${packageManagerCommand} dev`;
 
-export interface DevOptions {
-  /** Start a sample receiver and subscribe it to every event type. */
-  receiver: boolean;
-  /** Print the help and exit. */
-  help: boolean;
-}
+export type DevOptions = ReturnType<typeof parseDevOptions>;
 
 const portVariables = [
   ...interfaceNames.map((name, index) => [
@@ -75,7 +70,7 @@ ${portVariables.join('\n')}
 `;
 
 /** @throws {UsageError} for an unknown option and for any other argument */
-export function parseDevOptions(commandArguments: readonly string[]): DevOptions {
+export function parseDevOptions(commandArguments: readonly string[]) {
   const flag = { type: 'boolean', default: false } as const;
   return parseOptions(command, { receiver: flag, help: { ...flag, short: 'h' } }, commandArguments);
 }

@@ -5,7 +5,7 @@ import { issueCredential } from '@deedwire/actions';
 import { deliveryHeaders, type InterfaceName, interfaceNames, names } from '@deedwire/domain';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { readConfig } from '@deedwire/service-runtime';
-import { createStore, migrate } from '@deedwire/store';
+import { migrate } from '@deedwire/store';
 import {
   type Credential,
   credentialHeaders,
@@ -21,7 +21,7 @@ import { buildPortal } from './build-portal.ts';
 import { callOperator } from './call-operator.ts';
 import { parseOptions, UsageError } from './command-line.ts';
 import { devConfig } from './dev-config.ts';
-import { ensureOpenReferrals, seed, seedContext } from './seed.ts';
+import { ensureOpenReferrals, seed, withSeedContext } from './seed.ts';
 import { createAppLogins, interfaceUrls, startSystem, type System } from './start-system.ts';
 import { fail, onReaderGone, print, readerGoneExitCode } from './terminal.ts';
 import { packageManagerCommand } from './workspace.ts';
@@ -77,17 +77,15 @@ const start: Steps = {
     databaseUrl = server.url;
     note(`${(await migrate(databaseUrl)).applied.length} migrations applied`);
   },
-  'Create organizations, credentials and referrals': async () => {
-    const store = createStore({ databaseUrl, applicationName: 'deedwire-demo' });
-    const context = seedContext(store, names.gidNamespace);
-    accounts = await seed(context);
-    const { id: accountId } = accounts.partner;
-    [referralId = ''] = await ensureOpenReferrals(context, accountId);
-    while (isKill && credentials.length < clients)
-      credentials.push(await issueCredential(context, { interfaceName: 'partner', accountId, clientId: null }));
-    await store.close();
-    note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
-  },
+  'Create organizations, credentials and referrals': () =>
+    withSeedContext(databaseUrl, names.gidNamespace, async (context) => {
+      accounts = await seed(context);
+      const { id: accountId } = accounts.partner;
+      [referralId = ''] = await ensureOpenReferrals(context, accountId);
+      while (isKill && credentials.length < clients)
+        credentials.push(await issueCredential(context, { interfaceName: 'partner', accountId, clientId: null }));
+      note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
+    }),
   'Start the apps, each as a separate process': async () => {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);

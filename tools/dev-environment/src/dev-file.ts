@@ -1,15 +1,13 @@
 import { variableOf } from '@deedwire/domain';
+import type { Credential } from '@deedwire/testing';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import { type AppName, perApp } from './app-process.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 import { interfaceUrls, type System } from './start-system.ts';
 
-export interface DevCaller {
+export interface DevCaller extends Credential {
   /** URL of the GraphQL endpoint. */
   url: string;
-  clientId: string;
-  apiKey: string;
-  organizationId: string;
 }
 
 /** The content of `<home>/dev.json`: the URLs, credentials and ids of the running system. */

@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
 import { appOf, type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
 import { readConfig } from '@deedwire/service-runtime';
-import { createStore, StoreUnavailableError } from '@deedwire/store';
+import { StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
@@ -17,7 +17,7 @@ import { type Home, openHome } from './home.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
 import { type SampleReceiver, startSampleReceiver } from './sample-receiver.ts';
-import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from './seed.ts';
+import { ensureOpenReferrals, seed, withLiveCredentials, withSeedContext } from './seed.ts';
 import { interfaceUrls, keepRunning, startSystem, type System } from './start-system.ts';
 import { pauseReceiver, subscribeReceiver } from './subscribe-receiver.ts';
 import { fail, onReaderGone, print } from './terminal.ts';
@@ -136,18 +136,15 @@ async function createPortalLinks(
   accounts: DevSeed,
   urls: Record<InterfaceName, string>,
 ): Promise<string[]> {
-  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
-  try {
+  return withSeedContext(databaseUrl, GID_NAMESPACE, async (context) => {
     const links: string[] = [];
     for (const name of interfaceNames) {
-      const context = { ...seedContext(store, GID_NAMESPACE), portalOrigin: new URL(urls[name]).origin };
       const input = { accountId: accounts[name].id, abilities, actor: 'dev', expiresInSeconds: 600 };
-      links.push((await createPortalLinkOfAccount(context, input)).url);
+      const portalOrigin = new URL(urls[name]).origin;
+      links.push((await createPortalLinkOfAccount({ ...context, portalOrigin }, input)).url);
     }
     return links;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const;
@@ -163,9 +160,7 @@ async function fill(
   state: DatabaseState,
   options: DevOptions,
 ): Promise<{ accounts: DevSeed; referrals: string[] }> {
-  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
-  const context = seedContext(store, config.GID_NAMESPACE);
-  try {
+  return withSeedContext(databaseUrl, config.GID_NAMESPACE, async (context) => {
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
     state.seed = accounts;
     await home.saveState();
@@ -173,9 +168,7 @@ async function fill(
       say('Paused the subscriptions of the sample receiver, which does not run without --receiver.');
     }
     return { accounts, referrals: await ensureOpenReferrals(context, accounts.partner.id) };
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** Relative to the working directory if the path is inside it. */

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { isPortFree } from '@deedwire/embedded-postgres';
 import { CannotStartError } from './command-line.ts';
 
 /**
@@ -14,23 +13,11 @@ export async function requireFreePorts(ports: Readonly<Record<string, number>>):
     if (port === 0) continue;
     const other = variables.get(port);
     if (other === undefined) variables.set(port, variable);
-    const problem = other !== undefined ? `already set by ${other}` : (await isFree(port)) ? null : 'in use';
+    const problem = other !== undefined ? `already set by ${other}` : (await isPortFree(port)) ? null : 'in use';
     if (problem !== null)
       problems.push(
         `${variable}: port ${port} is ${problem}. Set ${variable} to another port, or to 0 to select a free one.`,
       );
   }
   if (problems.length > 0) throw new CannotStartError(problems.join('\n'));
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
-  }
 }

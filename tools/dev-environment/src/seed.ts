@@ -13,7 +13,7 @@ import {
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type InterfaceName, interfaces } from '@deedwire/domain';
-import type { createStore, Store } from '@deedwire/store';
+import { createStore, type Store } from '@deedwire/store';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 
@@ -31,6 +31,20 @@ const openReferrals = 25;
 export function seedContext(store: Store, gidNamespace: string): OperatorContext {
   const operator = { name: 'seed', host: hostname(), requestId: randomUUID() };
   return { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
+}
+
+/** Opens a store for the work of this operator, and closes it afterwards. */
+export async function withSeedContext<Result>(
+  databaseUrl: string,
+  gidNamespace: string,
+  work: (context: OperatorContext) => Promise<Result>,
+): Promise<Result> {
+  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
+  try {
+    return await work(seedContext(store, gidNamespace));
+  } finally {
+    await store.close();
+  }
 }
 
 const accountNames: Partial<Record<AccountKey, string>> = {

@@ -4,6 +4,7 @@ import { appOf, type InterfaceApp, type InterfaceName, interfaces, perInterface 
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
 import { type AppName, appNames, perApp, type RunningApp, startApp } from './app-process.ts';
 import { documentationFiles } from './documentation.ts';
+import { workspaceRoot } from './workspace.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
 export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
@@ -50,14 +51,14 @@ export async function startSystem(options: SystemOptions) {
     env = {},
     appEnv = {},
     built = false,
-    workspace,
+    workspace = workspaceRoot,
     onLine,
   } = options;
 
   function start(
     name: AppName,
-    port: number,
-    adminPort: number,
+    port = 0,
+    adminPort = 0,
     furtherEnv: Readonly<Record<string, string>> = {},
     from = workspace,
     isBuilt = built,
@@ -65,7 +66,7 @@ export async function startSystem(options: SystemOptions) {
     return startApp({
       name,
       built: isBuilt,
-      ...(from !== undefined && { workspace: from }),
+      workspace: from,
       onLine: (line) => onLine?.(name, line),
       env: {
         HOST: '127.0.0.1',
@@ -94,7 +95,7 @@ export async function startSystem(options: SystemOptions) {
   const portOf = async (name: AppName): Promise<number> =>
     name === 'webhook-worker' ? 0 : ports[name] || (portal ? await findFreePort() : 0);
   const appPorts = await perApp(portOf);
-  const starting = names.map((name) => start(name, appPorts[name], adminPorts[name] ?? 0));
+  const starting = names.map((name) => start(name, appPorts[name], adminPorts[name]));
   const running = await Promise.all(starting).catch(async (error: unknown) => {
     await Promise.all(starting.map((app) => app.then((started) => started.stop()).catch(() => {})));
     throw error;

@@ -13,19 +13,24 @@ const found = new Set<number>();
  * stays free while a server that listens on it restarts. A process that asks for this port can take it before the caller.
  */
 export async function findFreePort(): Promise<number> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; attempt <= 100; attempt += 1) {
     const port = randomInt(lowest, highest + 1);
     if (found.has(port)) continue;
     found.add(port);
-    const server = createServer();
-    try {
-      await once(server.listen(port, '127.0.0.1'), 'listening');
-    } catch (error) {
-      if (attempt >= 100) throw new Error('No free TCP port was found on 127.0.0.1.', { cause: error });
-      continue;
-    }
-    server.close();
-    await once(server, 'close');
-    return port;
+    if (await isPortFree(port)) return port;
   }
+  throw new Error('No free TCP port was found on 127.0.0.1.');
+}
+
+/** Whether a server can listen on a port of 127.0.0.1. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
 }
