@@ -29,7 +29,6 @@ const todos: Step = {
   check: findTodos,
 };
 
-// Runs before the other checks, which would otherwise read files that the generators are writing.
 const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
 
 /**

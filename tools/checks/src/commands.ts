@@ -35,6 +35,13 @@ export async function findTodos(): Promise<CommandResult> {
   return { succeeded: output === '', output, isBlocking: output !== '' };
 }
 
+/** Compares the generated files with what the generators write. Changes no file. */
+export async function checkGeneratedFiles(): Promise<CommandResult> {
+  const result = await run('node', ['--conditions=deedwire-source', 'tools/generate/src/main.ts', '--check']);
+  // Otherwise a generator failed, and has printed why.
+  return { ...result, isBlocking: !result.succeeded && result.stdout === '' };
+}
+
 /** Compares the schema that each app serves with the SDL of the contract. */
 export function checkServedSchemas(): Promise<CommandResult> {
   return run('node', ['--conditions=deedwire-source', 'tools/checks/src/served-schemas/main.ts']);

@@ -1,5 +1,4 @@
-export { checkContracts, checkServedSchemas, findTodos } from './commands.ts';
-export { checkGeneratedFiles } from './generated-files.ts';
+export { checkContracts, checkGeneratedFiles, checkServedSchemas, findTodos } from './commands.ts';
 export { run, workspaceRoot, type CommandResult } from './run.ts';
 export { sunsetProblems } from './sunset-plans.ts';
 export { checkTypes } from './types.ts';

@@ -1,4 +1,5 @@
-import { type Generated, writeGenerated } from './generated.ts';
+import { parseArgs } from 'node:util';
+import { type Generated, outOfDate, writeGenerated } from './generated.ts';
 
 // Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: Record<string, () => Promise<Generated>> = {
@@ -18,15 +19,25 @@ const generators: Record<string, () => Promise<Generated>> = {
 // The reader of the messages, for example `head`, has gone. This is the exit code of SIGPIPE, which Node ignores.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(141));
 
-/** `pnpm generate [generator…]`: runs these generators, or all of them. */
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => generators[name] === undefined);
-
+/**
+ * `pnpm generate [--check] [generator…]`: runs these generators, or all of them. With `--check`, it writes nothing, and lists the files that
+ * are out of date, up to the first generator that has some, because the others may read them.
+ */
 try {
+  const options = { check: { type: 'boolean', default: false } } as const;
+  const { values, positionals: chosen } = parseArgs({ options, allowPositionals: true });
+  const unknown = chosen.filter((name) => generators[name] === undefined);
   if (unknown.length > 0)
     throw new Error(`No generator is called ${unknown.join(' or ')}. Use ${Object.keys(generators).join(', ')}.`);
   for (const [name, generator] of Object.entries(generators)) {
-    if (chosen.length === 0 || chosen.includes(name)) writeGenerated(await generator());
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    const generated = await generator();
+    if (!values.check) writeGenerated(generated);
+    const paths = values.check ? outOfDate(generated).toSorted() : [];
+    if (paths.length === 0) continue;
+    process.stdout.write(paths.map((path) => `out of date: ${path}\n`).join(''));
+    process.exitCode = 1;
+    break;
   }
 } catch (error) {
   // A contract or an example is wrong, not the generator: the message says what to change, and a stack trace would hide it.
