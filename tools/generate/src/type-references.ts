@@ -1,37 +1,27 @@
 import { relative } from 'node:path';
+import { readWorkspacePackages } from '@deedwire/release';
 import type { Generated } from './generated.ts';
-import { fileExists, findFiles, readText } from './workspace-files.ts';
+import { fileExists, readText, workspaceRoot } from './workspace-files.ts';
 
 const newProject = '{\n  "extends": "../../tsconfig.package.json",\n  "references": []\n}\n';
 
 /** The width at which the formatter breaks a line. */
 const maxWidth = 120;
 
-interface Manifest {
-  readonly name: string;
-  readonly dependencies?: Record<string, string>;
-  readonly devDependencies?: Record<string, string>;
-  readonly peerDependencies?: Record<string, string>;
-}
-
 /**
  * The `references` of each package's `tsconfig.json` are the packages that its `package.json` names. The root references
  * all packages. A package without a `tsconfig.json` gets one.
  */
 export function typeReferences(): Generated {
-  const packages = findFiles('{packages,apps,tools}/*/package.json').map((path) => {
-    const manifest: Manifest = JSON.parse(readText(path));
-    return { folder: path.replace('/package.json', ''), manifest };
-  });
-  const folders = new Map(packages.map(({ folder, manifest }) => [manifest.name, folder]));
+  const packages = readWorkspacePackages(workspaceRoot);
+  const folders = new Map(packages.map(({ name, path }) => [name, path]));
   const files = new Map([['tsconfig.json', withReferences('tsconfig.json', [...folders.values()])]]);
-  for (const { folder, manifest } of packages) {
-    const { dependencies, devDependencies, peerDependencies } = manifest;
-    const references = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies }).flatMap((name) => {
+  for (const { path, dependencies, devDependencies } of packages) {
+    const references = [...new Set([...dependencies, ...devDependencies])].flatMap((name) => {
       const target = folders.get(name);
-      return target === undefined ? [] : [relative(folder, target)];
+      return target === undefined ? [] : [relative(path, target)];
     });
-    files.set(`${folder}/tsconfig.json`, withReferences(`${folder}/tsconfig.json`, references));
+    files.set(`${path}/tsconfig.json`, withReferences(`${path}/tsconfig.json`, references));
   }
   return { files };
 }

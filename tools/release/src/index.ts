@@ -10,6 +10,7 @@ export {
   type ReleaseRecords,
   type SubjectRecord,
 } from './release-record.ts';
+export { readWorkspacePackages } from './plan.ts';
 export { packPublicPackages, packRelease, release } from './publish.ts';
 export { typedEntryPoints } from './tarball.ts';
 export { openRegistry } from './registry.ts';

@@ -3,7 +3,8 @@ import { inDependencyOrder, planRelease, type WorkspacePackage } from './plan.ts
 import { ReleaseError } from './release-error.ts';
 
 function named(name: string, kind: WorkspacePackage['kind'], dependencies: string[] = []): WorkspacePackage {
-  return { name, kind, dependencies, version: '1.1.0', path: `packages/${name}`, hasRepository: true };
+  const path = `packages/${name}`;
+  return { name, kind, dependencies, devDependencies: [], version: '1.1.0', path, hasRepository: true };
 }
 
 const packages = [named('api', 'app', ['schema']), named('inner', 'internal'), named('schema', 'public')];

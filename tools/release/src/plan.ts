@@ -90,6 +90,7 @@ export interface WorkspacePackage {
   kind: 'public' | 'app' | 'internal';
   /** Names of all runtime dependencies, including packages of other projects. */
   dependencies: string[];
+  devDependencies: string[];
   /** True if `package.json` names a `repository`, which provenance needs. */
   hasRepository: boolean;
 }
@@ -100,6 +101,7 @@ interface Manifest {
   private?: boolean;
   repository?: unknown;
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
 }
 
@@ -116,6 +118,7 @@ export function readWorkspacePackages(root: string): WorkspacePackage[] {
         path,
         kind,
         dependencies: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+        devDependencies: Object.keys(manifest.devDependencies ?? {}),
         hasRepository: manifest.repository !== undefined,
       } satisfies WorkspacePackage;
     })

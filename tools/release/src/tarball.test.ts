@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { typedEntryPoints } from './tarball.ts';
+import { entryPointsOf } from './tarball.ts';
 
 test('lists the entry points that have types, with patterns expanded', () => {
   const exports = {
@@ -8,7 +8,7 @@ test('lists the entry points that have types, with patterns expanded', () => {
     './2*.graphql': './versions/2*.graphql',
   };
   const paths = ['dist/index.d.ts', 'dist/generated/2026-11-01.d.ts', 'dist/generated/2026-11-01.js', 'dist/2.d.ts'];
-  expect(typedEntryPoints(exports, paths)).toEqual([
+  expect(entryPointsOf(exports, paths)).toEqual([
     { name: '.', declarations: 'dist/index.d.ts' },
     { name: './2026-11-01', declarations: 'dist/generated/2026-11-01.d.ts' },
   ]);

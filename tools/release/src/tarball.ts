@@ -26,10 +26,7 @@ export async function pack(of: WorkspacePackage, folder: string): Promise<Tarbal
  * @throws {ReleaseError} with their output if a check fails
  */
 export async function lint({ of, file, paths }: Tarball): Promise<void> {
-  const { publishConfig }: { publishConfig: { exports: Exports } } = JSON.parse(
-    readFileSync(join(workspaceRoot, of.path, 'package.json'), 'utf8'),
-  );
-  const entrypoints = typedEntryPoints(publishConfig.exports, paths).map(({ name }) => name);
+  const entrypoints = typedEntryPoints(join(workspaceRoot, of.path), paths).map(({ name }) => name);
   const { succeeded, output } = await run('publint', ['--strict', file]);
   const problems = [...(succeeded ? [] : [output.trim()]), ...(await typeProblems(file, entrypoints))];
   if (problems.length > 0) throw new ReleaseError([`${of.name} failed the package checks.`, ...problems].join('\n'));
@@ -48,14 +45,25 @@ async function typeProblems(file: string, entrypoints: string[]): Promise<string
 
 type Exports = Readonly<Record<string, string | { readonly types: string }>>;
 
+interface EntryPoint {
+  /** The path in `exports`, for example `.` and `./2026-11-01`. */
+  name: string;
+  /** The path of its declarations. */
+  declarations: string;
+}
+
 /**
- * The entry points of a package that have types, with patterns expanded to the existing files, sorted by name. `*` in `exports` also
- * matches slashes.
+ * The entry points of a published package that have types.
  *
  * @param paths of the files of the package
- * @returns the paths in `exports`, for example `.` and `./2026-11-01`, and those of their declarations
  */
-export function typedEntryPoints(exports: Exports, paths: readonly string[]): { name: string; declarations: string }[] {
+export function typedEntryPoints(packageFolder: string, paths: readonly string[]): EntryPoint[] {
+  const { publishConfig } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
+  return entryPointsOf(publishConfig.exports, paths);
+}
+
+/** With patterns expanded to the existing files, sorted by name. `*` in `exports` also matches slashes. */
+export function entryPointsOf(exports: Exports, paths: readonly string[]): EntryPoint[] {
   return Object.entries(exports)
     .flatMap(([name, target]) => {
       if (typeof target === 'string') return [];

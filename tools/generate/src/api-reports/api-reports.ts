@@ -1,22 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createApiReports } from '@deedwire/contract-check';
-import { typedEntryPoints } from '@deedwire/release';
+import { readWorkspacePackages, typedEntryPoints } from '@deedwire/release';
 import type { Generated } from '../generated.ts';
-import { findFiles, readText, workspaceRoot } from '../workspace-files.ts';
+import { workspaceRoot } from '../workspace-files.ts';
 
 /** The reports in `packages/*\/api`: the exported declarations of each entry point of a published package. */
 export async function apiReports(): Promise<Generated> {
-  const published = findFiles('packages/*/package.json')
-    .filter((manifest) => JSON.parse(readText(manifest)).private !== true)
-    .map(dirname);
+  const published = readWorkspacePackages(workspaceRoot).filter(({ kind }) => kind === 'public');
   const files = new Map<string, string>();
-  for (const folder of published) for (const [path, text] of await reportsOfPackage(folder)) files.set(path, text);
-  return {
-    files,
-    folders: published.map((folder) => `${folder}/api`),
-  };
+  for (const { path: folder } of published)
+    for (const [path, text] of await reportsOfPackage(folder)) files.set(path, text);
+  return { files, folders: published.map(({ path }) => `${path}/api`) };
 }
 
 async function reportsOfPackage(folder: string): Promise<[path: string, text: string][]> {
@@ -25,11 +21,8 @@ async function reportsOfPackage(folder: string): Promise<[path: string, text: st
   const outDir = join(packageFolder, 'node_modules/.cache/api-report');
   rmSync(outDir, { recursive: true, force: true });
   emitDeclarations(packageFolder, outDir);
-  const { publishConfig }: { publishConfig: { exports: Parameters<typeof typedEntryPoints>[0] } } = JSON.parse(
-    readText(`${folder}/package.json`),
-  );
   const emitted = globSync('**', { cwd: outDir }).map((path) => `dist/${path.replaceAll('\\', '/')}`);
-  const entryPoints = typedEntryPoints(publishConfig.exports, emitted).map(({ name, declarations }) => ({
+  const entryPoints = typedEntryPoints(packageFolder, emitted).map(({ name, declarations }) => ({
     // For example `index.api.json` and `2026-11-01.api.json`.
     reportFile: `${name.replace(/^\.\/?/, '') || 'index'}.api.json`,
     path: declarations.replace(/^dist\//, ''),

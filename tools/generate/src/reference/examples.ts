@@ -57,9 +57,8 @@ interface Operation {
 }
 
 function operationsOf(schema: GraphQLSchema): Operation[] {
-  const roots = { query: schema.getQueryType(), mutation: schema.getMutationType() };
   return (['query', 'mutation'] as const).flatMap((kind) =>
-    Object.keys(roots[kind]?.getFields() ?? {}).map((name) => ({ kind, name })),
+    Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((name) => ({ kind, name })),
   );
 }
 

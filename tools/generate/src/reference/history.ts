@@ -45,19 +45,14 @@ export function remarksOn(history: History, subject: string): Remark {
   return (coordinate, parent) => {
     const release = releaseOf(history, subject, coordinate);
     if (release === releaseOf(history, subject, parent)) return '';
-    return ` Added in ${releaseName(release)}.`;
+    return ` Added in ${release ?? 'the next release'}.`;
   };
 }
 
 /** A sentence about the release that added a version, and about the remarks. */
 export function describeAddition(history: History, subject: string): string {
-  const release = releaseName(releaseOf(history, subject, null));
+  const release = releaseOf(history, subject, null) ?? 'the next release';
   return `This version and its elements were added in ${release} of \`${history.packageName}\`, unless an element names a later release.`;
-}
-
-/** @param release null for the next release */
-function releaseName(release: string | null): string {
-  return release ?? 'the next release';
 }
 
 /**

@@ -1,5 +1,6 @@
 import { interfaces } from '@deedwire/domain';
 import { describeDifferences, interfaceDifferences } from '../differences.ts';
+import type { Example } from '../examples.ts';
 import { describeAddition } from '../history.ts';
 import { type InterfaceContract, type InterfaceVersion, packageFolder } from '../interface-contracts.ts';
 import { statusExplanation } from '../lifecycle.ts';
@@ -80,9 +81,8 @@ const legend = `\`!\` marks a field that is never null, and an argument or input
 
 \`ID\` is the global identifier of a record, a string of the form \`gid://<namespace>/<TypeName>/<number>\`. Treat it as opaque: compare whole strings and do not parse them. \`String\`, \`Int\` (32 bits) and \`Boolean\` are those of GraphQL.`;
 
-function fieldOf({ schema }: InterfaceVersion, { kind, operation }: InterfaceVersion['examples'][number]) {
-  const root = kind === 'query' ? schema.getQueryType() : schema.getMutationType();
-  const field = root?.getFields()[operation];
+function fieldOf({ schema }: InterfaceVersion, { kind, operation }: Example) {
+  const field = schema.getRootType(kind)?.getFields()[operation];
   if (field === undefined) throw new Error(`The schema has no ${kind} ${operation}.`);
   return field;
 }

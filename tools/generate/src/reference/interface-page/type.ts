@@ -1,6 +1,7 @@
 import {
   getNamedType,
   type GraphQLArgument,
+  type GraphQLEnumValue,
   type GraphQLInputField,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
@@ -26,24 +27,22 @@ export function isDescribed(schema: GraphQLSchema, type: GraphQLNamedType): bool
 
 /** @throws {Error} if the reference does not support the kind of type */
 export function describeType(type: GraphQLNamedType): string[] {
-  const { kind, blocks } = membersOf(type);
+  const [kind, ...blocks] = membersOf(type);
   return [`### ${type.name}`, `${kind}. ${oneLine(type.description ?? '')}`, ...blocks];
 }
 
-function membersOf(type: GraphQLNamedType): { kind: string; blocks: string[] } {
+function membersOf(type: GraphQLNamedType): [kind: string, ...blocks: string[]] {
   if (isObjectType(type)) {
     const interfaces = type.getInterfaces().map(({ name }) => code(name));
     const kind = interfaces.length === 0 ? 'Object' : `Object, implements ${interfaces.join(', ')}`;
-    return { kind, blocks: fieldBlocks(type) };
+    return [kind, ...fieldBlocks(type)];
   }
-  if (isInterfaceType(type)) return { kind: 'Interface', blocks: fieldBlocks(type) };
-  if (isScalarType(type)) return { kind: 'Scalar', blocks: [] };
+  if (isInterfaceType(type)) return ['Interface', ...fieldBlocks(type)];
+  if (isScalarType(type)) return ['Scalar'];
+  if (isInputObjectType(type)) return ['Input', inputTable('field', Object.values(type.getFields()))];
   if (isEnumType(type)) {
     const rows = type.getValues().map((value) => [code(value.name), described(value)]);
-    return { kind: 'Enum', blocks: [table(['value', 'meaning'], rows)] };
-  }
-  if (isInputObjectType(type)) {
-    return { kind: 'Input', blocks: [inputTable('field', Object.values(type.getFields()))] };
+    return ['Enum', table(['value', 'meaning'], rows)];
   }
   throw new Error(`The reference does not support the kind of type ${type.name}.`);
 }
@@ -59,12 +58,8 @@ function fieldBlocks(type: GraphQLObjectType | GraphQLInterfaceType): string[] {
 }
 
 /** The description of an element, preceded by its deprecation reason. */
-export function described(part: {
-  description?: string | null | undefined;
-  deprecationReason?: string | null | undefined;
-}): string {
-  const deprecation = part.deprecationReason ? `**Deprecated:** ${part.deprecationReason} ` : '';
-  return `${deprecation}${part.description ?? ''}`;
+function described({ description, deprecationReason }: Pick<GraphQLEnumValue, 'description' | 'deprecationReason'>) {
+  return `${deprecationReason ? `**Deprecated:** ${deprecationReason} ` : ''}${description ?? ''}`;
 }
 
 /** A type as SDL writes it, linked to its section. */
