@@ -10,7 +10,7 @@ import { writeBillOfMaterials } from './images/bill-of-materials.ts';
 import { buildImage } from './images/build-image.ts';
 import { appNames, readBuild, type Build } from './images/build.ts';
 import { CommandError, run } from './images/command.ts';
-import { runScript, UsageError } from './run-script.ts';
+import { runScript, say, UsageError } from './run-script.ts';
 
 const help = `Usage: pnpm images [options] [app]…
 
@@ -33,26 +33,12 @@ Needs buildah and mmdebstrap, and root or an entry in /etc/subuid. --folders nee
 Exit codes: 0 success, 1 a step failed, 2 invalid usage.
 `;
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-interface Options {
-  prefix: string;
-  tag: string | null;
-  archive: string | null;
-  sbom: string | null;
-  cache: boolean;
-}
+type Options = Partial<Record<'prefix' | 'tag' | 'archive' | 'sbom', string> & Record<'no-cache', boolean>>;
 
 /** Copies the Node of the scripts, which the workspace installs from npm. */
 async function copyNode(target: string): Promise<void> {
   await copyFile(join(workspaceRoot, `node_modules/node-linux-${process.arch}/bin/node`), target);
   await chmod(target, 0o755);
-}
-
-function folderOf(path: string | undefined): string | null {
-  return path === undefined ? null : resolve(path);
 }
 
 async function writeFolders(apps: readonly string[], build: Build, folder: string): Promise<void> {
@@ -65,22 +51,23 @@ async function writeFolders(apps: readonly string[], build: Build, folder: strin
 }
 
 async function buildImages(apps: readonly string[], build: Build, options: Options): Promise<void> {
+  const { prefix = 'localhost/deedwire', tag, archive, sbom, 'no-cache': withoutCache = false } = options;
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'deedwire-images-'));
   const context = temporary.path;
   const packages = await makeBase(join(context, 'base'), build);
   await copyNode(join(context, 'node'));
   for (const app of apps) {
     await deployApp(app, build, join(context, app));
-    const image = await buildImage(app, build, { context, prefix: options.prefix, cache: options.cache });
-    if (options.tag !== null) await run('buildah', ['tag', image.id, `${options.prefix}/${app}:${options.tag}`]);
+    const image = await buildImage(app, build, { context, prefix, cache: !withoutCache });
+    if (tag !== undefined) await run('buildah', ['tag', image.id, `${prefix}/${app}:${tag}`]);
     const name = `${app}-${build.versions[app]}`;
-    if (options.sbom !== null) {
-      await mkdir(options.sbom, { recursive: true });
-      await writeBillOfMaterials(app, packages, join(options.sbom, `${name}.cdx.json`));
+    if (sbom !== undefined) {
+      await mkdir(sbom, { recursive: true });
+      await writeBillOfMaterials(app, packages, join(sbom, `${name}.cdx.json`));
     }
-    if (options.archive !== null) {
-      await mkdir(options.archive, { recursive: true });
-      const file = join(options.archive, `${name}.tar`);
+    if (archive !== undefined) {
+      await mkdir(archive, { recursive: true });
+      const file = resolve(archive, `${name}.tar`);
       await rm(file, { force: true });
       await run('buildah', ['push', '--quiet', image.id, `oci-archive:${file}:${image.name}`]);
     }
@@ -96,7 +83,7 @@ await runScript({
   options: { prefix: text, tag: text, archive: text, sbom: text, folders: text, 'no-cache': flag },
   takesArguments: true,
   failure: CommandError,
-  async main({ 'no-cache': withoutCache = false, folders, ...values }, positionals) {
+  async main({ folders, ...options }, positionals) {
     const unknown = positionals.find((app) => !appNames.includes(app));
     if (unknown !== undefined) throw new UsageError(`${unknown} is no app: ${appNames.join(', ')}`);
     const apps = positionals.length === 0 ? appNames : positionals;
@@ -104,12 +91,6 @@ await runScript({
     const filters = apps.map((app) => `--filter=@deedwire/${app}`);
     await run('npx', ['-y', packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
     if (folders !== undefined) return writeFolders(apps, build, resolve(folders));
-    return buildImages(apps, build, {
-      prefix: values.prefix ?? 'localhost/deedwire',
-      tag: values.tag ?? null,
-      archive: folderOf(values.archive),
-      sbom: folderOf(values.sbom),
-      cache: !withoutCache,
-    });
+    return buildImages(apps, build, options);
   },
 });

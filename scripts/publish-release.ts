@@ -4,7 +4,7 @@ import { readPackedRelease } from '../tools/release/src/packed-release.ts';
 import { dueTags, publishPacked } from '../tools/release/src/publish-packed.ts';
 import { openRegistry } from '../tools/release/src/registry.ts';
 import { ReleaseError } from '../tools/release/src/release-error.ts';
-import { runScript, UsageError } from './run-script.ts';
+import { runScript, say, UsageError } from './run-script.ts';
 
 const help = `Usage: node scripts/publish-release.ts FOLDER [options]
 
@@ -21,10 +21,6 @@ Options:
 In a GitHub workflow with the permission \`id-token: write\`, packages are published with provenance and need no token.
 Exit codes: 0 success, 1 a check or a step failed, 2 invalid usage.
 `;
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 await runScript({
   help,

@@ -1,7 +1,7 @@
 /** `pnpm release`: publishes and tags the packages whose versions the registry does not have. */
 import { resolve } from 'node:path';
 import { openRegistry, packRelease, release, ReleaseError } from '../tools/release/src/index.ts';
-import { runScript } from './run-script.ts';
+import { runScript, say } from './run-script.ts';
 
 const help = `Usage: pnpm release [options]
 
@@ -19,10 +19,6 @@ Options:
 In a GitHub workflow with the permission \`id-token: write\`, packages are published with provenance and need no token.
 Exit codes: 0 success, 1 a check or a step failed, 2 invalid usage.
 `;
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 await runScript({
   help,

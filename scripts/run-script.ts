@@ -6,6 +6,11 @@ import { endWithReader } from './end-with-reader.ts';
 /** A script was called in a wrong way. Its help follows the message. */
 export class UsageError extends Error {}
 
+/** Prints a line. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 interface Script<Options extends NonNullable<ParseArgsConfig['options']>> {
   /** Printed for `--help`. */
   readonly help: string;
