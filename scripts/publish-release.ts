@@ -1,5 +1,6 @@
 /** Publishes or tags what `pnpm release --pack` has packed. Needs Node, npm and git only: no dependencies are installed. */
 import { execFileSync } from 'node:child_process';
+import { run } from '../tools/checks/src/run.ts';
 import { readPackedRelease } from '../tools/release/src/packed-release.ts';
 import { dueTags, publishPacked } from '../tools/release/src/publish-packed.ts';
 import { openRegistry } from '../tools/release/src/registry.ts';
@@ -34,7 +35,7 @@ await runScript({
   failure: ReleaseError,
   async main({ sha256 = null, stage = false, tag = false, registry: url = null }, [folder, ...others]) {
     if (folder === undefined || others.length > 0) throw new UsageError('');
-    const registry = openRegistry(url);
+    const registry = openRegistry(url, run);
     const release = await readPackedRelease(folder, sha256);
     if (!tag) {
       const provenance = process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined;

@@ -1,5 +1,6 @@
 /** `pnpm release`: publishes and tags the packages whose versions the registry does not have. */
 import { resolve } from 'node:path';
+import { run } from '../tools/checks/src/run.ts';
 import { openRegistry, packRelease, release, ReleaseError } from '../tools/release/src/index.ts';
 import { runScript, say } from './run-script.ts';
 
@@ -25,7 +26,7 @@ await runScript({
   options: { 'dry-run': { type: 'boolean' }, pack: { type: 'string' }, registry: { type: 'string' } },
   failure: ReleaseError,
   async main({ 'dry-run': dryRun = false, pack, registry: url = null }) {
-    const registry = openRegistry(url);
+    const registry = openRegistry(url, run);
     if (pack !== undefined) {
       // The job that publishes has provenance; this one only checks that it can.
       const provenance = process.env['GITHUB_ACTIONS'] === 'true';

@@ -33,8 +33,8 @@ export async function publishPacked({ packages }: PackedRelease, options: Publis
     else if (published !== null)
       throw new ReleaseError(`The registry has another tarball of ${spec} (${published}, not ${integrity}).`);
     else {
-      const { error, output } = await registry.publish(join(folder, file), { distTag, provenance, stage });
-      if (error) throw new ReleaseError(`Could not publish ${spec}:\n${output.trim()}`);
+      const { succeeded, output } = await registry.publish(join(folder, file), { distTag, provenance, stage });
+      if (!succeeded) throw new ReleaseError(`Could not publish ${spec}:\n${output.trim()}`);
       say(`${stage ? 'staged' : 'published'} ${spec}${distTag === 'latest' ? '' : ` as ${distTag}`}`);
     }
     await onPublished?.(of);
