@@ -1,8 +1,9 @@
 import type { ConstDirectiveNode, TypeNode } from 'graphql';
 import type { Rule } from '../change.ts';
+import { onlyIn } from '../differences.ts';
 import type { Verdict } from '../verdict.ts';
 import type { Comparison } from './comparison.ts';
-import { canonicalLiteral, type Documented, type GraphqlContract } from './contract.ts';
+import { byName, canonicalLiteral, type Documented, type GraphqlContract } from './contract.ts';
 import type { Position } from './exposure.ts';
 import { canonicalArgument, federationRules } from './federation.ts';
 import { graphqlRules } from './rules.ts';
@@ -15,27 +16,20 @@ export function compareDocumented(
   to: Documented,
   position: Position,
 ): void {
-  compareDescriptions(comparison, coordinate, from.description, to.description);
+  compareDescriptions(comparison, coordinate, from, to);
   compareDeprecations(comparison, coordinate, from, to);
   compareAppliedDirectives(comparison, coordinate, from, to, position);
 }
 
-export function compareDescriptions(
-  { found }: Comparison,
-  coordinate: string,
-  from: string | null,
-  to: string | null,
-): void {
-  if (from === to) return;
-  let what = 'changed';
-  if (from === null) what = 'added';
-  if (to === null) what = 'removed';
+export function compareDescriptions({ found }: Comparison, coordinate: string, from: Documented, to: Documented): void {
+  const [before, now] = [from.description?.value, to.description?.value];
+  if (before === now) return;
+  const what = before === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
   found(graphqlRules.descriptionChanged, coordinate, `The description was ${what}.`);
 }
 
 function compareDeprecations({ found }: Comparison, coordinate: string, from: Documented, to: Documented): void {
-  const before = deprecationReason(from.applied);
-  const after = deprecationReason(to.applied);
+  const [before, after] = [deprecationReason(from), deprecationReason(to)];
   if (before === after) return;
   if (before === null) found(graphqlRules.deprecated, coordinate, `It was deprecated: ${after}`);
   else if (after === null) found(graphqlRules.deprecationRevoked, coordinate, 'It is no longer deprecated.');
@@ -46,8 +40,8 @@ function compareDeprecations({ found }: Comparison, coordinate: string, from: Do
 }
 
 /** Null if the element is not deprecated. */
-function deprecationReason(applied: readonly ConstDirectiveNode[]): string | null {
-  const directive = applied.find(({ name }) => name.value === 'deprecated');
+function deprecationReason({ directives = [] }: Documented): string | null {
+  const directive = directives.find(({ name }) => name.value === 'deprecated');
   if (directive === undefined) return null;
   const reason = directive.arguments?.find(({ name }) => name.value === 'reason')?.value;
   return reason?.kind === 'StringValue' ? reason.value : 'No longer supported';
@@ -56,28 +50,20 @@ function deprecationReason(applied: readonly ConstDirectiveNode[]): string | nul
 /** The arguments of one application: canonical literals by name, with the defaults of the definition filled in. */
 type Application = ReadonlyMap<string, string>;
 
-/** How the new value of an argument compares to the old. `undecided` if that depends on the meaning of the directive. */
-type Effect = 'tightened' | 'loosened' | 'raised' | 'lowered' | 'undecided';
-
-const configuredRules: Readonly<Record<Verdict, Rule | null>> = {
-  none: null,
-  patch: graphqlRules.directiveConfiguredPatch,
-  minor: graphqlRules.directiveConfiguredMinor,
-  major: graphqlRules.directiveConfiguredMajor,
+const configuredRules: Readonly<Record<Verdict, readonly Rule[]>> = {
+  none: [],
+  patch: [graphqlRules.directiveConfiguredPatch],
+  minor: [graphqlRules.directiveConfiguredMinor],
+  major: [graphqlRules.directiveConfiguredMajor],
 };
 
 /** A schema element to which directives can be applied. A field has a type. */
-interface Element {
-  readonly applied: readonly ConstDirectiveNode[];
+interface Element extends Documented {
   readonly type?: TypeNode;
 }
 
-/** The applications of one directive to an element. */
-interface Applications {
-  readonly list: readonly Application[];
-  /** Of the element. Null if it has none. */
-  readonly type: TypeNode | null;
-}
+/** The applications of one directive to an element, their texts, and the type of the element. */
+type Applications = ReturnType<typeof applicationsOf>;
 
 /** Skips `@deprecated`, which `compareDocumented` compares. */
 export function compareAppliedDirectives(
@@ -87,69 +73,59 @@ export function compareAppliedDirectives(
   to: Element,
   position: Position,
 ): void {
-  if (from.applied.length === 0 && to.applied.length === 0) return;
-  for (const name of new Set([...from.applied, ...to.applied].map((node) => node.name.value))) {
-    if (name === 'deprecated') continue;
+  const applied = [...(from.directives ?? []), ...(to.directives ?? [])];
+  for (const name of new Set(applied.map((node) => node.name.value))) {
     const [old, now] = [applicationsOf(comparison.from, from, name), applicationsOf(comparison.to, to, name)];
-    compareApplications(comparison, coordinate, name, old, now, position);
+    if (name === 'deprecated' || JSON.stringify(old.texts.toSorted()) === JSON.stringify(now.texts.toSorted()))
+      continue;
+    const message = describeApplications(name, old.texts, now.texts);
+    for (const rule of rulesFor(comparison, name, old, now, position)) comparison.found(rule, coordinate, message);
   }
 }
 
-function compareApplications(
-  comparison: Comparison,
-  coordinate: string,
-  name: string,
-  from: Applications,
-  to: Applications,
-  position: Position,
-): void {
-  const before = from.list.map(printApplication);
-  const after = to.list.map(printApplication);
-  if (JSON.stringify(before.toSorted()) === JSON.stringify(after.toSorted())) return;
-  const message = describeApplications(name, before, after);
-  const isAdded = after.some((each) => !before.includes(each));
-  const isRemoved = before.some((each) => !after.includes(each));
-  const known = comparison.isFederated && !comparison.directives.has(name);
-  const rules = known ? federationRules(name, isAdded, isRemoved) : null;
-  for (const rule of rules ?? rulesFor(comparison, name, from, to, position))
-    comparison.found(rule, coordinate, message);
-}
-
 function rulesFor(
-  { directives }: Comparison,
+  { directives, isFederated }: Comparison,
   name: string,
   from: Applications,
   to: Applications,
   position: Position,
 ): Iterable<Rule> {
   const configured = directives.get(name);
-  if (configured !== undefined) {
-    const rule = configuredRules[configured];
-    return rule === null ? [] : [rule];
-  }
+  if (configured !== undefined) return configuredRules[configured];
+  const federated = isFederated ? federationRules(name, from.texts, to.texts) : null;
+  if (federated !== null) return federated;
   if (name === 'oneOf') return [from.list.length === 0 ? graphqlRules.oneOfAdded : graphqlRules.oneOfRemoved];
   if (name === 'specifiedBy')
     return [from.list.length === 0 ? graphqlRules.specifiedByAdded : graphqlRules.specifiedByChanged];
   if (name === 'semanticNonNull') return semanticNonNullRules(from, to);
   // Several applications of one directive cannot be matched with each other.
   if (from.list.length > 1 || to.list.length > 1) return [graphqlRules.directiveUndecided];
-  const effects = effectsOf(name, from.list[0] ?? new Map<string, string>(), to.list[0] ?? new Map<string, string>());
-  return new Set(effects.flatMap((effect) => rulesOfEffect(effect, position)));
+  const [before, now] = [from.list[0], to.list[0]];
+  const names = new Set([...(before?.keys() ?? []), ...(now?.keys() ?? [])]);
+  const changed = [...names].filter((each) => before?.get(each) !== now?.get(each));
+  // No argument differs, so a directive without arguments, such as `@internal`, was added or removed.
+  if (changed.length === 0) return [graphqlRules.directiveUndecided];
+  return new Set(
+    changed.flatMap((argument) => {
+      const meaning = argumentMeaning(name, argument);
+      return rulesOfArgument(meaning, before?.get(argument), now?.get(argument), position);
+    }),
+  );
 }
 
 /** The rules for the levels of lists at which a field is null only if there is an error. */
 function semanticNonNullRules(from: Applications, to: Applications): Rule[] {
   const [before, now] = [guaranteedLevels(from), guaranteedLevels(to)];
   return [
-    ...([...now].every((level) => before.has(level)) ? [] : [graphqlRules.semanticNonNullAdded]),
-    ...([...before].every((level) => now.has(level)) ? [] : [graphqlRules.semanticNonNullRemoved]),
+    ...(onlyIn(now, before).length === 0 ? [] : [graphqlRules.semanticNonNullAdded]),
+    ...(onlyIn(before, now).length === 0 ? [] : [graphqlRules.semanticNonNullRemoved]),
   ];
 }
 
 /** Non-null levels are guaranteed too, so `!` can replace the directive. */
 function guaranteedLevels({ list, type }: Applications): Set<string> {
   const levels = list.flatMap((each) => (each.get('levels') ?? '[0]').match(/\d+/g) ?? []);
-  return new Set([...levels, ...(type === null ? [] : nonNullLevels(type, 0))]);
+  return new Set([...levels, ...(type === undefined ? [] : nonNullLevels(type, 0))]);
 }
 
 function nonNullLevels(type: TypeNode, level: number): string[] {
@@ -157,55 +133,55 @@ function nonNullLevels(type: TypeNode, level: number): string[] {
   return type.kind === 'ListType' ? nonNullLevels(type.type, level + 1) : [];
 }
 
-function effectsOf(directive: string, from: Application, to: Application): Effect[] {
-  const effects: Effect[] = [];
-  for (const name of new Set([...from.keys(), ...to.keys()])) {
-    const before = from.get(name) ?? 'null';
-    const after = to.get(name) ?? 'null';
-    if (before !== after) effects.push(effectOf(argumentMeaning(directive, name), before, after));
-  }
-  // No argument differs, so a directive without arguments, such as `@internal`, was added or removed.
-  return effects.length === 0 ? ['undecided'] : effects;
+/** The rules for an argument that restricts or costs more, and for one that restricts or costs less, by the side of the values. */
+const boundRules = {
+  input: { more: graphqlRules.inputBoundTightened, less: graphqlRules.inputBoundLoosened },
+  output: { more: graphqlRules.outputBoundTightened, less: graphqlRules.outputBoundLoosened },
+};
+const costRule = { more: graphqlRules.costRaised, less: graphqlRules.costLowered };
+const costRules: typeof boundRules = { input: costRule, output: costRule };
+
+function rulesOfArgument(
+  meaning: ArgumentMeaning | null,
+  before: string | undefined,
+  after: string | undefined,
+  position: Position,
+): Rule[] {
+  const effect = meaning === null ? null : effectOf(meaning, before, after);
+  if (effect === null) return [graphqlRules.directiveUndecided];
+  const rules = meaning === 'cost' ? costRules : boundRules;
+  return (position === 'both' ? (['input', 'output'] as const) : [position]).map((side) => rules[side][effect]);
 }
 
-function effectOf(meaning: ArgumentMeaning | null, before: string, after: string): Effect {
-  if (meaning === null) return 'undecided';
-  const [more, less] = meaning === 'cost' ? (['raised', 'lowered'] as const) : (['tightened', 'loosened'] as const);
-  if (before === 'null') return more;
-  if (after === 'null') return less;
+/** Null if it depends on the meaning of the directive whether the new value of an argument restricts or costs more or less. */
+function effectOf(
+  meaning: ArgumentMeaning,
+  before: string | undefined,
+  after: string | undefined,
+): 'more' | 'less' | null {
+  if (before === undefined) return 'more';
+  if (after === undefined) return 'less';
   const [old, now] = [toNumber(before), toNumber(after)];
-  if (!Number.isFinite(old) || !Number.isFinite(now) || meaning === 'restriction') return 'undecided';
-  if (meaning === 'divisor' && now % old !== 0) return old % now === 0 ? less : 'undecided';
-  if (meaning === 'divisor') return more;
-  return (meaning === 'upper bound' ? now < old : now > old) ? more : less;
+  if (!Number.isFinite(old) || !Number.isFinite(now) || meaning === 'restriction') return null;
+  if (meaning === 'divisor' && now % old !== 0) return old % now === 0 ? 'less' : null;
+  if (meaning === 'divisor') return 'more';
+  return (meaning === 'upper bound' ? now < old : now > old) ? 'more' : 'less';
 }
 
-function rulesOfEffect(effect: Effect, position: Position): Rule[] {
-  if (effect === 'undecided') return [graphqlRules.directiveUndecided];
-  if (effect === 'raised') return [graphqlRules.costRaised];
-  if (effect === 'lowered') return [graphqlRules.costLowered];
-  const tightened = effect === 'tightened';
-  const rules: Rule[] = [];
-  if (position !== 'output') rules.push(tightened ? graphqlRules.inputBoundTightened : graphqlRules.inputBoundLoosened);
-  if (position !== 'input')
-    rules.push(tightened ? graphqlRules.outputBoundTightened : graphqlRules.outputBoundLoosened);
-  return rules;
-}
-
-function applicationsOf(contract: GraphqlContract, { applied, type }: Element, name: string): Applications {
-  const nodes = applied.filter((node) => node.name.value === name);
-  return { list: nodes.map((node) => applicationOf(contract, node)), type: type ?? null };
+function applicationsOf(contract: GraphqlContract, { directives = [], type }: Element, name: string) {
+  const nodes = directives.filter((node) => node.name.value === name);
+  const list = nodes.map((node) => applicationOf(contract, node));
+  return { list, texts: list.map(printApplication), type };
 }
 
 function applicationOf(contract: GraphqlContract, node: ConstDirectiveNode): Application {
   const application = new Map<string, string>();
-  const definition = contract.directives.get(node.name.value);
-  for (const { name, type, defaultValue } of definition?.args.values() ?? []) {
-    if (defaultValue !== null) application.set(name, canonicalLiteral(contract, type, defaultValue));
-  }
-  for (const { name, value } of node.arguments ?? []) {
-    const literal = canonicalLiteral(contract, definition?.args.get(name.value)?.type, value);
-    application.set(name.value, canonicalArgument(node.name.value, name.value, literal));
+  const defined = byName(contract.directiveDefinitions.get(node.name.value)?.arguments);
+  for (const [name, { type, defaultValue }] of defined)
+    if (defaultValue !== undefined) application.set(name, canonicalLiteral(contract, type, defaultValue));
+  for (const [name, { value }] of byName(node.arguments)) {
+    const literal = canonicalLiteral(contract, defined.get(name)?.type, value);
+    application.set(name, canonicalArgument(node.name.value, name, literal));
   }
   // An argument that is null equals one that is omitted. An entity is resolvable by default.
   return new Map(

@@ -57,7 +57,7 @@ export function compareGraphqlFiles(
     compareRoots(comparison);
     compareTypes(comparison);
     compareDirectiveDefinitions(comparison);
-    compareDescriptions(comparison, 'schema', before.description, after.description);
+    compareDescriptions(comparison, 'schema', before, after);
     compareAppliedDirectives(comparison, 'schema', before, after, 'both');
   };
   return locatedReport(before.locator, after.locator, compare, [

@@ -1,4 +1,4 @@
-import { Kind } from 'graphql';
+import { Kind, type InputValueDefinitionNode as Input } from 'graphql';
 import type { Rule } from '../change.ts';
 import { compareMembers, describeDifference } from '../differences.ts';
 import { compareDocumented } from './compare-applied-directives.ts';
@@ -8,7 +8,7 @@ import {
   isRequired,
   printType,
   relateTypes,
-  type InputValue,
+  type GraphqlContract,
   type TypeRelation,
 } from './contract.ts';
 import { graphqlRules } from './rules.ts';
@@ -23,8 +23,8 @@ const typeRules: Readonly<Record<Exclude<TypeRelation, 'same'>, Rule>> = {
 export function compareInputs(
   comparison: Comparison,
   noun: 'argument' | 'field',
-  from: ReadonlyMap<string, InputValue>,
-  to: ReadonlyMap<string, InputValue>,
+  from: ReadonlyMap<string, Input>,
+  to: ReadonlyMap<string, Input>,
   coordinateOf: (name: string) => string,
 ): void {
   const { found } = comparison;
@@ -38,7 +38,7 @@ export function compareInputs(
   });
 }
 
-function compareInput(comparison: Comparison, coordinate: string, from: InputValue, to: InputValue): void {
+function compareInput(comparison: Comparison, coordinate: string, from: Input, to: Input): void {
   const relation = relateTypes(from.type, to.type);
   if (relation !== 'same') {
     const message = `The type changed from ${printType(from.type)} to ${printType(to.type)}.`;
@@ -48,28 +48,29 @@ function compareInput(comparison: Comparison, coordinate: string, from: InputVal
   compareDocumented(comparison, coordinate, from, to, 'input');
 }
 
-function compareDefaults(comparison: Comparison, coordinate: string, from: InputValue, to: InputValue): void {
-  const before = from.defaultValue && canonicalLiteral(comparison.from, from.type, from.defaultValue);
-  const after = to.defaultValue && canonicalLiteral(comparison.to, to.type, to.defaultValue);
+function compareDefaults(comparison: Comparison, coordinate: string, from: Input, to: Input): void {
+  const [before, after] = [printDefault(comparison.from, from), printDefault(comparison.to, to)];
   if (before === after || areCoercedAlike(comparison, from, to)) return;
   comparison.found(defaultRule(from, to), coordinate, describeDifference('The default', before, after));
 }
 
+/** Null if there is no default. The literal `null` is a default. */
+function printDefault(contract: GraphqlContract, { type, defaultValue }: Input, isFilled = false): string | null {
+  return defaultValue === undefined ? null : canonicalLiteral(contract, type, defaultValue, isFilled);
+}
+
 /** Whether both schemas coerce both defaults to the same value: `{}` is `{ a: 3 }` if 3 is the default of the field `a`. */
-function areCoercedAlike({ from: before, to: now }: Comparison, from: InputValue, to: InputValue): boolean {
-  const [old, next] = [from.defaultValue, to.defaultValue];
-  if (old === null || next === null) return false;
-  return [before, now].every(
-    (contract) => canonicalLiteral(contract, from.type, old, true) === canonicalLiteral(contract, to.type, next, true),
+function areCoercedAlike(comparison: Comparison, from: Input, to: Input): boolean {
+  return [comparison.from, comparison.to].every(
+    (contract) => printDefault(contract, from, true) === printDefault(contract, to, true),
   );
 }
 
-function defaultRule(from: InputValue, to: InputValue): Rule {
+function defaultRule(from: Input, to: Input): Rule {
   const [old, next] = [from.defaultValue ?? to.defaultValue, to.defaultValue ?? from.defaultValue];
   if (old?.kind === Kind.NULL && next?.kind === Kind.NULL) return graphqlRules.nullDefaultChanged;
-  if (from.defaultValue === null) {
+  if (from.defaultValue === undefined)
     return isRequired(from) ? graphqlRules.defaultOfRequiredAdded : graphqlRules.defaultAdded;
-  }
-  if (to.defaultValue !== null) return graphqlRules.defaultChanged;
+  if (to.defaultValue !== undefined) return graphqlRules.defaultChanged;
   return isRequired(to) ? graphqlRules.defaultOfNonNullRemoved : graphqlRules.defaultRemoved;
 }

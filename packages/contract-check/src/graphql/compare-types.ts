@@ -1,39 +1,22 @@
+import type { DirectiveDefinitionNode as Directive, FieldDefinitionNode as Field } from 'graphql';
 import type { Rule } from '../change.ts';
 import { compareMembers, onlyIn } from '../differences.ts';
 import { compareDocumented } from './compare-applied-directives.ts';
 import { compareInputs } from './compare-inputs.ts';
 import { withRules, type Comparison } from './comparison.ts';
-import {
-  isExecutable,
-  printType,
-  relateTypes,
-  type DirectiveDefinition,
-  type FieldDefinition,
-  type TypeDefinition,
-  type TypeKind,
-  type TypeRelation,
-} from './contract.ts';
+import { byName, isExecutable, printType, relateTypes, type TypeDefinition, type TypeRelation } from './contract.ts';
 import type { Position } from './exposure.ts';
 import { graphqlRules } from './rules.ts';
-
-const kindNames: Readonly<Record<TypeKind, string>> = {
-  scalar: 'scalar',
-  object: 'object type',
-  interface: 'interface',
-  union: 'union',
-  enum: 'enum',
-  input: 'input object',
-};
 
 export function compareTypes(comparison: Comparison): void {
   const { from, to, exposure, found } = comparison;
   compareMembers(from.types, to.types, {
     removed(name, { kind }) {
       const rule = exposure.positionOf(name) === null ? graphqlRules.unreachableBroken : graphqlRules.typeRemoved;
-      found(rule, name, `The ${kindNames[kind]} was removed.`);
+      found(rule, name, `The ${kind} was removed.`);
     },
     added(name, { kind, interfaces }) {
-      found(graphqlRules.typeAdded, name, `The ${kindNames[kind]} was added.`);
+      found(graphqlRules.typeAdded, name, `The ${kind} was added.`);
       for (const interfaceName of interfaces) comparePossibleType(comparison, interfaceName, name);
     },
     kept(name, before, after) {
@@ -55,11 +38,7 @@ function ofUnreachable(comparison: Comparison): Comparison {
 function compareType(comparison: Comparison, from: TypeDefinition, to: TypeDefinition, position: Position): void {
   const { found } = comparison;
   if (from.kind !== to.kind) {
-    found(
-      graphqlRules.typeKindChanged,
-      from.name,
-      `The kind changed from ${kindNames[from.kind]} to ${kindNames[to.kind]}.`,
-    );
+    found(graphqlRules.typeKindChanged, from.name, `The kind changed from ${from.kind} to ${to.kind}.`);
     return;
   }
   compareFields(comparison, from, to);
@@ -129,8 +108,8 @@ function compareFields(comparison: Comparison, from: TypeDefinition, to: TypeDef
   });
 }
 
-function compareField(comparison: Comparison, type: TypeDefinition, from: FieldDefinition, to: FieldDefinition): void {
-  const coordinate = `${type.name}.${from.name}`;
+function compareField(comparison: Comparison, type: TypeDefinition, from: Field, to: Field): void {
+  const coordinate = `${type.name}.${from.name.value}`;
   const relation = relateTypes(from.type, to.type);
   const change = `The type changed from ${printType(from.type)} to ${printType(to.type)}`;
   if (relation === 'narrower') {
@@ -138,22 +117,21 @@ function compareField(comparison: Comparison, type: TypeDefinition, from: FieldD
     if (left === null) comparison.found(graphqlRules.outputNarrowed, coordinate, `${change}.`);
     else comparison.found(graphqlRules.outputNarrowedUnevenly, coordinate, `${change}, but ${left}.`);
   } else if (relation !== 'same') comparison.found(typeRules[relation], coordinate, `${change}.`);
-  compareInputs(comparison, 'argument', from.args, to.args, (name) => `${coordinate}(${name}:)`);
+  compareArguments(comparison, coordinate, from, to);
   compareDocumented(comparison, coordinate, from, to, 'output');
 }
 
+function compareArguments(comparison: Comparison, coordinate: string, from: Field | Directive, to: Field | Directive) {
+  const [before, after] = [byName(from.arguments), byName(to.arguments)];
+  compareInputs(comparison, 'argument', before, after, (name) => `${coordinate}(${name}:)`);
+}
+
 /** A neighbour that was as nullable as the field before the change and is not after it, in words. Null if there is none. */
-function findNullable(
-  { to: contract, neighbours }: Comparison,
-  type: TypeDefinition,
-  from: FieldDefinition,
-  to: FieldDefinition,
-): string | null {
+function findNullable({ to: contract, neighbours }: Comparison, type: TypeDefinition, from: Field, to: Field) {
   for (const { typeName, field } of neighbours(type, from)) {
-    const after = contract.types.get(typeName)?.fields.get(field.name)?.type;
-    if (after !== undefined && printType(after, '') !== printType(to.type, '')) {
-      return `that of ${typeName}.${field.name} is ${printType(after)}`;
-    }
+    const after = contract.types.get(typeName)?.fields.get(field.name.value)?.type;
+    if (after !== undefined && printType(after, '') !== printType(to.type, ''))
+      return `that of ${typeName}.${field.name.value} is ${printType(after)}`;
   }
   return null;
 }
@@ -164,7 +142,7 @@ export function compareDirectiveDefinitions(comparison: Comparison): void {
   const ofSdl = withRules(comparison, (rule) =>
     rule.verdict === 'major' ? graphqlRules.sdlDirectiveRestricted : rule,
   );
-  compareMembers(comparison.from.directives, comparison.to.directives, {
+  compareMembers(comparison.from.directiveDefinitions, comparison.to.directiveDefinitions, {
     removed(name, directive) {
       const rule = isExecutable(directive) ? graphqlRules.directiveRemoved : graphqlRules.sdlDirectiveRestricted;
       found(rule, `@${name}`, 'The directive was removed.');
@@ -174,18 +152,22 @@ export function compareDirectiveDefinitions(comparison: Comparison): void {
   });
 }
 
-function compareDefinition(comparison: Comparison, from: DirectiveDefinition, to: DirectiveDefinition): void {
+function compareDefinition(comparison: Comparison, from: Directive, to: Directive): void {
   const { found } = comparison;
-  const coordinate = `@${from.name}`;
-  for (const location of onlyIn(from.locations, to.locations))
+  const coordinate = `@${from.name.value}`;
+  const [before, after] = [locationsOf(from), locationsOf(to)];
+  for (const location of onlyIn(before, after))
     found(graphqlRules.directiveLocationRemoved, coordinate, `It may no longer be applied at ${location}.`);
-  for (const location of onlyIn(to.locations, from.locations))
+  for (const location of onlyIn(after, before))
     found(graphqlRules.directiveLocationAdded, coordinate, `It may now be applied at ${location}.`);
-  if (from.repeatable && !to.repeatable) {
+  if (from.repeatable && !to.repeatable)
     found(graphqlRules.directiveRepeatableRemoved, coordinate, 'It is no longer repeatable.');
-  }
   if (!from.repeatable && to.repeatable)
     found(graphqlRules.directiveRepeatableAdded, coordinate, 'It is now repeatable.');
-  compareInputs(comparison, 'argument', from.args, to.args, (name) => `${coordinate}(${name}:)`);
+  compareArguments(comparison, coordinate, from, to);
   compareDocumented(comparison, coordinate, from, to, 'both');
+}
+
+function locationsOf({ locations }: Directive): Set<string> {
+  return new Set(locations.map(({ value }) => value));
 }

@@ -1,60 +1,54 @@
-import { Kind, type ConstDirectiveNode, type ConstValueNode, type TypeNode } from 'graphql';
+import {
+  Kind,
+  type ConstDirectiveNode,
+  type ConstValueNode,
+  type DirectiveDefinitionNode,
+  type EnumValueDefinitionNode,
+  type FieldDefinitionNode,
+  type InputValueDefinitionNode,
+  type NameNode,
+  type StringValueNode,
+  type TypeNode,
+} from 'graphql';
 import type { Locator, Notice } from '../change.ts';
 
 /** A schema with its extensions merged. The order of maps has no meaning. */
-export interface GraphqlContract {
-  readonly description: string | null;
+export interface GraphqlContract extends Documented {
   /** Name of the root type by operation type (`query`, `mutation`, `subscription`). */
   readonly roots: ReadonlyMap<string, string>;
   /** Without the built-in scalars. */
   readonly types: ReadonlyMap<string, TypeDefinition>;
-  readonly directives: ReadonlyMap<string, DirectiveDefinition>;
-  /** Directives applied to the schema itself. */
-  readonly applied: readonly ConstDirectiveNode[];
+  readonly directiveDefinitions: ReadonlyMap<string, DirectiveDefinitionNode>;
   readonly locator: Locator;
   /** Undefined directives and inconsistent deprecations. */
   readonly notices: readonly Notice[];
 }
 
-export type TypeKind = 'scalar' | 'object' | 'interface' | 'union' | 'enum' | 'input';
+export type TypeKind = 'scalar' | 'object type' | 'interface' | 'union' | 'enum' | 'input object';
 
 /** A type of any kind. Members that the kind does not have are empty. */
 export interface TypeDefinition extends Documented {
   readonly kind: TypeKind;
+  readonly name: string;
   /** Fields of objects and interfaces. */
-  readonly fields: Map<string, FieldDefinition>;
+  readonly fields: Map<string, FieldDefinitionNode>;
   /** Fields of input objects. */
-  readonly inputFields: Map<string, InputValue>;
+  readonly inputFields: Map<string, InputValueDefinitionNode>;
   readonly interfaces: Set<string>;
   /** Members of unions. */
   readonly members: Set<string>;
   /** Values of enums. */
-  readonly values: Map<string, Documented>;
+  readonly values: Map<string, EnumValueDefinitionNode>;
 }
 
-/** A schema element with a name, a description and applied directives. */
+/** A schema element with a description and the directives that are applied to it. */
 export interface Documented {
-  readonly name: string;
-  description: string | null;
-  applied: readonly ConstDirectiveNode[];
+  readonly description?: StringValueNode | undefined;
+  readonly directives?: readonly ConstDirectiveNode[] | undefined;
 }
 
-export interface FieldDefinition extends Documented {
-  readonly type: TypeNode;
-  readonly args: ReadonlyMap<string, InputValue>;
-}
-
-/** An argument of a field or directive, or a field of an input object. */
-export interface InputValue extends Documented {
-  readonly type: TypeNode;
-  /** Null if there is no default. The literal `null` is a default. */
-  readonly defaultValue: ConstValueNode | null;
-}
-
-export interface DirectiveDefinition extends Documented {
-  readonly args: ReadonlyMap<string, InputValue>;
-  readonly locations: ReadonlySet<string>;
-  readonly repeatable: boolean;
+export function byName<T extends { readonly name: NameNode }>(nodes: readonly T[] = []): Map<string, T> {
+  return new Map(nodes.map((node) => [node.name.value, node]));
 }
 
 const executableLocations: ReadonlySet<string> = new Set(
@@ -64,13 +58,13 @@ const executableLocations: ReadonlySet<string> = new Set(
 );
 
 /** Whether operations can apply a directive. Only SDL can apply the others. */
-export function isExecutable({ locations }: DirectiveDefinition): boolean {
-  return [...locations].some((location) => executableLocations.has(location));
+export function isExecutable({ locations }: DirectiveDefinitionNode): boolean {
+  return locations.some(({ value }) => executableLocations.has(value));
 }
 
 /** An argument or input field is required if it is non-null and has no default. */
-export function isRequired(input: InputValue): boolean {
-  return input.type.kind === 'NonNullType' && input.defaultValue === null;
+export function isRequired(input: InputValueDefinitionNode): boolean {
+  return input.type.kind === 'NonNullType' && input.defaultValue === undefined;
 }
 
 /** @param name replaces the name in the type: `[Int!]` with the name `{}` is `[{}!]` */
@@ -122,13 +116,13 @@ export function canonicalLiteral(
   }
   const name = type && namedType(type);
   if (value.kind === Kind.OBJECT) {
-    const inputFields = contract.types.get(name ?? '')?.inputFields ?? new Map<string, InputValue>();
+    const inputFields = contract.types.get(name ?? '')?.inputFields ?? byName<InputValueDefinitionNode>();
     const members = new Map(
       value.fields.map((field) => [field.name.value, print(inputFields.get(field.name.value)?.type, field.value)]),
     );
     // An old schema can contain a default of its own type, so the defaults in it are not added.
     for (const [absent, { type: fieldType, defaultValue }] of isFilled ? inputFields : [])
-      if (defaultValue !== null && !members.has(absent))
+      if (defaultValue !== undefined && !members.has(absent))
         members.set(absent, canonicalLiteral(contract, fieldType, defaultValue));
     return `{${Array.from(members, ([member, text]) => `${member}:${text}`)
       .toSorted()

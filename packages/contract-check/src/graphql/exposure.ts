@@ -44,7 +44,7 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
     for (const each of possible.get(name) ?? []) pending.push(() => reachOutput(each.name));
     for (const field of contract.types.get(name)?.fields.values() ?? []) {
       pending.push(() => reachReturned(namedType(field.type)));
-      for (const argument of field.args.values()) pending.push(() => reachInput(namedType(argument.type)));
+      for (const argument of field.arguments ?? []) pending.push(() => reachInput(namedType(argument.type)));
     }
   }
 
@@ -57,10 +57,10 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
   }
 
   for (const name of contract.roots.values()) reachReturned(name);
-  for (const directive of contract.directives.values())
-    for (const { type } of isExecutable(directive) ? directive.args.values() : []) reachInput(namedType(type));
+  for (const directive of contract.directiveDefinitions.values())
+    if (isExecutable(directive)) for (const { type } of directive.arguments ?? []) reachInput(namedType(type));
   for (const { name, kind } of partial ? contract.types.values() : []) {
-    if (kind === 'input') reachInput(name);
+    if (kind === 'input object') reachInput(name);
     else if (kind !== 'scalar' && kind !== 'enum') reachReturned(name);
   }
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) next();

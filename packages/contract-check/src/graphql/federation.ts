@@ -11,24 +11,21 @@ const grants: readonly string[] = ['key', 'shareable'];
 const restrictions: readonly string[] = ['inaccessible', 'external', 'authenticated', 'requiresScopes', 'policy'];
 
 /** Whether a schema states that it uses the directives of Apollo Federation. */
-export function isFederated({ applied }: GraphqlContract): boolean {
-  return applied.some(
+export function isFederated({ directives = [] }: GraphqlContract): boolean {
+  return directives.some(
     ({ name, arguments: args }) =>
       name.value === 'link' &&
       args?.some(({ value }) => value.kind === 'StringValue' && value.value.includes('specs.apollo.dev/')) === true,
   );
 }
 
-/**
- * The rules for a change of a directive of Apollo Federation. Null for another directive.
- *
- * @param isAdded whether it has an application that it did not have, possibly with other arguments
- * @param isRemoved whether it lacks an application that it had
- */
-export function federationRules(directive: string, isAdded: boolean, isRemoved: boolean): readonly Rule[] | null {
+/** The rules for a change of the applications of a directive of Apollo Federation, as texts. Null for another directive. */
+export function federationRules(directive: string, from: readonly string[], to: readonly string[]): Rule[] | null {
   const name = importedName(directive);
   if (internal.includes(name)) return [graphqlRules.federationInternal];
   if (!grants.includes(name) && !restrictions.includes(name)) return null;
+  const isAdded = to.some((each) => !from.includes(each));
+  const isRemoved = from.some((each) => !to.includes(each));
   const [isOpened, isClosed] = grants.includes(name) ? [isAdded, isRemoved] : [isRemoved, isAdded];
   return [...(isOpened ? [graphqlRules.federationOpened] : []), ...(isClosed ? [graphqlRules.federationClosed] : [])];
 }
@@ -50,6 +47,7 @@ export function isInaccessible({ types }: GraphqlContract, coordinate: string): 
   const [, name = '', member = '', argument = ''] = /^(\w+)(?:\.(\w+)(?:\((\w+):\))?)?$/.exec(coordinate) ?? [];
   const type = types.get(name);
   const field = type?.fields.get(member);
-  const elements = [type, field, type?.inputFields.get(member), type?.values.get(member), field?.args.get(argument)];
-  return elements.some((each) => each?.applied.some((node) => importedName(node.name.value) === 'inaccessible'));
+  const argumentOfField = field?.arguments?.find((each) => each.name.value === argument);
+  const elements = [type, field, type?.inputFields.get(member), type?.values.get(member), argumentOfField];
+  return elements.some((each) => each?.directives?.some((node) => importedName(node.name.value) === 'inaccessible'));
 }

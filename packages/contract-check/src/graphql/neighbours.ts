@@ -1,5 +1,5 @@
-import type { TypeNode } from 'graphql';
-import { namedType, printType, type FieldDefinition, type GraphqlContract, type TypeDefinition } from './contract.ts';
+import type { FieldDefinitionNode, TypeNode } from 'graphql';
+import { namedType, printType, type GraphqlContract, type TypeDefinition } from './contract.ts';
 import type { Exposure } from './exposure.ts';
 
 /**
@@ -7,11 +7,11 @@ import type { Exposure } from './exposure.ts';
  * types in one selection set. Such fields must have equal shapes (`FieldsInSetCanMerge` of the GraphQL specification), even if
  * no object has both.
  */
-export type Neighbours = (type: TypeDefinition, field: FieldDefinition) => readonly Neighbour[];
+export type Neighbours = (type: TypeDefinition, field: FieldDefinitionNode) => readonly Neighbour[];
 
 export interface Neighbour {
   readonly typeName: string;
-  readonly field: FieldDefinition;
+  readonly field: FieldDefinitionNode;
 }
 
 /**
@@ -25,16 +25,19 @@ export function neighboursIn(contract: GraphqlContract, exposure: Exposure): Nei
   for (const { name, interfaces, members } of selectable) {
     for (const each of [...interfaces, ...members]) if (isOutput(exposure, each)) groups.join(name, each);
   }
-  const shapeOf = ({ type }: FieldDefinition): string => shape(type, contract);
+  const shapeOf = ({ type }: FieldDefinitionNode): string => shape(type, contract);
   const all = selectable.flatMap(({ name, fields: own }) =>
     [...own.values()].map((field): Neighbour => ({ typeName: name, field })),
   );
   let fields: Map<string, Neighbour[]>;
   do {
-    fields = Map.groupBy(all, ({ typeName, field }) => `${groups.find(typeName)}.${field.name}: ${shapeOf(field)}`);
+    fields = Map.groupBy(
+      all,
+      ({ typeName, field }) => `${groups.find(typeName)}.${field.name.value}: ${shapeOf(field)}`,
+    );
   } while (joinSelectionSets(fields, contract, groups));
   return ({ name }, field) => {
-    const found = fields.get(`${groups.find(name)}.${field.name}: ${shapeOf(field)}`) ?? [];
+    const found = fields.get(`${groups.find(name)}.${field.name.value}: ${shapeOf(field)}`) ?? [];
     return found.filter(({ typeName }) => typeName !== name);
   };
 }
@@ -62,7 +65,7 @@ function isOutput(exposure: Exposure, name: string): boolean {
 
 function isComposite(contract: GraphqlContract, name: string): boolean {
   const kind = contract.types.get(name)?.kind;
-  return kind === 'object' || kind === 'interface' || kind === 'union';
+  return kind === 'object type' || kind === 'interface' || kind === 'union';
 }
 
 /** What `SameResponseShape` compares: lists, nullability, and the name of a scalar or enum. */

@@ -12,28 +12,19 @@ import {
   specifiedDirectives,
   validateSchema,
   visit,
+  type ConstDirectiveNode,
   type DirectiveDefinitionNode,
   type DirectiveNode,
   type DocumentNode,
-  type EnumValueDefinitionNode,
-  type FieldDefinitionNode,
   type GraphQLSchema,
-  type InputValueDefinitionNode,
+  type SchemaDefinitionNode,
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
 import { invalidBefore, type Location, type Notice } from '../change.ts';
 import { InputError, errorMessage, withinStack } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
-import type {
-  DirectiveDefinition,
-  Documented,
-  FieldDefinition,
-  GraphqlContract,
-  InputValue,
-  TypeDefinition,
-  TypeKind,
-} from './contract.ts';
+import type { GraphqlContract, TypeDefinition, TypeKind } from './contract.ts';
 import { introspectedDocument, isIntrospection, withoutAppliedDirectives } from './introspection.ts';
 import { graphqlLocator, locationOfNode } from './locator.ts';
 import { completePart } from './partial.ts';
@@ -207,27 +198,27 @@ function placeOfQuotedName(document: DocumentNode, message: string): Location | 
 /** The kind of a definition or an extension by the part of its kind before `Type`. */
 const kinds: ReadonlyMap<string, TypeKind> = new Map([
   ['Scalar', 'scalar'],
-  ['Object', 'object'],
+  ['Object', 'object type'],
   ['Interface', 'interface'],
   ['Union', 'union'],
   ['Enum', 'enum'],
-  ['InputObject', 'input'],
+  ['InputObject', 'input object'],
 ]);
 
 function collect(file: string, document: DocumentNode, notices: readonly Notice[]): GraphqlContract {
   const types = new Map<string, TypeDefinition>();
-  const directives = new Map<string, DirectiveDefinition>();
+  const directiveDefinitions = new Map<string, DirectiveDefinitionNode>();
   const roots = new Map<string, string>();
-  const applied: GraphqlContract['applied'][number][] = [];
-  let description: string | null = null;
+  const directives: ConstDirectiveNode[] = [];
+  let definition: SchemaDefinitionNode | undefined;
 
   for (const node of document.definitions) {
     if (node.kind === 'SchemaDefinition' || node.kind === 'SchemaExtension') {
-      if (node.kind === 'SchemaDefinition') description = node.description?.value ?? null;
-      applied.push(...(node.directives ?? []));
+      if (node.kind === 'SchemaDefinition') definition = node;
+      directives.push(...(node.directives ?? []));
       for (const root of node.operationTypes ?? []) roots.set(root.operation, root.type.name.value);
     } else if (node.kind === 'DirectiveDefinition') {
-      directives.set(node.name.value, directiveDefinition(node));
+      directiveDefinitions.set(node.name.value, node);
     } else if (isTypeDefinitionNode(node) || isTypeExtensionNode(node)) {
       addType(types, node);
     }
@@ -235,18 +226,20 @@ function collect(file: string, document: DocumentNode, notices: readonly Notice[
   for (const node of document.definitions) {
     // graphql 17 allows directives on directive definitions, and extensions that add them.
     if (node.kind !== 'DirectiveExtension') continue;
-    const directive = directives.get(node.name.value);
-    if (directive !== undefined) directive.applied = [...directive.applied, ...(node.directives ?? [])];
+    const name = node.name.value;
+    const extended = directiveDefinitions.get(name);
+    const all = [...(extended?.directives ?? []), ...(node.directives ?? [])];
+    if (extended !== undefined) directiveDefinitions.set(name, { ...extended, directives: all });
   }
-  if (!document.definitions.some(({ kind }) => kind === 'SchemaDefinition')) {
+  if (definition === undefined) {
     for (const name of ['Query', 'Mutation', 'Subscription']) if (types.has(name)) roots.set(name.toLowerCase(), name);
   }
   return {
-    description,
+    description: definition?.description,
     roots,
     types,
+    directiveDefinitions,
     directives,
-    applied,
     locator: graphqlLocator(file, document),
     notices,
   };
@@ -255,54 +248,27 @@ function collect(file: string, document: DocumentNode, notices: readonly Notice[
 function addType(types: Map<string, TypeDefinition>, node: TypeDefinitionNode | TypeExtensionNode): void {
   const name = node.name.value;
   // An extension may precede the definition that it extends.
-  const type = types.get(name) ?? {
-    kind: kinds.get(node.kind.replace(/Type\w+$/, '')) ?? 'object',
+  const type: TypeDefinition = types.get(name) ?? {
+    kind: kinds.get(node.kind.replace(/Type\w+$/, '')) ?? 'object type',
     name,
-    description: null,
-    applied: [],
     fields: new Map(),
     inputFields: new Map(),
     interfaces: new Set(),
     members: new Set(),
     values: new Map(),
   };
-  types.set(name, type);
-  if ('description' in node && node.description !== undefined) type.description = node.description.value;
-  type.applied = [...type.applied, ...(node.directives ?? [])];
+  types.set(name, {
+    ...type,
+    description: ('description' in node ? node.description : undefined) ?? type.description,
+    directives: [...(type.directives ?? []), ...(node.directives ?? [])],
+  });
   if ('interfaces' in node) for (const { name: each } of node.interfaces ?? []) type.interfaces.add(each.value);
   if ('types' in node) for (const { name: each } of node.types ?? []) type.members.add(each.value);
-  if ('values' in node) for (const value of node.values ?? []) type.values.set(value.name.value, documented(value));
+  if ('values' in node) for (const value of node.values ?? []) type.values.set(value.name.value, value);
   if ('fields' in node) {
     for (const field of node.fields ?? []) {
-      if (field.kind === 'FieldDefinition') type.fields.set(field.name.value, fieldDefinition(field));
-      else type.inputFields.set(field.name.value, inputValue(field));
+      if (field.kind === 'FieldDefinition') type.fields.set(field.name.value, field);
+      else type.inputFields.set(field.name.value, field);
     }
   }
-}
-
-function documented(
-  node: DirectiveDefinitionNode | EnumValueDefinitionNode | FieldDefinitionNode | InputValueDefinitionNode,
-): Documented {
-  return { name: node.name.value, description: node.description?.value ?? null, applied: node.directives ?? [] };
-}
-
-function fieldDefinition(node: FieldDefinitionNode): FieldDefinition {
-  return { ...documented(node), type: node.type, args: inputValues(node.arguments) };
-}
-
-function inputValue(node: InputValueDefinitionNode): InputValue {
-  return { ...documented(node), type: node.type, defaultValue: node.defaultValue ?? null };
-}
-
-function inputValues(nodes: readonly InputValueDefinitionNode[] | undefined): Map<string, InputValue> {
-  return new Map((nodes ?? []).map((node) => [node.name.value, inputValue(node)]));
-}
-
-function directiveDefinition(node: DirectiveDefinitionNode): DirectiveDefinition {
-  return {
-    ...documented(node),
-    args: inputValues(node.arguments),
-    locations: new Set(node.locations.map(({ value }) => value)),
-    repeatable: node.repeatable,
-  };
 }
