@@ -19,11 +19,7 @@ export interface Locator {
 }
 
 /** The places of an element in the old and the new contract. */
-export function locate(
-  coordinate: string,
-  from: Locator,
-  to: Locator,
-): { readonly location: Location; readonly oldLocation: Location | null } {
+export function locate(coordinate: string, from: Locator, to: Locator): Places {
   return { location: closest(to, coordinate), oldLocation: from.locationOf(coordinate) };
 }
 
@@ -62,8 +58,10 @@ export interface Change {
   readonly override?: { readonly verdict: Verdict; readonly reason: string };
 }
 
+export type Places = Pick<Change, 'location' | 'oldLocation'>;
+
 /** A change before its lines are known. */
-export type UnlocatedChange = Omit<Change, 'location' | 'oldLocation'>;
+export type UnlocatedChange = Omit<Change, keyof Places>;
 
 /** A part of a contract that the comparison does not understand. It does not fail the check. */
 export interface Notice {

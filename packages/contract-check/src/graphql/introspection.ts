@@ -21,7 +21,7 @@ export function isIntrospection({ text }: SourceText): boolean {
 /** Reads the result of an introspection query, also inside the `data` of a response. The nodes have no places. */
 export function introspectedDocument(source: SourceText): DocumentNode {
   const { value } = parseJson(source);
-  const result = [value, isJsonObject(value) ? ownMember(value, 'data') : undefined].find(hasSchema);
+  const result = [value, ownMember(value, 'data')].find(hasSchema);
   if (result === undefined)
     throw new InputError(source.file, 1, 'expected SDL or the result of an introspection query, with /data/__schema');
   try {

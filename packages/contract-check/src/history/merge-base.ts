@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { failAt, ifValid } from '../input-error.ts';
-import { isJsonObject, ownMember } from '../json/json-value.ts';
+import { ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { readSourceText } from '../text-file.ts';
 import type { Repository } from './repository.ts';
@@ -105,7 +105,6 @@ function warningOfPush(environment: WorkflowEnvironment): string | null {
 function textInEvent({ GITHUB_EVENT_PATH = '' }: WorkflowEnvironment, section: string, member: string): string | null {
   if (!existsSync(GITHUB_EVENT_PATH)) return null;
   const { value } = parseJson(readSourceText(GITHUB_EVENT_PATH));
-  const around = isJsonObject(value) ? ownMember(value, section) : null;
-  const found = isJsonObject(around) ? ownMember(around, member) : null;
+  const found = ownMember(ownMember(value, section), member);
   return typeof found === 'string' ? found : null;
 }

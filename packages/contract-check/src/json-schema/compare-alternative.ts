@@ -126,23 +126,24 @@ const flags = [
 ] as const;
 
 /** Compares the keywords that do not decide whether a value is valid. */
-export function compareAnnotations(comparison: Comparison, { path, from, to }: Place): void {
-  const [oldDefault, nextDefault] = [show(keywordValues(from, 'default')), show(keywordValues(to, 'default'))];
-  const defaultRule = oldDefault === null ? 'defaultAdded' : 'defaultChanged';
-  if (oldDefault !== nextDefault)
-    comparison.found(defaultRule, path, describeDifference('The default', oldDefault, nextDefault));
+export function compareAnnotations({ found }: Comparison, { path, from, to }: Place): void {
   for (const [keyword, set, removed] of flags) {
     const [before, now] = [from, to].map((all) => keywordValues(all, keyword).has('true'));
-    if (before !== now) comparison.found(now === true ? set : removed, path, `${keyword} is now ${now}.`);
+    if (before !== now) found(now === true ? set : removed, path, `${keyword} is now ${now}.`);
   }
-  const [old, next] = [show(keywordValues(from, 'discriminator')), show(keywordValues(to, 'discriminator'))];
-  if (old !== next) comparison.found('discriminatorChanged', path, describeDifference('discriminator', old, next));
-  const keywords = new Set([...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation));
-  for (const keyword of keywords) {
+  const keywords = [...from, ...to].flatMap((schema) => Object.keys(schema)).filter(isDocumentation);
+  for (const keyword of new Set(['default', 'discriminator', ...keywords])) {
     const [before, now] = [show(keywordValues(from, keyword)), show(keywordValues(to, keyword))];
     if (before === now) continue;
-    const rule = isUnknown(keyword) ? 'unknownKeywordChanged' : 'documentationChanged';
-    comparison.found(rule, path, describeDifference(keyword, ...shortened(before, now)));
+    if (keyword === 'default') {
+      const rule = before === null ? 'defaultAdded' : 'defaultChanged';
+      found(rule, path, describeDifference('The default', before, now));
+    } else if (keyword === 'discriminator') {
+      found('discriminatorChanged', path, describeDifference(keyword, before, now));
+    } else {
+      const rule = isUnknown(keyword) ? 'unknownKeywordChanged' : 'documentationChanged';
+      found(rule, path, describeDifference(keyword, ...shortened(before, now)));
+    }
   }
 }
 

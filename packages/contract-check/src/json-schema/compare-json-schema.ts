@@ -4,7 +4,7 @@ import { withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceText } from '../text-file.ts';
 import { comparePlace } from './compare-place.ts';
-import { changeInDirection, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
+import { effectOf, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
 import { keywordValues, objectMember, show } from './conjunction.ts';
 import { dialectRule } from './dialects.ts';
 import { innerSchemas, isDocumentation, naming } from './keywords.ts';
@@ -27,9 +27,9 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
   const now = withinStack(to.file, () => readSchemaDocument(to));
   const notices = [...before.notices, ...now.notices];
   const found: FoundAt = (place, rule, path, message, alternatives = new Set([''])) => {
-    const change = changeInDirection(jsonSchemaRules[rule], options.direction, path, message);
-    const located = locateChange(before, now, place, path);
-    changes.push([{ ...change, ...located }, alternatives]);
+    const [{ id }, located] = [jsonSchemaRules[rule], locateChange(before, now, place, path)];
+    const { verdict, why } = effectOf(jsonSchemaRules[rule], options.direction);
+    changes.push([{ verdict, rule: id, coordinate: path, message, why, ...located }, alternatives]);
     if (rule !== 'unknownKeywordChanged') return;
     const notice = `The keyword ${message.split(' ', 1)[0]} is unknown, so its effect on values was not compared.`;
     notices.push({ location: located.location, message: notice });

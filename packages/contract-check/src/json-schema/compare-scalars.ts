@@ -21,42 +21,34 @@ const formatRules = { removed: 'formatWidened', added: 'formatNarrowed', changed
 
 export function compareStrings(comparison: Comparison, place: Place): void {
   compareTexts(comparison, place, 'pattern', patternRules);
-  compareFormats(comparison, place);
   // The encoding and the media type of the content are compared like a format.
-  compareTexts(comparison, place, 'contentEncoding', formatRules);
-  compareTexts(comparison, place, 'contentMediaType', formatRules);
-}
-
-/** For strings and for numbers, which have formats such as `int32`. */
-function compareFormats(comparison: Comparison, place: Place): void {
-  compareTexts(comparison, place, 'format', formatRules);
+  for (const keyword of ['format', 'contentEncoding', 'contentMediaType'])
+    compareTexts(comparison, place, keyword, formatRules);
 }
 
 function compareTexts({ found }: Comparison, { path, from, to }: Place, keyword: string, rules: TextRules): void {
   const [before, now] = [keywordValues(from, keyword), keywordValues(to, keyword)];
-  const [removed, added] = [onlyIn(before, now), onlyIn(now, before)];
-  const related = keyword === 'format' ? relatedRule(removed, added) : null;
-  const rule = related ?? ruleOf(removed.length, added.length, rules);
+  const rule = textRule(keyword, onlyIn(before, now), onlyIn(now, before), rules);
   if (rule !== null) found(rule, path, describeDifference(keyword, show(before), show(now)));
 }
 
-/** Null unless one format changed to a narrower or wider one. */
-function relatedRule(removed: readonly string[], added: readonly string[]): RuleName | null {
+function textRule(
+  keyword: string,
+  removed: readonly string[],
+  added: readonly string[],
+  rules: TextRules,
+): RuleName | null {
   const [old, now] = [removed[0], added[0]];
-  if (removed.length !== 1 || added.length !== 1 || old === undefined || now === undefined) return null;
-  if (isPartOf(now, old)) return 'formatNarrowed';
-  return isPartOf(old, now) ? 'formatWidened' : null;
+  if (now === undefined) return old === undefined ? null : rules.removed;
+  if (old === undefined) return rules.added;
+  const isOne = keyword === 'format' && removed.length === 1 && added.length === 1;
+  if (isOne && isPartOf(now, old)) return 'formatNarrowed';
+  return isOne && isPartOf(old, now) ? 'formatWidened' : rules.changed;
 }
 
 function isPartOf(part: string, whole: string): boolean {
   const wider = widerFormats[part.slice(1, -1)] ?? [];
   return wider.includes(whole.slice(1, -1));
-}
-
-function ruleOf(removed: number, added: number, rules: TextRules): RuleName | null {
-  if (removed > 0 && added > 0) return rules.changed;
-  if (added > 0) return rules.added;
-  return removed > 0 ? rules.removed : null;
 }
 
 export function compareNumbers(comparison: Comparison, place: Place): void {
@@ -65,34 +57,33 @@ export function compareNumbers(comparison: Comparison, place: Place): void {
   if (wasInteger && !integer) comparison.found('typeAdded', path, 'Fractions are now valid.');
   if (!wasInteger && integer) comparison.found('typeRemoved', path, 'Only integers are now valid.');
   compareMultiples(comparison, place);
-  compareFormats(comparison, place);
+  // Numbers have formats such as `int32`.
+  compareTexts(comparison, place, 'format', formatRules);
 }
 
 function compareMultiples({ found }: Comparison, { path, from, to }: Place): void {
-  const [before, now] = [keywordValues(from, 'multipleOf'), keywordValues(to, 'multipleOf')];
-  // Integers are the multiples of 1, in both notations.
-  const [multiplesBefore, multiplesNow] = [withoutOne(before, from), withoutOne(now, to)];
-  const removed = onlyIn(multiplesBefore, multiplesNow);
-  const added = onlyIn(multiplesNow, multiplesBefore);
-  const [known, kept] = [withOne(before, from), withOne(now, to)];
-  const message = describeDifference('multipleOf', show(before), show(now));
-  // A multiple of 10 is also a multiple of 5: replacing 5 by 10 tightens the bound and does not loosen it.
-  if (added.some((divisor) => ![...known].some((old) => isMultiple(old, divisor)))) {
-    found('boundTightened', path, message);
-  }
-  if (removed.some((divisor) => ![...kept].some((next) => isMultiple(next, divisor)))) {
-    found('boundLoosened', path, message);
-  }
+  const [before, now] = [divisorsOf(from), divisorsOf(to)];
+  const message = describeDifference(
+    'multipleOf',
+    show(keywordValues(from, 'multipleOf')),
+    show(keywordValues(to, 'multipleOf')),
+  );
+  if (isNarrower(now, before)) found('boundTightened', path, message);
+  if (isNarrower(before, now)) found('boundLoosened', path, message);
 }
 
-function withoutOne(multiples: ReadonlySet<string>, all: readonly Schema[]): Set<string> {
-  return new Set([...multiples].filter((each) => each !== '1' || !isInteger(all)));
+/** Integers are the multiples of 1, in both notations. */
+function divisorsOf(all: readonly Schema[]): Set<string> {
+  return new Set([...keywordValues(all, 'multipleOf'), ...(isInteger(all) ? ['1'] : [])]);
 }
 
-function withOne(multiples: ReadonlySet<string>, all: readonly Schema[]): Set<string> {
-  return new Set(isInteger(all) ? [...multiples, '1'] : multiples);
-}
-
-function isMultiple(value: string, divisor: string): boolean {
-  return JsonNumber.parse(value).isMultipleOf(JsonNumber.parse(divisor));
+/**
+ * Whether divisors exclude numbers that others do not, apart from fractions. A multiple of 10 is also a multiple of 5: replacing 5 by 10
+ * tightens the bound and does not loosen it.
+ */
+function isNarrower(divisors: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return onlyIn(divisors, others).some(
+    (divisor) =>
+      divisor !== '1' && ![...others].some((other) => JsonNumber.parse(other).isMultipleOf(JsonNumber.parse(divisor))),
+  );
 }

@@ -1,7 +1,6 @@
-import type { UnlocatedChange } from '../change.ts';
-import { largerVerdict } from '../verdict.ts';
+import { compareVerdicts } from '../verdict.ts';
 import type { Direction } from './direction.ts';
-import type { DirectedRule, jsonSchemaRules } from './rules.ts';
+import type { DirectedRule, Effect, jsonSchemaRules } from './rules.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 
 export type RuleName = keyof typeof jsonSchemaRules;
@@ -38,16 +37,10 @@ export interface Comparison {
   readonly areSame: (from: readonly Schema[], to: readonly Schema[]) => boolean;
 }
 
-export function changeInDirection(
-  rule: DirectedRule,
-  direction: Direction,
-  path: string,
-  message: string,
-): UnlocatedChange {
-  const { producer, consumer } = rule;
-  const larger = largerVerdict(producer.verdict, consumer.verdict) === producer.verdict ? producer : consumer;
-  const { verdict, why } = direction === 'both' ? larger : rule[direction];
-  return { verdict, rule: rule.id, coordinate: path, message, why };
+/** What a change means in a direction. */
+export function effectOf({ producer, consumer }: DirectedRule, direction: Direction): Effect {
+  if (direction !== 'both') return direction === 'producer' ? producer : consumer;
+  return compareVerdicts(producer.verdict, consumer.verdict) >= 0 ? producer : consumer;
 }
 
 const plainName = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;

@@ -1,15 +1,10 @@
-import type { Location } from '../change.ts';
+import type { Location, Places } from '../change.ts';
 import type { Place } from './comparison.ts';
 import { listMember } from './conjunction.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 /** The places of a change at `path`, which is the path of a compared place or of a property in it. */
-export function locateChange(
-  from: SchemaDocument,
-  to: SchemaDocument,
-  place: Place,
-  path: string,
-): { readonly location: Location; readonly oldLocation: Location | null } {
+export function locateChange(from: SchemaDocument, to: SchemaDocument, place: Place, path: string): Places {
   const [around, aroundOld] = [locationOfAny(to, place.to), locationOfAny(from, place.from)];
   const root = locationOfAny(to, to.root) ?? { file: to.file, line: 1 };
   if (path === place.path) return { location: around ?? root, oldLocation: aroundOld };

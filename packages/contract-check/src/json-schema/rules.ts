@@ -13,7 +13,7 @@ export interface DirectedRule extends DirectedRuleText {
 }
 
 /** What a change means in one direction. */
-interface Effect {
+export interface Effect {
   readonly verdict: Verdict;
   readonly why: string;
 }

@@ -51,12 +51,12 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
   const targets = new Map<Schema, Map<string, readonly Schema[]>>();
 
   function resolve(schema: Schema, reference: string): readonly Schema[] {
-    const { pointer, resource: own } = index.placeOf(schema) ?? fail(first, '', 'contains an unknown schema');
+    const { pointer, resource: own } = index.places.get(schema) ?? fail(first, '', 'contains an unknown schema');
     const address = withoutFragment(reference);
     const wanted =
       address === ''
         ? own
-        : (index.resourceAt(resolveAddress(address, own.address)) ??
+        : (index.resources.get(resolveAddress(address, own.address)) ??
           files.resourceAt(own, pointer, address, reference));
     if (wanted === null) {
       const location = { file: own.document.file, line: own.document.lineOf(pointer) };
@@ -69,7 +69,7 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
     if (value === undefined)
       fail(own.document, pointer, `refers to ${JSON.stringify(reference)}, which does not exist`);
     // A reference may point to a place outside the schema keywords, such as `components` in OpenAPI.
-    index.add(wanted.document, value, `${index.placeOf(wanted.root)?.pointer ?? ''}${fragment}`, wanted);
+    index.add(wanted.document, value, `${index.places.get(wanted.root)?.pointer ?? ''}${fragment}`, wanted);
     return schemas(value);
   }
 
@@ -82,18 +82,18 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
         ? ownMember(each, '$dynamicAnchor') === fragmentOf(reference)
         : keyword === '$recursiveRef' && ownMember(each, '$recursiveAnchor') === true;
     if (!found.some(isAnchor)) return found;
-    const candidates = [...index.schemas()].filter(isAnchor);
+    const candidates = [...index.places.keys()].filter(isAnchor);
     if (candidates.length === 1) return found;
-    const preferred = candidates.find((each) => index.placeOf(each)?.resource.root === first.value);
+    const preferred = candidates.find((each) => index.places.get(each)?.resource.root === first.value);
     if (preferred !== undefined) return [preferred];
-    const { pointer, resource } = index.placeOf(schema) ?? fail(first, '', 'contains an unknown schema');
+    const { pointer, resource } = index.places.get(schema) ?? fail(first, '', 'contains an unknown schema');
     const several = `Several schemas have this anchor, so the target depends on the path of the validator`;
     const problem = `refers to ${JSON.stringify(reference)} with ${keyword}. ${several}. Declare the anchor in the root as well, or use $ref.`;
     return fail(resource.document, pointer, problem);
   }
 
   function locationOf(schema: Schema, ...steps: readonly string[]): Location | null {
-    const place = index.placeOf(schema);
+    const place = index.places.get(schema);
     if (place === undefined) return null;
     const { document } = place.resource;
     return locationAt(document.file, document.lineOf(steps.reduce(childPointer, place.pointer)));
@@ -109,17 +109,17 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
   }
 
   // Every reference must resolve, even an unused one.
-  for (const schema of index.schemas()) for (const keyword of referenceKeywords) target(schema, keyword);
+  for (const schema of index.places.keys()) for (const keyword of referenceKeywords) target(schema, keyword);
   // After all files are read: in each of them, a schema can replace a target.
   for (const [schema, own] of targets)
     for (const [keyword, found] of own) own.set(keyword, dynamicTarget(schema, keyword, found));
-  const dialect = isJsonObject(first.value) ? ownMember(first.value, '$schema') : undefined;
+  const dialect = ownMember(first.value, '$schema');
 
   return {
     file: first.file,
     root: schemas(first.value),
     refHidesSiblings:
-      typeof dialect === 'string' && /draft-0[3-7]/.test(dialect) && [...index.schemas()].some(hasRefWithSiblings),
+      typeof dialect === 'string' && /draft-0[3-7]/.test(dialect) && [...index.places.keys()].some(hasRefWithSiblings),
     notices,
     target,
     locationOf,

@@ -19,7 +19,7 @@ export function schemaFiles(source: SourceText, index: SchemaIndex, tolerated: N
   const roots = new Map([[posix.basename(source.file), rootOf(first)]]);
 
   function rootOf({ value }: SourceDocument): Resource | null {
-    return isJsonObject(value) ? (index.placeOf(value)?.resource ?? null) : null;
+    return isJsonObject(value) ? (index.places.get(value)?.resource ?? null) : null;
   }
 
   function read(path: string, own: Resource, pointer: string, reference: string): SourceText {

@@ -29,29 +29,18 @@ interface IndexedSchema {
 
 /** The schemas of all files that were read, and the resources by address. */
 export class SchemaIndex {
-  readonly #places = new Map<Schema, IndexedSchema>();
-  readonly #resources = new Map<string, Resource>();
-
-  placeOf(schema: Schema): IndexedSchema | undefined {
-    return this.#places.get(schema);
-  }
-
-  resourceAt(address: string): Resource | undefined {
-    return this.#resources.get(address);
-  }
-
-  /** Iterates over all schemas, including those that are added during the iteration. */
-  schemas(): Iterable<Schema> {
-    return this.#places.keys();
-  }
+  /** Of each schema. An iteration includes those that are added during it. */
+  readonly places = new Map<Schema, IndexedSchema>();
+  /** By address. */
+  readonly resources = new Map<string, Resource>();
 
   /** Adds a schema and all inside it. `around` is the resource around it, null for the root of a file. */
   add(document: SourceDocument, value: JsonValue, pointer: string, around: Resource | null): void {
     if (typeof value === 'boolean') return;
     if (!isJsonObject(value)) fail(document, pointer, 'must be a schema: an object, true or false');
-    if (this.#places.has(value)) return;
+    if (this.places.has(value)) return;
     const resource = this.#resourceOf(document, value, around);
-    this.#places.set(value, { pointer, resource });
+    this.places.set(value, { pointer, resource });
     for (const keyword of ['$anchor', '$dynamicAnchor']) {
       const anchor = ownMember(value, keyword);
       if (typeof anchor === 'string') resource.anchors.set(anchor, value);
@@ -75,7 +64,7 @@ export class SchemaIndex {
       return around;
     const address = typeof id === 'string' ? resolveAddress(id, around?.address ?? '') : '';
     const resource: Resource = { root: schema, document, address: withoutFragment(address), anchors: new Map() };
-    this.#resources.set(resource.address, resource);
+    this.resources.set(resource.address, resource);
     return resource;
   }
 }
@@ -93,7 +82,7 @@ export function atFragment({ root, anchors }: Resource, fragment: string): JsonV
   for (const step of fragment.slice(1).split('/')) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(value)) value = /^\d+$/.test(key) ? value[Number(key)] : undefined;
-    else value = isJsonObject(value) ? ownMember(value, key) : undefined;
+    else value = ownMember(value, key);
   }
   return value;
 }

@@ -84,9 +84,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
 }
 
-/** An own member. `constructor` and other names of the prototype are ordinary names in JSON. */
-export function ownMember(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
+/** An own member of an object. `constructor` and other names of the prototype are ordinary names in JSON. */
+export function ownMember(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** Prints equal values as equal texts. Members are sorted, because JSON objects are unordered. */

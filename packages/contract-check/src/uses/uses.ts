@@ -4,7 +4,7 @@ import { compareText } from '../change.ts';
 import type { UsedFile, Uses } from '../environment/generated/files.ts';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { ifValid } from '../input-error.ts';
-import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { ownMember } from '../json/json-value.ts';
 import { failIn, parseJson } from '../json/parse-json.ts';
 import { jsonObjectIn } from '../source/project.ts';
 import { splitPlace } from '../source/read-source.ts';
@@ -73,10 +73,7 @@ function fragmentName(definition: DefinitionNode): string {
 function eventOf(source: SourceText): string {
   const document = parseJson(source);
   const constant = (name: string): string => {
-    const found = ['properties', name, 'const'].reduce<JsonValue | undefined>(
-      (value, member) => (isJsonObject(value) ? ownMember(value, member) : undefined),
-      document.value,
-    );
+    const found = ownMember(ownMember(ownMember(document.value, 'properties'), name), 'const');
     if (typeof found === 'string') return found;
     return failIn(document, `/properties/${name}/const`, `must be the ${name} of the event, as a string`);
   };

@@ -8,7 +8,7 @@ import type * as reader from '@changesets/read';
 import type * as manypkg from '@manypkg/get-packages';
 import { changesetsIn } from '../declaring.ts';
 import { InputError, errorMessage, failAt } from '../input-error.ts';
-import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { hasLockfile } from '../source/project.ts';
 import { readSourceText } from '../text-file.ts';
@@ -76,8 +76,7 @@ function readPreState(root: string) {
   const file = join(root, '.changeset/pre.json');
   if (!existsSync(file)) return null;
   const { value } = parseJson(readSourceText(file));
-  const state = isJsonObject(value) ? value : {};
-  const [mode, tag, released] = (['mode', 'tag', 'changesets'] as const).map((name) => ownMember(state, name));
+  const [mode, tag, released] = (['mode', 'tag', 'changesets'] as const).map((name) => ownMember(value, name));
   if ((mode !== 'pre' && mode !== 'exit') || typeof tag !== 'string')
     failAt(file, 'has no "mode" and "tag". Run `changeset pre enter`, or delete the file.');
   return { state: { mode, tag } as const, released: new Set<JsonValue>(Array.isArray(released) ? released : []) };
