@@ -4,18 +4,19 @@ import { childPointer } from '../json/json-value.ts';
 import type { Manifest, RequestHeader, ResponseHeader } from './manifest.ts';
 import { manifestRules } from './rules.ts';
 
-export function compareErrors(found: Found, from: Manifest['errors'] = {}, to: Manifest['errors'] = {}): void {
-  compareMembers(Object.entries(from), Object.entries(to), {
-    removed: (code) =>
-      found(manifestRules.errorRemoved, childPointer('/errors', code), `The error code ${code} was removed.`),
-    added: (code) =>
-      found(manifestRules.errorAdded, childPointer('/errors', code), `The error code ${code} was added.`),
+export function compareErrors(found: Found, from: Manifest, to: Manifest): void {
+  compareMembers(Object.entries(from.errors ?? {}), Object.entries(to.errors ?? {}), {
+    removed: (code) => found(manifestRules.errorRemoved, pointerOf(code), `The error code ${code} was removed.`),
+    added: (code) => found(manifestRules.errorAdded, pointerOf(code), `The error code ${code} was added.`),
     kept(code, before, now) {
-      const pointer = childPointer('/errors', code);
-      compareDescriptions(found, pointer, before, now);
-      compareStatuses(found, `${pointer}/status`, before.status, now.status);
+      compareDescriptions(found, pointerOf(code), before, now);
+      compareStatuses(found, `${pointerOf(code)}/status`, before.status, now.status);
     },
   });
+}
+
+function pointerOf(code: string): string {
+  return childPointer('/errors', code);
 }
 
 type Statuses = Readonly<Record<string, number>>;
@@ -24,8 +25,8 @@ function compareStatuses(found: Found, pointer: string, from: Statuses, to: Stat
   const compare = (mediaType: string, before: number | null, now: number | null): void => {
     if (before === now) return;
     const rule = before === null ? manifestRules.statusAdded : manifestRules.statusChanged;
-    const [old, next] = [before, now].map((status) => status?.toString() ?? null);
-    found(rule, childPointer(pointer, mediaType), describeDifference('The status', old ?? null, next ?? null));
+    const message = describeDifference('The status', before?.toString() ?? null, now?.toString() ?? null);
+    found(rule, childPointer(pointer, mediaType), message);
   };
   compareMembers(Object.entries(from), Object.entries(to), {
     removed: (mediaType, status) => compare(mediaType, status, null),
@@ -41,12 +42,9 @@ function headersIn<T>(section: string, headers: Readonly<Record<string, T>> = {}
   );
 }
 
-export function compareRequestHeaders(
-  found: Found,
-  from: Manifest['requestHeaders'],
-  to: Manifest['requestHeaders'],
-): void {
-  compareMembers(headersIn('/requestHeaders', from), headersIn('/requestHeaders', to), {
+export function compareRequestHeaders(found: Found, from: Manifest, to: Manifest): void {
+  const section = '/requestHeaders';
+  compareMembers(headersIn(section, from.requestHeaders), headersIn(section, to.requestHeaders), {
     removed: (_, { name, pointer }) =>
       found(manifestRules.requestHeaderRemoved, pointer, `The header ${name} was removed.`),
     added(_, header) {
@@ -68,12 +66,9 @@ function necessity({ required }: RequestHeader) {
     : { rule: manifestRules.requestHeaderOptional, word: 'optional' };
 }
 
-export function compareResponseHeaders(
-  found: Found,
-  from: Manifest['responseHeaders'],
-  to: Manifest['responseHeaders'],
-): void {
-  compareMembers(headersIn('/responseHeaders', from), headersIn('/responseHeaders', to), {
+export function compareResponseHeaders(found: Found, from: Manifest, to: Manifest): void {
+  const section = '/responseHeaders';
+  compareMembers(headersIn(section, from.responseHeaders), headersIn(section, to.responseHeaders), {
     removed: (_, { name, pointer }) =>
       found(manifestRules.responseHeaderRemoved, pointer, `The header ${name} was removed.`),
     added: (_, { name, pointer }) => found(manifestRules.responseHeaderAdded, pointer, `The header ${name} was added.`),
@@ -118,7 +113,6 @@ export function compareDescriptions(
   from: { readonly description?: string },
   to: { readonly description?: string },
 ): void {
-  if (from.description !== to.description) {
+  if (from.description !== to.description)
     found(manifestRules.descriptionChanged, `${pointer}/description`, 'The description was changed.');
-  }
 }

@@ -5,24 +5,23 @@ import { compareDescriptions } from './compare-entries.ts';
 import type { Limit, Manifest } from './manifest.ts';
 import { manifestRules } from './rules.ts';
 
-/** Compares limits or page sizes. A plain number is a limit on what clients may send or request. */
-export function compareLimits(
-  found: Found,
-  existed: (coordinate: string) => boolean,
-  pointer: '/limits' | '/pagination',
-  from: Manifest['limits'] = {},
-  to: Manifest['limits'] = {},
-): void {
-  compareMembers(Object.entries(from), Object.entries(to), {
-    removed: (name) => found(manifestRules.limitRemoved, childPointer(pointer, name), `${name} is no longer listed.`),
-    added(name, item) {
-      const { value, introducedWith } = limitOf(item);
-      const isNew = introducedWith !== undefined && !existed(introducedWith);
-      const rule = isNew ? manifestRules.limitAddedWithNew : manifestRules.limitAdded;
-      found(rule, childPointer(pointer, name), `${name} was added: ${value}.`);
-    },
-    kept: (name, before, now) => compareLimit(found, childPointer(pointer, name), name, limitOf(before), limitOf(now)),
-  });
+type Existed = (coordinate: string) => boolean;
+
+/** Compares limits and page sizes. A plain number is a limit on what clients may send or request. */
+export function compareLimits(found: Found, existed: Existed, from: Manifest, to: Manifest): void {
+  for (const member of ['limits', 'pagination'] as const) {
+    const pointerOf = (name: string): string => childPointer(`/${member}`, name);
+    compareMembers(Object.entries(from[member] ?? {}), Object.entries(to[member] ?? {}), {
+      removed: (name) => found(manifestRules.limitRemoved, pointerOf(name), `${name} is no longer listed.`),
+      added(name, item) {
+        const { value, introducedWith } = limitOf(item);
+        const isNew = introducedWith !== undefined && !existed(introducedWith);
+        const rule = isNew ? manifestRules.limitAddedWithNew : manifestRules.limitAdded;
+        found(rule, pointerOf(name), `${name} was added: ${value}.`);
+      },
+      kept: (name, before, now) => compareLimit(found, pointerOf(name), name, limitOf(before), limitOf(now)),
+    });
+  }
 }
 
 function compareLimit(found: Found, pointer: string, name: string, from: Limit, to: Limit): void {
@@ -52,12 +51,7 @@ function limitOf(item: number | Limit): Limit {
 }
 
 /** Compares the weights, the list sizes and the page maximums, which have the same rules. Only a page maximum that is new lowers a cost. */
-export function compareCosts(
-  found: Found,
-  existed: (coordinate: string) => boolean,
-  from: Manifest,
-  to: Manifest,
-): void {
+export function compareCosts(found: Found, existed: Existed, from: Manifest, to: Manifest): void {
   const areFirst = !hasCosts(from) && announcesCostLimit(from);
   for (const { member, noun } of costMembers) {
     const pointerOf = (coordinate: string): string => childPointer(`/${member}`, coordinate);
@@ -66,11 +60,10 @@ export function compareCosts(
         found(manifestRules.weightRemoved, pointerOf(coordinate), `The ${noun} of ${coordinate} is no longer listed.`);
       },
       added(coordinate, value) {
-        const message = `The ${noun} of ${coordinate} was added: ${value}.`;
-        if (existed(coordinate) && member === 'costPageMaximums')
-          found(manifestRules.weightLowered, pointerOf(coordinate), message);
-        else if (!existed(coordinate)) found(manifestRules.weightAddedWithNew, pointerOf(coordinate), message);
-        else found(areFirst ? manifestRules.firstWeights : manifestRules.weightRaised, pointerOf(coordinate), message);
+        const raised = areFirst ? manifestRules.firstWeights : manifestRules.weightRaised;
+        const added = member === 'costPageMaximums' ? manifestRules.weightLowered : raised;
+        const rule = existed(coordinate) ? added : manifestRules.weightAddedWithNew;
+        found(rule, pointerOf(coordinate), `The ${noun} of ${coordinate} was added: ${value}.`);
       },
       kept(coordinate, before, now) {
         if (before === now) return;

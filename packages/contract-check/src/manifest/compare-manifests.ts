@@ -33,11 +33,10 @@ export function compareManifests(from: SourceText, to: SourceText, options: Mani
   const existed = options.existed ?? (() => true);
   const compare = (found: Found): void => {
     compareDescriptions(found, '', before, now);
-    compareErrors(found, before.errors, now.errors);
-    compareRequestHeaders(found, before.requestHeaders, now.requestHeaders);
-    compareResponseHeaders(found, before.responseHeaders, now.responseHeaders);
-    compareLimits(found, existed, '/limits', before.limits, now.limits);
-    compareLimits(found, existed, '/pagination', before.pagination, now.pagination);
+    compareErrors(found, before, now);
+    compareRequestHeaders(found, before, now);
+    compareResponseHeaders(found, before, now);
+    compareLimits(found, existed, before, now);
     compareCosts(found, existed, before, now);
     compareUnknownSections(found, old, next);
   };
