@@ -10,27 +10,18 @@ import { renderMarkdown } from './render-markdown.ts';
 import { renderSarif } from './render-sarif.ts';
 import { renderText } from './render-text.ts';
 
-export const formats = ['text', 'json', 'github', 'sarif', 'markdown', 'junit'] as const;
+/** Renders an outcome. `githubWorkspace`: the root of the repository, if git does not find it. */
+type Render = (outcome: Outcome, version: string, githubWorkspace: string | undefined) => string;
 
-export type Format = (typeof formats)[number];
-
-/** @param githubWorkspace the root of the repository, if git does not find it */
-export function render(outcome: Outcome, format: Format, version: string, githubWorkspace: string | undefined): string {
-  switch (format) {
-    case 'text':
-      return renderText(outcome);
-    case 'json':
-      return JSON.stringify(outcome.json, null, 2);
-    case 'github':
-      return renderGithub(outcome, fromRepositoryRoot(githubWorkspace));
-    case 'sarif':
-      return renderSarif(outcome, fromRepositoryRoot(githubWorkspace), version);
-    case 'markdown':
-      return renderMarkdown(outcome);
-    case 'junit':
-      return renderJunit(outcome);
-  }
-}
+/** By format. */
+export const renderers = {
+  text: renderText,
+  json: ({ json }) => JSON.stringify(json, null, 2),
+  github: (outcome, _, githubWorkspace) => renderGithub(outcome, fromRepositoryRoot(githubWorkspace)),
+  sarif: (outcome, version, githubWorkspace) => renderSarif(outcome, fromRepositoryRoot(githubWorkspace), version),
+  markdown: renderMarkdown,
+  junit: renderJunit,
+} satisfies Readonly<Record<string, Render>>;
 
 /** Names files from the root of the repository, as GitHub and code scanning do. Those of a commit are so already. */
 function fromRepositoryRoot(githubWorkspace: string | undefined): (location: Location) => Location {

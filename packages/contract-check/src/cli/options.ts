@@ -2,7 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { directions, type Direction } from '../json-schema/direction.ts';
 import { isVerdict, verdicts, type Verdict } from '../verdict.ts';
 import { isDay } from '../workspace/version-status.ts';
-import { formats, type Format } from './formats.ts';
+import { renderers } from './formats.ts';
 
 /** The command line is invalid. The message is one line. */
 export class UsageError extends Error {
@@ -24,7 +24,7 @@ export interface Options {
   readonly header: Readonly<Record<string, string>>;
   /** Undefined when every verdict passes, or the pending changesets declare the bumps. */
   readonly declared?: Verdict;
-  readonly format: Format;
+  readonly format: keyof typeof renderers;
   /** Undefined for `contract-check.json` in the current folder or the root. */
   readonly config?: string;
   readonly closedOutputs?: boolean;
@@ -61,11 +61,11 @@ export interface Options {
   readonly unusedFor: number;
 }
 
-/** The commands that compare two contracts. */
-export type Comparing = 'graphql' | 'json-schema' | 'manifest';
-type CommandName =
-  | Comparing
+export type CommandName =
   | 'find'
+  | 'graphql'
+  | 'json-schema'
+  | 'manifest'
   | 'workspace'
   | 'changelog'
   | 'api-report'
@@ -75,10 +75,17 @@ type CommandName =
   | 'can-i-retire'
   | 'explain';
 
-type Invocation =
-  | { readonly command: CommandName; readonly args: readonly string[]; readonly options: Options }
-  /** Help or the version. */
-  | { readonly command: 'print'; readonly text: string };
+export interface CommandLine {
+  readonly command: CommandName;
+  readonly args: readonly string[];
+  readonly options: Options;
+}
+
+/** Help or the version. */
+interface Printed {
+  readonly command: 'print';
+  readonly text: string;
+}
 
 const places = 'a file, a folder, a tarball, - (standard input), git:REF[:PATH], npm:NAME@RANGE[:PATH] or a URL';
 
@@ -100,7 +107,9 @@ const headerOption = new Option(
 )
   .argParser(addHeader)
   .default({}, 'none');
-const formatOption = new Option('--format <format>', 'how to print the result').choices(formats).default('text');
+const formatOption = new Option('--format <format>', 'how to print the result')
+  .choices(Object.keys(renderers))
+  .default('text');
 const configOption = new Option('--config <file>', 'the configuration (default: contract-check.json, if it exists)');
 
 /**
@@ -108,20 +117,18 @@ const configOption = new Option('--config <file>', 'the configuration (default: 
  *
  * @throws {UsageError} when the command line is invalid.
  */
-export function readInvocation(args: readonly string[], version: string): Invocation {
+export function readInvocation(args: readonly string[], version: string): CommandLine | Printed {
   let printed = '';
   const program = new Command('contract-check')
     .description('Reports the version bump that a contract change needs, and fails if the declared bump is smaller.')
     .version(version, '--version', 'print the version')
     .addHelpText('after', exitCodes);
-  /** Reads the command that was given. */
-  let read: (() => Invocation) | undefined;
+  let given: CommandLine | undefined;
   const add = (name: CommandName, description: string): Command => {
     const command = program.command(name).description(description);
     return command.action(() => {
-      const options = command.opts<Options>();
-      check(name, command.args, options);
-      read = () => ({ command: name, args: command.args, options });
+      given = { command: name, args: command.args, options: command.opts<Options>() };
+      check(given);
     });
   };
 
@@ -199,7 +206,7 @@ export function readInvocation(args: readonly string[], version: string): Invoca
     const isCommand = program.commands.some((command) => command.name() === name);
     throw new UsageError(isCommand ? (name ?? null) : null, error.message.replace(/^error: /, '').replace(/\.$/, ''));
   }
-  return read?.() ?? { command: 'print', text: printed };
+  return given ?? { command: 'print', text: printed };
 }
 
 const required: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
@@ -212,7 +219,7 @@ const required: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
 };
 
 /** Checked after parsing: commander would report a missing option before the unknown one that was meant for it. */
-function check(command: CommandName, args: readonly string[], options: Options): void {
+function check({ command, args, options }: CommandLine): void {
   for (const name of required[command] ?? [])
     if (!Object.hasOwn(options, name)) throw new UsageError(command, `--${name} is required`);
   if (command === 'api-report' && args.length > 1 && options.out === undefined)
@@ -237,7 +244,7 @@ function checkUses({ schema, documents, events }: Options): void {
 
 function addAsking(command: Command, maxAge: string): Command {
   return command
-    .option('--environment <file>', 'the file of deedwire-operator environment export (required); repeatable', addFirst)
+    .option('--environment <file>', 'the file of deedwire-operator environment export (required); repeatable', addText)
     .option('--name <environment>', 'the name that the environment must have')
     .addOption(duration('--max-age', 'the age above which the file is no evidence', maxAge))
     .addOption(duration('--max-gap', 'how long an app may not have counted its use on a UTC day', '10m'))
@@ -261,13 +268,9 @@ function parseDuration(text: string): number {
   return Number(count) * seconds * 1000;
 }
 
-function addText(text: string, list: readonly string[]): readonly string[] {
+/** A required option has no default list, so that it can be missing. */
+function addText(text: string, list: readonly string[] = []): readonly string[] {
   return [...list, text];
-}
-
-/** Without a default, so that a required option can be missing. */
-function addFirst(text: string, list: readonly string[] | undefined): readonly string[] {
-  return [...(list ?? []), text];
 }
 
 function parseConsumer(name: string): string {
@@ -279,7 +282,7 @@ function parseConsumer(name: string): string {
 function addComparing(command: Command, several = ''): Command {
   const addPlace = (place: string, list: readonly string[] = []): readonly string[] => {
     if (several === '' && list.length > 0) throw new InvalidArgumentError('The command accepts it once.');
-    return [...list, place];
+    return addText(place, list);
   };
   return command
     .option('--from <place>', `the old version (required): ${places}${several}`, addPlace)

@@ -1,47 +1,30 @@
-import type { Change, Notice, Report } from '../change.ts';
+import type { Change, Report } from '../change.ts';
 import { declaringIn } from '../declaring.ts';
 import { tooSmallBump } from '../remedy.ts';
 import type { NamedPackage } from '../source/project.ts';
 import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { bumpFor } from '../version-bump.ts';
-import type { WorkspaceReport } from '../workspace/check-workspace.ts';
-import { exceptionsFile, type ExceptionStatus, type ReportedException } from '../workspace/exceptions.ts';
+import type { PackageReport, Problem, WorkspaceReport } from '../workspace/check-workspace.ts';
+import type { ContractChange } from '../workspace/compare-snapshots.ts';
+import { exceptionsFile, type ExceptionStatus } from '../workspace/exceptions.ts';
 
 /** `error`: the change fails the check. `warning`: it is major, but allowed. `note`: it is smaller. */
 export type Level = 'error' | 'warning' | 'note';
 
-export interface Finding {
-  readonly level: Level;
-  readonly change: Change;
-}
-
-/** A reason why the check fails. */
-export interface Failure {
-  readonly message: string;
-  /** A sentence, then the commands to run. */
-  readonly remedy: string;
-}
-
-/** The findings of one comparison: of two files, or of one package. */
-export interface Group {
-  /** The name of the package. Null for a comparison of two files. */
-  readonly package: string | null;
-  readonly verdict: Verdict;
+/** The result of one comparison: of two files, or of one package. */
+export interface Group extends Pick<PackageReport, 'verdict' | 'baseline' | 'baselineVersion'> {
+  /** Null for a comparison of two files. */
+  readonly name: string | null;
   /** Null if no bump was declared, so that every verdict passes. */
   readonly declared: Verdict | null;
-  /** What the contracts were compared with. Null if nothing was released yet. */
-  readonly baseline: string | null;
-  readonly findings: readonly Finding[];
-  readonly failures: readonly Failure[];
+  readonly changes: readonly (Change & Partial<ContractChange>)[];
+  readonly problems: readonly Pick<Problem, 'message' | 'remedy'>[];
 }
 
 /** The result of a check, which every format shows. */
-export interface Outcome {
+export interface Outcome extends Pick<WorkspaceReport, 'verdict' | 'notices' | 'exceptions'> {
   readonly passed: boolean;
-  readonly verdict: Verdict;
   readonly groups: readonly Group[];
-  readonly notices: readonly Notice[];
-  readonly exceptions: readonly ReportedException[];
   /** What the JSON format prints. */
   readonly json: object;
 }
@@ -54,52 +37,30 @@ export function outcomeOfReport(
   found: NamedPackage | null,
 ): Outcome {
   const { verdict, changes, notices } = report;
-  const packageVersion = found?.version ?? null;
-  const needed = bumpFor(verdict, packageVersion);
-  const failures: Failure[] = [];
+  const baselineVersion = found?.version ?? null;
+  const needed = bumpFor(verdict, baselineVersion);
+  const problems = [];
   if (declared !== null && compareVerdicts(declared, needed) < 0) {
     const packageName = found?.name ?? 'PACKAGE';
     const bump = { packageName, manifest: 'package.json', needed, declared, isOption: true };
-    failures.push(tooSmallBump(bump, declaringIn(found?.folder ?? '.')));
+    problems.push(tooSmallBump(bump, declaringIn(found?.folder ?? '.')));
   }
-  const group = {
-    package: null,
-    verdict,
-    declared,
-    baseline,
-    findings: changes.map((change) => ({ change, level: levelOf(change, declared, packageVersion) })),
-    failures,
-  };
-  return { passed: failures.length === 0, verdict, groups: [group], notices, exceptions: [], json: report };
+  const group = { name: null, verdict, declared, baseline, baselineVersion, changes, problems };
+  return { passed: problems.length === 0, verdict, groups: [group], notices, exceptions: [], json: report };
 }
 
 export function outcomeOfWorkspace(report: WorkspaceReport): Outcome {
-  const groups = report.packages.map(
-    ({ name, verdict, declared, baseline, baselineVersion, changes, problems }): Group => ({
-      package: name,
-      verdict,
-      declared,
-      baseline,
-      findings: changes.map((change) => ({
-        change,
-        level: change.breaksReleased ? 'error' : levelOf(change, declared, baselineVersion),
-      })),
-      failures: problems,
-    }),
-  );
-  const expired = report.exceptions.some(({ status }) => status === 'expired');
-  return {
-    passed: !expired && groups.every(({ failures }) => failures.length === 0),
-    verdict: report.verdict,
-    groups,
-    notices: report.notices,
-    exceptions: report.exceptions,
-    json: report,
-  };
+  const { verdict, packages, notices, exceptions } = report;
+  const expired = exceptions.some(({ status }) => status === 'expired');
+  const passed = !expired && packages.every(({ problems }) => problems.length === 0);
+  return { passed, verdict, groups: packages, notices, exceptions, json: report };
 }
 
-function levelOf({ verdict }: Change, declared: Verdict | null, version: string | null): Level {
-  if (declared !== null && compareVerdicts(declared, bumpFor(verdict, version)) < 0) return 'error';
+/** The level of a change in a group. */
+export function levelOf({ verdict, breaksReleased }: Group['changes'][number], group: Group): Level {
+  const { declared, baselineVersion } = group;
+  const isUndeclared = declared !== null && compareVerdicts(declared, bumpFor(verdict, baselineVersion)) < 0;
+  if (breaksReleased === true || isUndeclared) return 'error';
   return verdict === 'major' ? 'warning' : 'note';
 }
 
@@ -108,16 +69,16 @@ export const nothingEnforced = 'No bump was declared, so nothing was enforced: p
 /** One sentence: whether the check passed, and why not. */
 export function summaryOf({ passed, groups, verdict, exceptions }: Outcome): string {
   const [first] = groups;
-  if (groups.length === 1 && first?.package === null) {
-    const [failure] = first.failures;
-    if (failure !== undefined) return `Failed: ${failure.message}`;
+  if (groups.length === 1 && first?.name === null) {
+    const [problem] = first.problems;
+    if (problem !== undefined) return `Failed: ${problem.message}`;
     if (first.declared !== null) return `Passed: the declared bump is ${first.declared}.`;
     return `Verdict: ${verdict}. ${nothingEnforced}`;
   }
   if (passed && groups.length === 0) return 'Passed: there is no contract to compare.';
   if (passed && groups.every(({ baseline }) => baseline === null)) return 'Passed: nothing is released yet.';
   if (passed) return 'Passed: every change is declared, and no released version is broken.';
-  const failed = groups.filter(({ failures }) => failures.length > 0).map((group) => group.package ?? '');
+  const failed = groups.filter(({ problems }) => problems.length > 0).map(({ name }) => name ?? '');
   if (exceptions.some(({ status }) => status === 'expired')) failed.push(exceptionsFile);
   return `Failed: ${failed.join(', ')}`;
 }

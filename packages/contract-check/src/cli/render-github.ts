@@ -1,5 +1,5 @@
 import type { Location } from '../change.ts';
-import { reasonsOf, summaryOf, type Level, type Outcome } from './outcome.ts';
+import { levelOf, reasonsOf, summaryOf, type Level, type Outcome } from './outcome.ts';
 
 const commands: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'notice' };
 
@@ -7,16 +7,16 @@ const commands: Readonly<Record<Level, string>> = { error: 'error', warning: 'wa
 export function renderGithub(outcome: Outcome, placed: (location: Location) => Location): string {
   const { groups, notices, exceptions } = outcome;
   return [
-    ...groups.flatMap(({ findings }) =>
-      findings.map(({ level, change }) => {
+    ...groups.flatMap((group) =>
+      group.changes.map((change) => {
         const { verdict, coordinate, message, rule, location } = change;
         const title = `${verdict}: ${coordinate} (${rule})`;
-        return command(commands[level], placed(location), title, `${message} ${reasonsOf(change)}`);
+        return command(commands[levelOf(change, group)], placed(location), title, `${message} ${reasonsOf(change)}`);
       }),
     ),
     ...notices.map(({ location, message }) => command('notice', placed(location), 'contract-check', message)),
-    ...groups.flatMap(({ package: name, failures }) =>
-      failures.map(({ message, remedy }) =>
+    ...groups.flatMap(({ name, problems }) =>
+      problems.map(({ message, remedy }) =>
         command('error', null, name ?? 'contract-check', `${message}\nTo fix: ${remedy}`),
       ),
     ),

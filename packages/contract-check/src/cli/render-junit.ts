@@ -1,4 +1,4 @@
-import { placeOf, reasonsOf, type Group, type Outcome } from './outcome.ts';
+import { levelOf, placeOf, reasonsOf, type Group, type Outcome } from './outcome.ts';
 
 /** Renders JUnit XML: one suite for each package, one case for each change, and one for the declared bump. */
 export function renderJunit(outcome: Outcome): string {
@@ -18,13 +18,15 @@ export function renderJunit(outcome: Outcome): string {
   ].join('\n');
 }
 
-function renderSuite({ package: name, findings, failures, verdict, declared }: Group): string {
-  const changes = findings.map(({ level, change }) => {
+function renderSuite(group: Group): string {
+  const { name, problems, verdict, declared } = group;
+  const changes = group.changes.map((change) => {
     const text = `${change.message}\n${reasonsOf(change)}\n${placeOf(change.location)}`;
-    const body = level === 'error' ? failure(`${change.verdict}: ${change.message}`, text) : output(text);
+    const body =
+      levelOf(change, group) === 'error' ? failure(`${change.verdict}: ${change.message}`, text) : output(text);
     return testCase(change.coordinate, change.rule, body);
   });
-  const reasons = failures.map(({ message, remedy }) => failure(message, `To fix: ${remedy}`)).join('');
+  const reasons = problems.map(({ message, remedy }) => failure(message, `To fix: ${remedy}`)).join('');
   const declaredCase = testCase(
     'declared bump',
     'contract-check',

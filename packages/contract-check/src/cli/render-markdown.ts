@@ -1,4 +1,4 @@
-import { expiryText, placeOf, reasonsOf, summaryOf, type Group, type Outcome } from './outcome.ts';
+import { expiryText, levelOf, placeOf, reasonsOf, summaryOf, type Group, type Outcome } from './outcome.ts';
 
 /** Renders GitHub Flavored Markdown, for a comment or a job summary. */
 export function renderMarkdown(outcome: Outcome): string {
@@ -25,13 +25,14 @@ function listUnder(heading: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [heading, items.join('\n')];
 }
 
-function renderGroup({ package: name, baseline, verdict, declared, findings, failures }: Group): string[] {
+function renderGroup(group: Group): string[] {
+  const { name, baseline, verdict, declared, changes, problems } = group;
   const compared = baseline === null ? 'not released yet' : `compared with ${code(baseline)}`;
   const bump = declared === null ? '' : `, declared bump ${declared}`;
-  const rows = findings.map(({ level, change }) => {
+  const rows = changes.map((change) => {
     const { coordinate, message, location, rule } = change;
     const cells = [
-      level === 'error' ? `**${change.verdict}**` : change.verdict,
+      levelOf(change, group) === 'error' ? `**${change.verdict}**` : change.verdict,
       code(coordinate),
       `${escapeText(message)} ${escapeText(reasonsOf(change))}`,
       code(placeOf(location)),
@@ -44,7 +45,7 @@ function renderGroup({ package: name, baseline, verdict, declared, findings, fai
     ...(rows.length === 0
       ? [baseline === null ? 'Every change is allowed.' : 'No changes.']
       : [['| Verdict | Element | Change | Place | Rule |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')]),
-    ...failures.map(({ message, remedy }) => {
+    ...problems.map(({ message, remedy }) => {
       const [first = '', ...commands] = remedy.split('\n');
       const block = commands.length === 0 ? [] : ['', '```sh', ...commands, '```'];
       return [`Failed: ${escapeText(message)} To fix: ${escapeText(first)}`, ...block].join('\n');

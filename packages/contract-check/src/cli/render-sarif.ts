@@ -1,14 +1,16 @@
-import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Location as SarifLocation, Log, Notification, ReportingDescriptor, Result } from 'sarif';
 import type { Change, Location } from '../change.ts';
 import { rulesById } from '../rules.ts';
-import { reasonsOf, type Group, type Outcome } from './outcome.ts';
+import { sha256Of } from '../text-file.ts';
+import { levelOf, reasonsOf, type Group, type Outcome } from './outcome.ts';
 
 /** Renders SARIF 2.1.0, which code scanning services read. `placed` names a file as they do. */
 export function renderSarif(outcome: Outcome, placed: (location: Location) => Location, version: string): string {
-  const findings = outcome.groups.flatMap(({ findings: all }) => all);
+  const findings = outcome.groups.flatMap((group) =>
+    group.changes.map((change) => ({ change, level: levelOf(change, group) })),
+  );
   const ruleIds = [...new Set(findings.map(({ change }) => change.rule))].toSorted();
   const results = findings.map(({ change, level }): Result => ({
     ruleId: change.rule,
@@ -48,8 +50,8 @@ export function renderSarif(outcome: Outcome, placed: (location: Location) => Lo
   return JSON.stringify(log, null, 2);
 }
 
-function failuresOf({ failures, package: name }: Group): Notification[] {
-  return failures.map(({ message, remedy }) => ({
+function failuresOf({ problems, name }: Group): Notification[] {
+  return problems.map(({ message, remedy }) => ({
     level: 'error',
     message: { text: `${name === null ? '' : `${name}: `}${message} To fix: ${remedy}` },
   }));
@@ -77,8 +79,5 @@ function oldLocationOf({ file, line }: Location): SarifLocation {
 
 /** Equal for the same change on another line or in another file. */
 function fingerprintOf({ rule, coordinate, message }: Change): string {
-  return createHash('sha256')
-    .update(JSON.stringify([rule, coordinate, message]))
-    .digest('hex')
-    .slice(0, 32);
+  return sha256Of(JSON.stringify([rule, coordinate, message])).slice(0, 32);
 }

@@ -1,25 +1,15 @@
 import type { Notice } from '../change.ts';
 import type { PackageReport, WorkspaceReport } from '../workspace/check-workspace.ts';
-import type { ContractChange } from '../workspace/compare-snapshots.ts';
 import { exceptionsFile, type ReportedException } from '../workspace/exceptions.ts';
-import {
-  expiryText,
-  nothingEnforced,
-  placeOf,
-  reasonsOf,
-  summaryOf,
-  type Finding,
-  type Group,
-  type Outcome,
-} from './outcome.ts';
+import { expiryText, nothingEnforced, placeOf, reasonsOf, summaryOf, type Group, type Outcome } from './outcome.ts';
 
 /** Renders the text format: the changes, the problems and their remedies, then the exceptions. */
 export function renderText(outcome: Outcome): string {
   const { groups, notices, exceptions, verdict } = outcome;
   const [only] = groups;
-  if (only?.package === null) {
-    const failed = only.failures.flatMap(({ remedy }) => renderRemedy(remedy, ''));
-    const found = [...renderFindings(only.findings, '  '), ...renderNotices(notices)];
+  if (only?.name === null) {
+    const failed = only.problems.flatMap(({ remedy }) => renderRemedy(remedy, ''));
+    const found = [...renderChanges(only.changes, '  '), ...renderNotices(notices)];
     const end = only.declared === null ? nothingEnforced : summaryOf(outcome);
     return [`Verdict: ${verdict}`, ...found, end, ...failed].join('\n');
   }
@@ -31,8 +21,8 @@ export function renderText(outcome: Outcome): string {
   ].join('\n');
 }
 
-function renderFindings(findings: readonly Finding[], indent: string): string[] {
-  const lines = findings.flatMap(({ change }) => {
+function renderChanges(changes: Group['changes'], indent: string): string[] {
+  const lines = changes.flatMap((change) => {
     const { verdict, coordinate, message, location, rule } = change;
     return [
       `${indent}${verdict.padEnd(5)}  ${coordinate}`,
@@ -71,19 +61,15 @@ export function renderExceptions(exceptions: readonly ReportedException[]): stri
 
 function renderGroup(group: Group): string[] {
   const lines = [heading(group)];
-  if (group.findings.length > 0) lines.push('');
-  for (const [file, findings] of Map.groupBy(group.findings, fileOf))
-    lines.push(`  ${file}`, ...renderFindings(findings, '    '));
-  for (const { message, remedy } of group.failures)
+  if (group.changes.length > 0) lines.push('');
+  for (const [file, changes] of Map.groupBy(group.changes, (change) => change.file ?? change.location.file))
+    lines.push(`  ${file}`, ...renderChanges(changes, '    '));
+  for (const { message, remedy } of group.problems)
     lines.push(`  Failed: ${message}`, ...renderRemedy(remedy, '  '), '');
   return lines.at(-1) === '' ? lines : [...lines, ''];
 }
 
-function fileOf({ change }: { readonly change: Finding['change'] & Partial<ContractChange> }): string {
-  return change.file ?? change.location.file;
-}
-
-function heading({ package: name, baseline, verdict, declared }: Group): string {
+function heading({ name, baseline, verdict, declared }: Group): string {
   if (baseline === null) return `${name}: not released yet, so every change is allowed`;
   return `${name}: verdict ${verdict}, declared bump ${declared} (compared with ${baseline})`;
 }

@@ -19,9 +19,9 @@ import { compareOrRepair } from '../workspace/compare-file.ts';
 import { ask } from './ask.ts';
 import { changesetsFor, writeChangesets } from './changelog.ts';
 import { explainRule, listRules } from './explain.ts';
-import { render, type Format } from './formats.ts';
+import { renderers } from './formats.ts';
 import { oneSidedReport } from './one-sided.ts';
-import { UsageError, readInvocation, type Comparing, type Options } from './options.ts';
+import { UsageError, readInvocation, type CommandLine, type CommandName } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
 import { renderAnswer } from './render-answer.ts';
 import { renderFound } from './render-found.ts';
@@ -73,52 +73,35 @@ async function invoke(
   environment: CommandEnvironment,
 ): Promise<RunResult> {
   const version = ownVersion();
-  const rendered = (outcome: Outcome, format: Format): RunResult => ({
-    ...printed(render(outcome, format, version, environment.GITHUB_WORKSPACE)),
-    exitCode: outcome.passed ? 0 : 1,
-  });
   const invocation = readInvocation(args, version);
   if (invocation.command === 'print') return printed(invocation.text.trimEnd());
-  const { command, args: given, options } = invocation;
-  switch (command) {
-    case 'explain':
-      return printed(given[0] === undefined ? listRules() : explainRule(given[0]));
-    case 'api-report':
-      return apiReport(given, options);
-    case 'changelog':
-      return changelog(options, environment);
-    case 'release':
-      return release(options, environment);
-    case 'uses':
-      return uses(options, readInput, environment);
-    case 'can-i-deploy':
-    case 'can-i-retire': {
-      const now = new Date();
-      const answers = options.environment.map((file) => ask(given[0], file, options, environment, now));
-      const worst = (['no', 'unknown'] as const).find((each) => answers.some(({ answer }) => answer === each)) ?? 'yes';
-      const text =
-        options.format === 'json'
-          ? JSON.stringify(answers.length === 1 ? answers[0] : answers, null, 2)
-          : answers.map((answer) => renderAnswer(answer, now)).join('\n');
-      return { ...printed(text), exitCode: exitCodes[worst] };
-    }
-    case 'find':
-      return printed(renderFound(findSchemas(options.root), options.root, options.write === true));
-    case 'workspace':
-      return rendered(outcomeOfWorkspace(await check(options, environment)), options.format);
-    case 'graphql':
-    case 'json-schema':
-    case 'manifest':
-      return rendered(await compare(command, options, readInput, environment), options.format);
-  }
+  return commands[invocation.command]({ ...invocation, version, readInput, environment });
 }
 
-async function compare(
-  command: Comparing,
-  options: Options,
-  readInput: () => Uint8Array,
-  environment: CommandEnvironment,
-): Promise<Outcome> {
+/** A command line, and what a command reads besides. */
+interface Given extends CommandLine {
+  readonly version: string;
+  readonly readInput: () => Uint8Array;
+  readonly environment: CommandEnvironment;
+}
+
+const commands: Readonly<Record<CommandName, (given: Given) => RunResult | Promise<RunResult>>> = {
+  find: ({ options }) => printed(renderFound(findSchemas(options.root), options.root, options.write === true)),
+  graphql: compare,
+  'json-schema': compare,
+  manifest: compare,
+  workspace: async (given) => rendered(given, outcomeOfWorkspace(await check(given))),
+  changelog,
+  'api-report': apiReport,
+  release,
+  uses,
+  'can-i-deploy': answer,
+  'can-i-retire': answer,
+  explain: ({ args: [rule] }) => printed(rule === undefined ? listRules() : explainRule(rule)),
+};
+
+async function compare(given: Given): Promise<RunResult> {
+  const { command, options, readInput } = given;
   const { from, to, declared = null, config = null } = options;
   if ([...from, ...to].filter((place) => place === '-').length > 1)
     throw new UsageError(command, 'only one of --from and --to can be -');
@@ -126,33 +109,30 @@ async function compare(
   const isGraphql = command === 'graphql';
   const local = to.find((place) => kindOfPlace(place) === 'local');
   const found = local === undefined ? null : packageOf(dirname(resolve(local)));
+  const outcomeOf = (result: Report) => rendered(given, outcomeOfReport(result, declared, from.join(', '), found));
   const oneSided = oneSidedReport(from, to);
-  if (oneSided !== null) return outcomeOfReport(oneSided, declared, from.join(', '), found);
-  const context = { isGraphql, readInput, headers: headersOf(command, options, environment) };
+  if (oneSided !== null) return outcomeOf(oneSided);
+  const context = { isGraphql, readInput, headers: headersOf(given) };
   const before = await readSources(from, { ...context, others: to });
   const now = await readSources(to, { ...context, others: from });
   // What was released can be invalid. Another place with something invalid is more likely a mistake.
   const isReleased = from.every((place) => ['git', 'npm'].includes(kindOfPlace(place)));
   const compared = isReleased
-    ? compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(command, options, ...sides))
-    : compareSources(command, options, before, now);
+    ? compareOrRepair(before, now, now[0]?.file ?? '', (...sides) => compareSources(given, ...sides))
+    : compareSources(given, before, now);
   const override = overridesOf(overrides);
   const changes = compared.changes.map((change) => {
     // A change of a JSON Schema can be in a file that the compared file refers to.
     const { file } = isGraphql ? change.location : (now[0] ?? change.location);
     return override(change, kindOfPlace(file) === 'local' ? relative('.', file).replaceAll(sep, '/') : file);
   });
-  return outcomeOfReport(report(changes, compared.notices), declared, from.join(', '), found);
+  return outcomeOf(report(changes, compared.notices));
 }
 
 /** @throws {UsageError} when a variable is not set, or no header can have its value. */
-function headersOf(
-  command: Comparing | 'uses',
-  { header }: Options,
-  environment: CommandEnvironment,
-): Record<string, string> {
+function headersOf({ command, options, environment }: Given): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(header).map(([name, variable]) => {
+    Object.entries(options.header).map(([name, variable]) => {
       const value = environment[variable]?.trim() ?? '';
       // Not the value, which may be a secret.
       if (!/^[\t\x20-\x7E]+$/.test(value))
@@ -162,20 +142,10 @@ function headersOf(
   );
 }
 
-function compareSources(
-  command: Comparing,
-  options: Options,
-  from: readonly SourceText[],
-  to: readonly SourceText[],
-): Report {
-  switch (command) {
-    case 'graphql':
-      return compareGraphqlFiles(from, to, { ...options, directives: options.directive });
-    case 'json-schema':
-      return compareJsonSchemas(onlyOne('from', from), onlyOne('to', to), options);
-    case 'manifest':
-      return compareManifests(onlyOne('from', from), onlyOne('to', to));
-  }
+function compareSources({ command, options }: Given, from: readonly SourceText[], to: readonly SourceText[]): Report {
+  if (command === 'graphql') return compareGraphqlFiles(from, to, { ...options, directives: options.directive });
+  const [before, now] = [onlyOne('from', from), onlyOne('to', to)];
+  return command === 'manifest' ? compareManifests(before, now) : compareJsonSchemas(before, now, options);
 
   function onlyOne(option: string, sources: readonly SourceText[]): SourceText {
     const [first, second] = sources;
@@ -184,11 +154,22 @@ function compareSources(
   }
 }
 
-function check({ root, baseline, ...options }: Options, environment: WorkflowEnvironment): Promise<WorkspaceReport> {
-  return checkWorkspace({ ...options, root, baselines: baseline, environment });
+function answer({ args: [version], options, environment }: Given): RunResult {
+  const now = new Date();
+  const answers = options.environment.map((file) => ask(version, file, options, environment, now));
+  const worst = (['no', 'unknown'] as const).find((each) => answers.some((one) => one.answer === each)) ?? 'yes';
+  const text =
+    options.format === 'json'
+      ? JSON.stringify(answers.length === 1 ? answers[0] : answers, null, 2)
+      : answers.map((each) => renderAnswer(each, now)).join('\n');
+  return { ...printed(text), exitCode: exitCodes[worst] };
 }
 
-async function release({ root, config }: Options, environment: WorkflowEnvironment): Promise<RunResult> {
+function check({ options: { baseline, ...options }, environment }: Given): Promise<WorkspaceReport> {
+  return checkWorkspace({ ...options, baselines: baseline, environment });
+}
+
+async function release({ options: { root, config }, environment }: Given): Promise<RunResult> {
   const named = config === undefined ? {} : { config };
   // A release is made from what is merged, and declares nothing but the versions that it contains.
   const checked = await checkWorkspace({ root, ...named, base: 'HEAD', declared: 'none', environment });
@@ -196,34 +177,26 @@ async function release({ root, config }: Options, environment: WorkflowEnvironme
   return { ...printed(text), exitCode: isComplete ? 0 : 1 };
 }
 
-async function changelog(options: Options, environment: WorkflowEnvironment): Promise<RunResult> {
-  const changesets = changesetsFor((await check(options, environment)).packages);
+async function changelog(given: Given): Promise<RunResult> {
+  const { root, write: isWritten } = given.options;
+  const changesets = changesetsFor((await check(given)).packages);
   if (changesets.length === 0) return printed('Every change is declared.');
-  if (options.write !== true)
-    return printed(
-      changesets
-        .map(({ text }) => text)
-        .join('\n')
-        .trimEnd(),
-    );
-  return printed(writeChangesets(options.root, changesets).join('\n'));
+  if (isWritten === true) return printed(writeChangesets(root, changesets).join('\n'));
+  const texts = changesets.map(({ text }) => text);
+  return printed(texts.join('\n').trimEnd());
 }
 
 /** Prints the only report, or writes all of them and prints their paths. */
-async function apiReport(files: readonly string[], { out }: Options): Promise<RunResult> {
+async function apiReport({ args: files, options: { out } }: Given): Promise<RunResult> {
   const reports = [...(await createApiReports(files))];
   if (out === undefined) return printed(reports.map(([, text]) => text.trimEnd()).join('\n'));
   return printed(reports.map(([name, text]) => write(join(out, name), text)).join('\n'));
 }
 
 /** Writes the same text to a file or to the standard output. */
-async function uses(
-  options: Options,
-  readInput: () => Uint8Array,
-  environment: CommandEnvironment,
-): Promise<RunResult> {
-  const { consumer, documents, output } = options;
-  const context = { others: [], readInput, headers: headersOf('uses', options, environment) };
+async function uses(given: Given): Promise<RunResult> {
+  const { consumer, documents, output, ...options } = given.options;
+  const context = { others: [], readInput: given.readInput, headers: headersOf(given) };
   const schema = await readSources(options.schema, { ...context, isGraphql: true });
   const events = await readSources(options.events, { ...context, isGraphql: false });
   const result = printed(JSON.stringify(usesOf(consumer, schema, documents, events), null, 2));
@@ -239,6 +212,11 @@ function write(path: string, text: string): string {
     failAt(path, `cannot be written (${errorField(error, 'code')})`, { cause: error });
   }
   return path;
+}
+
+function rendered({ options, version, environment }: Given, outcome: Outcome): RunResult {
+  const text = renderers[options.format](outcome, version, environment.GITHUB_WORKSPACE);
+  return { ...printed(text), exitCode: outcome.passed ? 0 : 1 };
 }
 
 function printed(text: string): RunResult {
