@@ -8,13 +8,7 @@ import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
-import {
-  exceptionsFile,
-  isHolding,
-  parseExceptions,
-  reportExceptions,
-  type ExceptionList,
-} from '../workspace/exceptions.ts';
+import { exceptionsFile, exceptionsOn, parseExceptions, type Exceptions } from '../workspace/exceptions.ts';
 import { dayOf } from '../workspace/version-status.ts';
 import { listedExceptions } from '../workspace/workspace-state.ts';
 import type { Options } from './options.ts';
@@ -47,12 +41,10 @@ export function ask(
     },
   );
   const checked = environment === null ? [] : check(environment);
-  const exceptions = environment === null ? { listed: [], merged: null } : exceptionsIn(options, variables);
   const today = options.today ?? dayOf(now);
+  const exceptions = environment === null ? exceptionsOn(today, [], null) : exceptionsIn(options, variables, today);
   const { overruled = [], left = [] } = Object.groupBy(found, (finding) =>
-    exceptions.listed.some((each) => each.package === finding.package && isHolding(each, finding, exceptions, today))
-      ? 'overruled'
-      : 'left',
+    exceptions.appliedTo(finding.package, finding) === undefined ? 'left' : 'overruled',
   );
   const findings = left.toSorted((a, b) => a.answer.localeCompare(b.answer));
   return {
@@ -68,7 +60,7 @@ export function ask(
     findings,
     overruled,
     gaps: [...gaps],
-    exceptions: reportExceptions(exceptions, [...Map.groupBy(found, (each) => each.package)], today),
+    exceptions: exceptions.report([...Map.groupBy(found, (each) => each.package)]),
   };
 
   /** Checks the builds, the consumer or the version. Returns what they were checked against. */
@@ -136,11 +128,12 @@ function isReadable({ serves }: Build): boolean {
 }
 
 /** The exceptions for answers. Each has to be merged before it applies, as those for changes. */
-function exceptionsIn({ root, base }: Options, variables: WorkflowEnvironment): ExceptionList {
+function exceptionsIn({ root, base }: Options, variables: WorkflowEnvironment, today: string): Exceptions {
   const listed = listedExceptions(root, null);
   const repository = listed.length === 0 ? null : openRepository(root);
-  if (repository === null) return { listed, merged: null };
+  if (repository === null) return exceptionsOn(today, listed, null);
   const { commit, target } = findMergeBase(repository, base ?? null, variables);
   const sources = [...new Set([commit, target])].map((id) => repository.filesAt(id).fileAt(exceptionsFile));
-  return { listed, merged: sources.map((source) => (source === null ? [] : parseExceptions(source, null))) };
+  const merged = sources.map((source) => (source === null ? [] : parseExceptions(source, null)));
+  return exceptionsOn(today, listed, merged);
 }

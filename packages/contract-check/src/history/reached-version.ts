@@ -24,6 +24,8 @@ export interface ReachedVersion {
 interface Point extends PackageAt {
   /** Null if the commit has no valid package.json with the name and a version. */
   readonly version: string | null;
+  /** The nearest older commits that changed or removed the file. Empty at the end of its history. */
+  readonly older: readonly string[];
 }
 
 /**
@@ -99,7 +101,6 @@ export function packagesByFolder(repository: Repository): PackagesAt {
 
 function historyOf(repository: Repository, packagesAt: PackagesAt, name: string) {
   const points = new Map<string, Point>();
-  const parents = new Map<string, readonly string[]>();
 
   /** Reads the history of one path from a commit on. Returns the newest commit in it. */
   function read({ commit, path }: PackageAt): string {
@@ -109,19 +110,18 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
     const lines = repository.lines('rev-list', ...flags, commit, '--', `:(literal)${file}`);
     const commits = lines.map((line) => line.split(' '));
     const texts = repository.textsAt(commits.map(([id = '']) => ({ commit: id, path: file })));
-    for (const [index, [id = '', ...rest]] of commits.entries()) {
+    for (const [index, [id = '', ...older]] of commits.entries()) {
       const text = texts[index] ?? null;
       const version = memberOf(text, 'name') === name ? publishedVersion(memberOf(text, 'version')) : null;
-      const point = { commit: id, path, version };
+      const point = { commit: id, path, version, older };
       points.set(keyOf(point), point);
-      parents.set(keyOf(point), rest);
     }
     return commits[0]?.[0] ?? commit;
   }
 
   function pointAt(place: PackageAt): Point {
     const newest = { path: place.path, commit: read(place) };
-    return points.get(keyOf(newest)) ?? { ...newest, version: null };
+    return points.get(keyOf(newest)) ?? { ...newest, version: null, older: [] };
   }
 
   /** The package in another folder, in the parents of the commit that moved it to this one. */
@@ -140,9 +140,7 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
     pointAt,
     /** The nearest older commits that changed or removed the `package.json`. Empty at the first commit of the package. */
     parentsOf(point: Point): readonly Point[] {
-      const own = (parents.get(keyOf(point)) ?? []).flatMap(
-        (commit) => points.get(keyOf({ commit, path: point.path })) ?? [],
-      );
+      const own = point.older.flatMap((commit) => points.get(keyOf({ commit, path: point.path })) ?? []);
       if (own.some(({ version }) => version !== null)) return own;
       if (own.length === 0 && repository.isShallow && isBoundary(repository, point.commit))
         failAt(

@@ -127,12 +127,8 @@ export class Repository {
   }
 
   /** The files of a commit, by its id. `label` names it in the names of files: `git:LABEL:PATH`. */
-  filesAt(commit: string, label = commit.slice(0, 12)): CommitFiles {
-    return this.#trees(commit, label);
-  }
-
-  readonly #trees = remembered(
-    (commit: string, label: string) => this.#treeOf(commit, label),
+  readonly filesAt = remembered(
+    (commit: string, label: string = commit.slice(0, 12)) => this.#treeOf(commit, label),
     (...key) => key.join(' '),
   );
 

@@ -75,7 +75,8 @@ async function readPlace(
       return [await (isGraphql ? readServedSchema : readUrl)(place, headers)];
     case 'git': {
       const paths = path === null ? others.map((other) => `./${relativePath(other, '.', place)}`) : [path];
-      return paths.flatMap((each) => readFromCommit(files.slice('git:'.length), each));
+      const { repository, tree } = commitAt(files.slice('git:'.length), '.');
+      return paths.flatMap((each) => readAmong(tree.all, files, repository.fromRoot(each)));
     }
     case 'local':
       if (!isFolder(place)) return readLocal(place);
@@ -117,11 +118,6 @@ export function readLocal(path: string, onLink?: (path: string) => void): Source
   const { base, glob } = picomatch.scan(path);
   const files = filesOfFolder(base === '' ? '.' : base, isForeign, onLink) ?? new Map();
   return readMatching(files, glob, path);
-}
-
-function readFromCommit(ref: string, path: string): SourceText[] {
-  const { repository, tree } = commitAt(ref, '.');
-  return readAmong(tree.all, `git:${ref}`, repository.fromRoot(path));
 }
 
 /** Reads the files at a place: `git:REF` in `folder`, `npm:` by the text of an `.npmrc` or by that of the current folder. */

@@ -23,14 +23,7 @@ import {
   type ComparisonContext,
 } from './compared-package.ts';
 import { isContractPackage, withSkippedMembers, workspaceFiles } from './contract-package.ts';
-import {
-  applyExceptions,
-  exceptionsFile,
-  isCoveredByNew,
-  reportExceptions,
-  type ExceptionList,
-  type ReportedException,
-} from './exceptions.ts';
+import { exceptionsFile, exceptionsOn, type Exceptions, type ReportedException } from './exceptions.ts';
 import { lastReleases, npmrcAt } from './last-release.ts';
 import { contractsIn } from './listed-contracts.ts';
 import { workspaceRules } from './rules.ts';
@@ -159,17 +152,15 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
         join(root, path, 'package.json'),
         `"version" is ${JSON.stringify(version)}, so nothing shows which bump it makes. Write three numbers, such as 1.2.0.`,
       );
-  const known = [...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name);
-  const exceptions: ExceptionList = {
-    listed: listedExceptions(root, [
-      ...known,
-      ...(merged?.permissions ?? []).flatMap((each) => each.exceptions.map((exception) => exception.package)),
-    ]),
-    merged: merged?.permissions.map((each) => each.exceptions) ?? null,
-  };
+  const mergedExceptions = merged?.permissions.map((each) => each.exceptions) ?? null;
+  const known = [
+    ...[...compared, ...now.packages, ...(merged?.packages ?? [])].map(({ name }) => name),
+    ...(mergedExceptions ?? []).flat().map((each) => each.package),
+  ];
+  const exceptions = exceptionsOn(today, listedExceptions(root, known), mergedExceptions);
   const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
   const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
-  const judging = { root, today, exceptions, bumpOf, isOption: options.declared !== undefined };
+  const judging = { root, exceptions, bumpOf, isOption: options.declared !== undefined };
   const declaring = declaringIn(root);
   const packages = compared.map((each) => packageReport(each, { ...judging, declaring }));
   const warning = base?.warning ?? null;
@@ -185,10 +176,8 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
       ...compared.flatMap((each) => [...each.notices, ...uniteChanges(each.releases).notices]),
     ],
     packages,
-    exceptions: reportExceptions(
-      exceptions,
+    exceptions: exceptions.report(
       compared.map(({ name, releases }) => [name, uniteChanges(releases).changes] as const),
-      today,
     ),
   };
 }
@@ -207,8 +196,7 @@ function sharedNames(compared: readonly ComparedPackage[]): Notice[] {
 /** What the verdict on a package depends on besides its changes. */
 interface Judging {
   readonly root: string;
-  readonly today: string;
-  readonly exceptions: ExceptionList;
+  readonly exceptions: Exceptions;
   readonly declaring: Declaring;
   /** Whether `--declared` states the bumps. */
   readonly isOption: boolean;
@@ -224,7 +212,7 @@ function packageReport(compared: ComparedPackage, judging: Judging): PackageRepo
   const changes = uniteChanges(since).changes.toSorted((a, b) => compareVerdicts(b.verdict, a.verdict));
   const tooSmall = since.find(({ needed, declared }) => compareVerdicts(declared, needed) < 0);
   const decisive = tooSmall ?? since[0];
-  const isPending = changes.some((change) => isCoveredByNew(change, exceptions, name));
+  const isPending = changes.some((change) => exceptions.isPendingFor(name, change));
   const broken = new Set(changes.filter(({ breaksReleased }) => breaksReleased).map(({ file }) => file));
   const problems: Problem[] = [...broken].map((file) => ({
     code: 'released-version-broken',
@@ -266,9 +254,14 @@ interface SinceRelease extends ComparedRelease {
 function sinceRelease(
   { name, version, versionBefore }: ComparedPackage,
   release: ComparedRelease,
-  { exceptions, today, bumpOf }: Judging,
+  { exceptions, bumpOf }: Judging,
 ): SinceRelease {
-  const changes = applyExceptions(release.changes, exceptions, name, today);
+  // An excepted change can be released.
+  const changes = release.changes.map((change) => {
+    const exception = exceptions.appliedTo(name, change);
+    if (exception === undefined) return change;
+    return { ...change, verdict: exception.verdict ?? change.verdict, breaksReleased: false };
+  });
   const released = bumpBetween(release.version ?? versionBefore, version);
   // Pending changesets apply to the release after the one that the changes make.
   const before = versionBefore ?? release.version;
@@ -296,18 +289,14 @@ function withPendingException({ code, message, remedy }: Problem): Problem {
   };
 }
 
-function serverProblems(
-  servers: readonly string[],
-  changes: readonly ContractChange[],
-  { bumpOf, declaring }: Judging,
-): Problem[] {
+function serverProblems(servers: readonly string[], changes: readonly ContractChange[], judging: Judging): Problem[] {
   const served = largestVerdict(changes.filter(({ file }) => !file.startsWith('api/')));
   if (served === 'none') return [];
   return servers
-    .filter((server) => bumpOf(server) === 'none')
+    .filter((server) => judging.bumpOf(server) === 'none')
     .map((server) => ({
       code: 'server-not-bumped',
       message: `${server} serves this contract, but no bump of it is declared.`,
-      remedy: declareBump(server, served, declaring),
+      remedy: declareBump(server, served, judging.declaring),
     }));
 }

@@ -4,7 +4,7 @@ import type { ApplyOverrides } from '../config/apply-overrides.ts';
 import { readGraphqlContract } from '../graphql/read-contract.ts';
 import { ifValid } from '../input-error.ts';
 import { compareFile } from './compare-file.ts';
-import { compareVersionPresence, compareVersionStates, type Lifecycle } from './compare-versions.ts';
+import { compareVersionStates, type Lifecycle } from './compare-versions.ts';
 import type { PackageSettings } from './contract-package.ts';
 import { refusedRules, workspaceRules } from './rules.ts';
 import type { ContractFile, Snapshot } from './snapshot.ts';
@@ -101,40 +101,38 @@ function compareUnversioned(context: Context, path: string): ContractChange[] {
   ];
 }
 
-function compareStates(context: Context, version: string): ContractChange[] {
-  const { from, to, lifecycle } = context;
-  return compareVersionStates(version, from.stateOf(version), to.stateOf(version), lifecycle).map(
+function compareStates(context: Context, version: string, isAdded = false, isRemoved = false): ContractChange[] {
+  const [before, now] = [context.from.stateOf(version), context.to.stateOf(version)];
+  const { lifecycle } = context;
+  return compareVersionStates(version, isAdded ? null : before, isRemoved ? null : now, lifecycle).map(
     ofVersion(context, version),
   );
 }
 
 /** A change of a version as a whole. */
 function ofVersion({ from, to, folder }: Context, version: string): (change: UnlocatedChange) => ContractChange {
-  const versionLocator = { ...to.versionLocator, file: join(folder, 'versions.json') };
+  const locator = { ...to.locator, file: join(folder, 'versions.json') };
   return (change) => ({
     ...change,
-    ...locate(version, from.versionLocator, versionLocator),
+    ...locate(version, from.locator, locator),
     file: 'versions.json',
     breaksReleased: refusedRules.has(change.rule),
   });
 }
 
 function compareVersion(context: Context, version: string): ContractChange[] {
-  const { from, to, lifecycle } = context;
+  const { from, to } = context;
   const [before, now] = [filesOf(from, version), filesOf(to, version)];
-  const [stateBefore, stateNow] = [from.stateOf(version), to.stateOf(version)];
-  const place = ofVersion(context, version);
-  if (before.size === 0) return compareVersionPresence(version, null, stateNow, lifecycle).map(place);
-  if (now.size === 0) return compareVersionPresence(version, stateBefore, null, lifecycle).map(place);
+  const states = compareStates(context, version, before.size === 0, now.size === 0);
+  if (before.size === 0 || now.size === 0) return states;
+  const wasPreview = from.stateOf(version).status === 'preview';
   return [
-    ...compareStates(context, version),
-    ...[...before].flatMap(([path, file]) =>
-      compareFiles(context, file, now.get(path)).map(inFile(path, stateBefore.status === 'preview')),
-    ),
+    ...states,
+    ...[...before].flatMap(([path, file]) => compareFiles(context, file, now.get(path)).map(inFile(path, wasPreview))),
     ...[...now.keys()]
       .filter((path) => !before.has(path))
       .map((path) => changeBy(workspaceRules.contractAdded, version, `${path} was added.`))
-      .map(place),
+      .map(ofVersion(context, version)),
   ];
 }
 

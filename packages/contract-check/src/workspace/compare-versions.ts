@@ -11,13 +11,18 @@ export interface Lifecycle {
   readonly minimumLifetimeMonths: number;
 }
 
-/** Compares the states of a version that has contract files in both snapshots. */
+/** Compares the states of a version. `from` or `to` is null if the version as a whole was added or removed. */
 export function compareVersionStates(
   version: string,
-  from: VersionState,
-  to: VersionState,
+  from: VersionState | null,
+  to: VersionState | null,
   lifecycle: Lifecycle,
 ): UnlocatedChange[] {
+  if (from === null) {
+    const added = changeBy(workspaceRules.versionAdded, version, 'The version was added.');
+    return [added, ...(to?.status === 'deprecated' ? compareVersionStates(version, unlisted, to, lifecycle) : [])];
+  }
+  if (to === null) return [changeBy(ruleOfRetirement(from, lifecycle), version, 'The version was removed.')];
   const changes: UnlocatedChange[] = [];
   const statusRule = ruleOfStatus(from, to, lifecycle);
   if (statusRule !== null) {
@@ -32,19 +37,6 @@ export function compareVersionStates(
     changes.push(changeBy(rule, version, describeDifference('The sunset', from.sunsetOn, to.sunsetOn)));
   }
   return changes;
-}
-
-/** Compares a version that was added or removed as a whole. `from` or `to` is null. */
-export function compareVersionPresence(
-  version: string,
-  from: VersionState | null,
-  to: VersionState | null,
-  lifecycle: Lifecycle,
-): UnlocatedChange[] {
-  if (from !== null) return [changeBy(ruleOfRetirement(from, lifecycle), version, 'The version was removed.')];
-  const added = changeBy(workspaceRules.versionAdded, version, 'The version was added.');
-  if (to?.status !== 'deprecated') return [added];
-  return [added, ...compareVersionStates(version, unlisted, to, lifecycle)];
 }
 
 function ruleOfStatus(from: VersionState, to: VersionState, lifecycle: Lifecycle): Rule | null {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { Package } from '../config/generated/config.ts';
 import { failAt, ifValid, InputError } from '../input-error.ts';
-import { isJsonObject, ownMember, type JsonValue } from '../json/json-value.ts';
+import { ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson, type JsonDocument } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { remembered } from '../remembered.ts';
@@ -134,9 +134,8 @@ export function packageOfFiles(path: string, files: PackageFiles): WorkspacePack
   if (read === undefined) return null;
   const source = read();
   const document = parseJson(source);
-  const manifest = isJsonObject(document.value) ? document.value : {};
-  const settings = readSettings(document, ownMember(manifest, 'contractCheck'));
-  const [name, version] = [ownMember(manifest, 'name'), ownMember(manifest, 'version')];
+  const settings = readSettings(document, ownMember(document.value, 'contractCheck'));
+  const [name, version] = [ownMember(document.value, 'name'), ownMember(document.value, 'version')];
   const own = new Map([...files].filter(([file]) => !isInSkipped(file)));
   if (typeof name !== 'string') {
     if (contractPaths(own, settings.appendOnly).length === 0) return null;

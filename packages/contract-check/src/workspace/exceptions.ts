@@ -6,7 +6,6 @@ import { rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
 import type { SourceText } from '../text-file.ts';
 import type { Verdict } from '../verdict.ts';
-import type { ContractChange } from './compare-snapshots.ts';
 
 /** A change that someone approved although the rules refuse it or demand a larger bump. */
 export interface ContractException {
@@ -54,70 +53,46 @@ export interface ReportedException extends ContractException {
   readonly status: ExceptionStatus;
 }
 
-/** What an exception names. */
+/** What an exception names: a change, or the reason for an answer. */
 type Excepted = Pick<ContractException, 'file' | 'rule' | 'coordinate'>;
 
-/** The exceptions of a workspace. */
-export interface ExceptionList {
-  /** Those in the working tree. */
-  readonly listed: readonly ContractException[];
-  /**
-   * Those at the merge base, and those that the target has now: an exception has to be in each list. Null if this is unknown,
-   * so that all apply.
-   */
-  readonly merged: readonly (readonly ContractException[])[] | null;
+/** The exceptions of a workspace on a day. */
+export interface Exceptions {
+  /** The exception that applies to a change of a package. Undefined if none does. */
+  appliedTo(packageName: string, change: Excepted): ContractException | undefined;
+  /** Whether an exception that does not apply yet covers a change of a package. */
+  isPendingFor(packageName: string, change: Excepted): boolean;
+  /** @param changes those of each package, before the exceptions were applied */
+  report(changes: readonly (readonly [packageName: string, changes: readonly Excepted[]])[]): ReportedException[];
 }
 
-/** The changes of a package after the exceptions that hold. An excepted change can be released. */
-export function applyExceptions(
-  changes: readonly ContractChange[],
-  exceptions: ExceptionList,
-  packageName: string,
+/**
+ * @param listed those in the working tree
+ * @param merged those at the merge base, and those that the target has now: an exception has to be in each list. Null if this is
+ * unknown, so that all apply.
+ */
+export function exceptionsOn(
   today: string,
-): ContractChange[] {
-  const own = exceptions.listed.filter((exception) => exception.package === packageName);
-  return changes.map((change) => {
-    const exception = own.find((each) => isHolding(each, change, exceptions, today));
-    if (exception === undefined) return change;
-    return { ...change, verdict: exception.verdict ?? change.verdict, breaksReleased: false };
-  });
-}
-
-/** Whether an exception applies to a change, or to the reason for an answer. */
-export function isHolding(exception: ContractException, change: Excepted, list: ExceptionList, today: string): boolean {
-  return covers(exception, change) && isMerged(exception, list) && !isExpired(exception, today);
-}
-
-/** @param changes those of each package, before the exceptions were applied */
-export function reportExceptions(
-  exceptions: ExceptionList,
-  changes: readonly (readonly [packageName: string, changes: readonly Excepted[]])[],
-  today: string,
-): ReportedException[] {
-  return exceptions.listed.map((exception) => {
-    const isUsed = changes.some(
-      ([name, own]) => name === exception.package && own.some((change) => covers(exception, change)),
+  listed: readonly ContractException[],
+  merged: readonly (readonly ContractException[])[] | null,
+): Exceptions {
+  const isExpired = ({ expiresOn }: ContractException): boolean => expiresOn < today;
+  const isMerged = (exception: ContractException): boolean =>
+    merged === null || merged.every((list) => list.some((other) => isDeepStrictEqual(other, exception)));
+  const covering = (packageName: string, { file, rule, coordinate }: Excepted): ContractException[] =>
+    listed.filter(
+      (each) =>
+        each.package === packageName && each.file === file && each.rule === rule && each.coordinate === coordinate,
     );
-    const status = isMerged(exception, exceptions) ? (isUsed ? 'applied' : 'unused') : 'new';
-    return { ...exception, status: isExpired(exception, today) ? 'expired' : status };
-  });
-}
-
-/** Whether an exception that does not apply yet covers a change. */
-export function isCoveredByNew(change: ContractChange, exceptions: ExceptionList, packageName: string): boolean {
-  return exceptions.listed.some(
-    (each) => each.package === packageName && covers(each, change) && !isMerged(each, exceptions),
-  );
-}
-
-function isMerged(exception: ContractException, { merged }: ExceptionList): boolean {
-  return merged === null || merged.every((list) => list.some((other) => isDeepStrictEqual(other, exception)));
-}
-
-function covers({ file, rule, coordinate }: ContractException, change: Excepted): boolean {
-  return change.file === file && change.rule === rule && change.coordinate === coordinate;
-}
-
-function isExpired({ expiresOn }: ContractException, today: string): boolean {
-  return expiresOn < today;
+  return {
+    appliedTo: (...change) => covering(...change).find((each) => isMerged(each) && !isExpired(each)),
+    isPendingFor: (...change) => covering(...change).some((each) => !isMerged(each)),
+    report(changes) {
+      const used = new Set(changes.flatMap(([name, own]) => own.flatMap((change) => covering(name, change))));
+      return listed.map((exception) => {
+        const status = isMerged(exception) ? (used.has(exception) ? 'applied' : 'unused') : 'new';
+        return { ...exception, status: isExpired(exception) ? 'expired' : status };
+      });
+    },
+  };
 }

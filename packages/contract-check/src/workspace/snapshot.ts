@@ -1,8 +1,7 @@
-import type { Locator } from '../change.ts';
 import type { ConfiguredContracts, ContractKind } from '../config/config.ts';
 import { below, matchingPaths, type PackageFiles } from '../source/package-files.ts';
 import type { SourceText } from '../text-file.ts';
-import { readVersionStates, unlisted, versionKey, type VersionState, type VersionStates } from './version-status.ts';
+import { readVersionStates, versionKey, type VersionStates } from './version-status.ts';
 
 /** A contract file. */
 export interface ContractFile {
@@ -15,36 +14,28 @@ export interface ContractFile {
 }
 
 /** The contracts of a package at one time. */
-export interface Snapshot {
+export interface Snapshot extends VersionStates {
   /** By path. */
   readonly contracts: ReadonlyMap<string, ContractFile>;
-  /** The state in `versions.json`, or the default state if the version is not listed. */
-  stateOf(version: string): VersionState;
-  /** The lines of versions in `versions.json`. */
-  readonly versionLocator: Locator;
 }
 
-/** The file name endings of contracts and their kinds, by folder. */
-const layout: Readonly<
-  Record<'versions' | 'json-schema' | 'api', readonly (readonly [ending: string, kind: ContractKind])[]>
-> = {
-  versions: [
-    ['.graphql', 'graphql'],
-    ['.manifest.json', 'manifest'],
-  ],
-  'json-schema': [['.json', 'json-schema']],
-  api: [['.api.json', 'api']],
-};
+/** The contracts in the documented folders, by the endings of their names. */
+const layout = [
+  { folder: 'versions', ending: '.graphql', kind: 'graphql' },
+  { folder: 'versions', ending: '.manifest.json', kind: 'manifest' },
+  { folder: 'json-schema', ending: '.json', kind: 'json-schema' },
+  { folder: 'api', ending: '.api.json', kind: 'api' },
+] as const;
+
+const folders = new Set(layout.map(({ folder }) => folder));
 
 /** Whether a path in a package is in one of the documented folders. */
 export function isInLayout(path: string): boolean {
-  return Object.keys(layout).some((folder) => path.startsWith(`${folder}/`));
+  return layout.some(({ folder }) => path.startsWith(`${folder}/`));
 }
 
 /** Patterns of contracts in the documented folders of any package. */
-export const layoutPatterns: readonly string[] = Object.entries(layout).flatMap(([folder, endings]) =>
-  endings.map(([ending]) => `**/${folder}/**/*${ending}`),
-);
+export const layoutPatterns: readonly string[] = layout.map(({ folder, ending }) => `**/${folder}/**/*${ending}`);
 
 /**
  * The contracts of a package: `versions/*.graphql`, `versions/*.manifest.json`, `json-schema/**\/*.json`,
@@ -73,8 +64,14 @@ export function hasContracts(files: PackageFiles): boolean {
 }
 
 function contractsInFolders(files: PackageFiles): ContractFile[] {
-  return (['versions', 'json-schema', 'api'] as const).flatMap((folder) =>
-    contractsAmong(below(files, folder), folder),
+  return [...folders].flatMap((folder) =>
+    [...below(files, folder)].flatMap(([path, read]) => {
+      const found = layout.find((each) => each.folder === folder && path.endsWith(each.ending));
+      if (found === undefined) return [];
+      const steps = path.slice(0, -found.ending.length).split('/');
+      const version = versionKey(steps.slice(0, -1).join('/'), steps.at(-1) ?? '');
+      return [{ kind: found.kind, path: `${folder}/${path}`, version, read }];
+    }),
   );
 }
 
@@ -107,30 +104,13 @@ export function configuredIn(
   return filesAmong(files, matchingPaths(files, patterns), kind, versionOf);
 }
 
-const noVersions: VersionStates = {
-  states: new Map(),
-  locator: { file: 'versions.json', locationOf: () => null, parentOf: () => null },
-};
-
 /** @param files among them is the `versions.json` that applies */
 export function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {
-  const listed = files.get('versions.json');
-  const { states, locator }: VersionStates = listed === undefined ? noVersions : readVersionStates(listed());
+  const listed = files.get('versions.json')?.() ?? { file: 'versions.json', text: '{}' };
   return {
     contracts: new Map(contracts.map((contract) => [contract.path, contract])),
-    stateOf: (version) => states.get(version) ?? unlisted,
-    versionLocator: locator,
+    ...readVersionStates(listed),
   };
-}
-
-function contractsAmong(files: PackageFiles, folder: keyof typeof layout): ContractFile[] {
-  return [...files].flatMap(([path, read]) => {
-    const [ending, kind] = layout[folder].find(([each]) => path.endsWith(each)) ?? [];
-    if (ending === undefined || kind === undefined) return [];
-    const steps = path.slice(0, -ending.length).split('/');
-    const version = versionKey(steps.slice(0, -1).join('/'), steps.at(-1) ?? '');
-    return [{ kind, path: `${folder}/${path}`, version, read }];
-  });
 }
 
 function filesAmong(

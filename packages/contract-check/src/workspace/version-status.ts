@@ -18,13 +18,14 @@ export interface VersionState {
   readonly sunsetOn: string | null;
 }
 
-/** The states of versions, and their lines. */
+/** The states of versions in `versions.json`, and their lines. */
 export interface VersionStates {
-  readonly states: ReadonlyMap<string, VersionState>;
+  /** `unlisted` if `versions.json` does not list the version. */
+  stateOf(version: string): VersionState;
   readonly locator: Locator;
 }
 
-/** The state of a version that `versions.json` does not list. Released is the stricter assumption. */
+/** Released is the stricter assumption. */
 export const unlisted: VersionState = { status: 'current', deprecatedOn: null, sunsetOn: null };
 
 const validateAll = validatorOf<Readonly<Record<string, object>>>('config.schema.json', 'states');
@@ -57,7 +58,7 @@ export function readVersionStates(source: SourceText): VersionStates {
     },
     parentOf: () => null,
   };
-  return { states, locator };
+  return { stateOf: (version) => states.get(version) ?? unlisted, locator };
 }
 
 /** The key of the version in a file, by its name and the folders around it. Null if `versions.json` does not list it. */
@@ -66,9 +67,8 @@ export function listedVersionOf(path: string, document: JsonValue): string | nul
   const version = steps.at(-1) ?? '';
   for (const start of steps.keys()) {
     const family = steps.slice(start, -1).join('/');
-    const around = family === '' ? document : isJsonObject(document) ? ownMember(document, family) : undefined;
-    const entry = isJsonObject(around) ? ownMember(around, version) : undefined;
-    if (isJsonObject(entry) && Object.hasOwn(entry, 'status')) return versionKey(family, version);
+    const entry = ownMember(family === '' ? document : ownMember(document, family), version);
+    if (ownMember(entry, 'status') !== undefined) return versionKey(family, version);
   }
   return null;
 }

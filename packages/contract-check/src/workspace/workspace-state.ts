@@ -33,19 +33,16 @@ export interface WorkspaceState {
   readonly members: WorkspaceMembers;
 }
 
+function stateOf(files: PackageFiles, config: Config, packageIn: ReadPackage): WorkspaceState {
+  return { files, config, packageIn, packages: findPackages(files, packageIn), members: workspaceMembers(files) };
+}
+
 /**
  * @param files those of the root that can belong to packages
  * @param config the path of the configuration. Null for `contract-check.json` in the root, if it exists.
  */
 export function workingTree(root: string, files: PackageFiles, config: string | null): WorkspaceState {
-  const packageIn = packageReader(files, skipFixtures(files));
-  return {
-    files,
-    config: readConfig(config, root),
-    packageIn,
-    packages: findPackages(files, packageIn),
-    members: workspaceMembers(files),
-  };
+  return stateOf(files, readConfig(config, root), packageReader(files, skipFixtures(files)));
 }
 
 const settingsFiles =
@@ -120,23 +117,18 @@ export function stateAt(root: string, repository: Repository, base: MergeBase, c
     if (older !== null) notices.push(fileNotice(posix.join(path, 'package.json'), message));
     return older;
   });
-  const ownConfig = configAt(tree);
-  const packages = findPackages(tree.files, packageIn);
+  const state = stateOf(tree.files, configAt(tree), packageIn);
   const configInside = repository.contains(configPath) ? configPath : null;
   const owners = formerOwners(repository, tree, configInside);
   return {
+    ...state,
     repository,
     tree,
-    files: tree.files,
-    packageIn,
-    packages,
-    members: workspaceMembers(tree.files),
-    config: ownConfig,
     formerOwners: owners,
-    hadContracts: owners.size > 0 || packages.some(isContractPackage),
+    hadContracts: owners.size > 0 || state.packages.some(isContractPackage),
     configPath: configInside,
     permissions: [
-      permissionsAt(tree, ownConfig),
+      permissionsAt(tree, state.config),
       ...(target.commit === tree.commit ? [] : [permissionsAt(target, configAt(target))]),
     ],
     notices,
