@@ -88,21 +88,18 @@ export interface Report {
 }
 
 /** One row of a rule table. */
-export interface RuleText {
+export interface Rule {
+  /** Stable: a rule keeps its id when its text or its verdict changes. */
+  readonly id: string;
   /** A clause that names the change, for `explain`. */
   readonly what: string;
   readonly verdict: Verdict;
   readonly why: string;
 }
 
-export interface Rule extends RuleText {
-  /** Stable: a rule keeps its id when its text or its verdict changes. */
-  readonly id: string;
-}
-
 const rowOf =
   (verdict: Verdict) =>
-  (what: string, why: string): RuleText => ({ what, verdict, why });
+  (what: string, why: string): Omit<Rule, 'id'> => ({ what, verdict, why });
 
 /** Rows of a rule table, by their verdict. */
 export const [patch, minor, major] = [rowOf('patch'), rowOf('minor'), rowOf('major')] as const;

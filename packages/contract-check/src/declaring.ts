@@ -6,34 +6,23 @@ import { foldersAround, packageManagerOf, readJsonObject } from './source/projec
 import type { Verdict } from './verdict.ts';
 
 /** How the packages of a repository declare bumps. */
-export interface Declaring {
-  /** Whether the repository uses Changesets. */
-  readonly usesChangesets: boolean;
-  /** The command that adds a changeset. */
-  addCommand(packageName: string, bump: Verdict, message: string): string;
-  /** Why Changesets releases no bump of a package, and what to change. Null if it does. `manifest`: its `package.json`. */
-  skipOf(packageName: string, manifest: string): Skip | null;
-}
-
-export interface Skip {
-  /** A clause. */
-  readonly reason: string;
-  readonly remedy: string;
-}
+export type Declaring = ReturnType<typeof declaringIn>;
 
 const configFile = '.changeset/config.json';
 
 /** @param folder a folder of the repository */
-export function declaringIn(folder: string): Declaring {
+export function declaringIn(folder: string) {
   const root = foldersAround(resolve(folder)).find((each) => existsSync(join(each, configFile))) ?? null;
   const { run } = packageManagerOf(folder);
   const config = root === null ? {} : readJsonObject(join(root, configFile));
   const isOld = root !== null && changesetsIn(root).isBefore3;
   return {
     usesChangesets: root !== null,
-    addCommand: (packageName, bump, message) =>
+    /** The command that adds a changeset. */
+    addCommand: (packageName: string, bump: Verdict, message: string): string =>
       isOld ? `${run} changeset` : `${run} changeset add --${bump} ${packageName} -m "${message}"`,
-    skipOf(packageName, manifest) {
+    /** Why, as a clause, Changesets releases no bump of a package, and what to change. Null if it does. `manifest`: its `package.json`. */
+    skipOf(packageName: string, manifest: string) {
       const ignored = Array.isArray(config['ignore']) ? config['ignore'].map(String) : [];
       const isIgnored = ignored.length > 0 && picomatch(ignored)(packageName);
       if (isIgnored)
@@ -57,15 +46,11 @@ export function declaringIn(folder: string): Declaring {
   };
 }
 
-/** The Changesets of a repository. */
-export interface Changesets {
-  /** The `package.json` of the installed command. Null if it is not installed. */
-  readonly installed: string | null;
-  /** Version 3 has other defaults, and takes the package and the bump as arguments of `changeset add`. */
-  readonly isBefore3: boolean;
-}
-
-export function changesetsIn(root: string): Changesets {
+/**
+ * The Changesets of a repository. `installed`: the `package.json` of the installed command, null if it is not installed. `isBefore3`:
+ * version 3 has other defaults, and takes the package and the bump as arguments of `changeset add`.
+ */
+export function changesetsIn(root: string) {
   const manifest = join(root, 'package.json');
   try {
     const installed = createRequire(resolve(manifest)).resolve('@changesets/cli/package.json');

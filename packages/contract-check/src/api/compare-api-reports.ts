@@ -192,19 +192,14 @@ function signatureRule(relation: Exclude<SignatureRelation, 'same'>, isInput: bo
   return apiRules[relation];
 }
 
-/** How values of the declarations reach callers. */
-interface Flow {
-  /** The names of the declarations whose values callers pass and never receive. */
-  readonly passed: ReadonlySet<string>;
-  /** Those whose values callers receive. */
-  readonly received: ReadonlySet<string>;
-}
+type Flow = ReturnType<typeof flowOf>;
 
 /**
- * Follows values through signatures. Exported values and results of functions reach the caller. A parameter list changes the
- * direction, and one inside it changes it again: callers receive the arguments of their own functions.
+ * Finds the names of the declarations whose values callers receive (`received`), and of those whose values they pass and never
+ * receive (`passed`). Follows values through signatures. Exported values and results of functions reach the caller. A parameter list
+ * changes the direction, and one inside it changes it again: callers receive the arguments of their own functions.
  */
-function flowOf(declarations: ReadonlyMap<string, ApiDeclaration>): Flow {
+function flowOf(declarations: ReadonlyMap<string, ApiDeclaration>) {
   // `Options` in a signature can be `first.Options` or `second.Options`, of two files.
   const named = Map.groupBy(declarations.keys(), (name) => name.slice(name.lastIndexOf('.') + 1));
   const received = new Set<string>();

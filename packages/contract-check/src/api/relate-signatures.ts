@@ -17,11 +17,7 @@ const relations = ['same', 'parameterRenamed', 'parameterAdded', 'parameterLoose
 export type SignatureRelation = (typeof relations)[number];
 
 /** A node, and what the names around it stand for. */
-interface Part {
-  readonly node: Node;
-  readonly names: Names;
-  readonly modifiers: string;
-}
+type Part = ReturnType<typeof partsOf>[number];
 
 /**
  * Compares two signatures. Names of parameters do not matter, in function types inside the signature neither. A function can
@@ -52,7 +48,7 @@ function textIn({ node, names, modifiers }: Part): string {
   return `${modifiers}${textOf(node, names)}`;
 }
 
-function partsOf(text: string, names: Names): Part[] {
+function partsOf(text: string, names: Names) {
   const { parts, modifiers, typeParameters } = parseSignature(text);
   const inner = withNames(
     names,

@@ -6,20 +6,15 @@ export interface Node {
   readonly [member: string]: unknown;
 }
 
-/** The text of a declaration or a member in a report. */
-export interface Signature {
-  /** `protected abstract ` */
-  readonly modifiers: string;
-  /** The overloads of a function, method or constructor, or one node: a type, or what follows the name of a declaration. */
-  readonly parts: readonly Node[];
-  /** The type parameters of a declaration. Those of a function belong to its part. */
-  readonly typeParameters: readonly Node[];
-}
-
 /** What the names of type parameters and imports, and after `=` those of parameters, stand for. */
 export type Names = ReadonlyMap<string, string>;
 
-export function parseSignature(text: string): Signature {
+/**
+ * Parses the text of a declaration or a member in a report. `modifiers`: `protected abstract `. `parts`: the overloads of a function,
+ * method or constructor, or one node: a type, or what follows the name of a declaration. `typeParameters`: those of a declaration.
+ * Those of a function belong to its part.
+ */
+export function parseSignature(text: string) {
   const [modifiers = ''] = /^(?:(?:static|private|protected|abstract) )*(?:readonly )?/.exec(text) ?? [];
   const rest = text.slice(modifiers.length).trim();
   const ends = rest.startsWith('<') ? [...rest.matchAll(/>/g)].map(({ index }) => index + 1) : [0];
@@ -141,15 +136,7 @@ function joined(node: Node, kind: '&' | '|', names: Names): string[] {
   return nodesIn(node['types']).flatMap((each) => joined(each, kind, names));
 }
 
-interface Parameter {
-  /** Not the name of a parameter, but the object on which the function is called, is a part of the type. */
-  readonly type: string;
-  readonly required: boolean;
-  /** Its type, if that states members. */
-  readonly object: Node | undefined;
-}
-
-export function parametersOf(node: Node, names: Names): Parameter[] {
+export function parametersOf(node: Node, names: Names) {
   const inner = namesInside(node, names);
   return nodesIn(node['parameters']).map((parameter) => {
     const isRest = parameter.type === 'RestElement';
@@ -158,8 +145,10 @@ export function parametersOf(node: Node, names: Names): Parameter[] {
     const pattern = parameter.type.endsWith('Pattern') && hasQuery(node) ? nameOf(parameter) : '';
     const start = `${isRest ? '...' : ''}${parameter['name'] === 'this' ? 'this' : pattern}`;
     return {
+      /** Not the name of a parameter, but the object on which the function is called, is a part of the type. */
       type: `${start}: ${textsOf(types, inner).join('')}`,
       required: !isRest && parameter['optional'] !== true,
+      /** Its type, if that states members. */
       object: types
         .flatMap(({ typeAnnotation }) => nodesIn(typeAnnotation))
         .find(({ type }) => type === 'TSTypeLiteral'),

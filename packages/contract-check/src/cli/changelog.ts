@@ -6,28 +6,22 @@ import { bumpFor } from '../version-bump.ts';
 import type { PackageReport } from '../workspace/check-workspace.ts';
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
 
-/** A changeset for the changes of one package. */
-export interface ChangesetText {
-  readonly package: string;
-  /** The name in `.changeset/`. The same for each run, so that a later run replaces the file. */
-  readonly name: string;
-  readonly text: string;
-}
+type Changesets = ReturnType<typeof changesetsFor>;
 
-/** The changesets of the packages that need a larger bump than they declare. */
-export function changesetsFor(packages: readonly PackageReport[]): ChangesetText[] {
+/** The changesets of the packages that need a larger bump than they declare, each for the changes of one package. */
+export function changesetsFor(packages: readonly PackageReport[]) {
   return packages
     .map((each) => ({ ...each, needed: bumpFor(each.verdict, each.baselineVersion) }))
     .filter(({ needed, declared }) => compareVerdicts(declared, needed) < 0)
     .map(({ name, needed, changes }) => ({
-      package: name,
+      /** In `.changeset/`. The same for each run, so that a later run replaces the file. */
       name: `contract-${name.replaceAll(/[^\w.-]+/g, '-').replace(/^-/, '')}.md`,
       text: `---\n${JSON.stringify(name)}: ${needed}\n---\n\n${textOf(changes)}\n`,
     }));
 }
 
 /** Writes the changesets to the `.changeset` folder of a workspace. Returns their paths. */
-export function writeChangesets(root: string, changesets: readonly ChangesetText[]): string[] {
+export function writeChangesets(root: string, changesets: Changesets): string[] {
   const folder = join(root, '.changeset');
   if (!existsSync(folder)) failAt(folder, 'folder not found. Run `changeset init`.');
   return changesets.map(({ name, text }) => {

@@ -75,10 +75,7 @@ function heading({ name, baseline, verdict, declared }: Group): string {
 }
 
 /** What was last released of each package, and whether a release of the current versions is complete. */
-export function describeReleases({ packages, notices }: WorkspaceReport): {
-  readonly text: string;
-  readonly isComplete: boolean;
-} {
+export function describeReleases({ packages, notices }: WorkspaceReport) {
   const changed = packages.filter(({ changes }) => changes.length > 0);
   const summary =
     changed.length === 0

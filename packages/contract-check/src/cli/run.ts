@@ -57,7 +57,12 @@ export async function run(
   environment: CommandEnvironment = {},
 ): Promise<RunResult> {
   try {
-    const result = await invoke(args, readInput, environment);
+    const version = ownVersion();
+    const invocation = readInvocation(args, version);
+    const result =
+      invocation.command === 'print'
+        ? printed(invocation.text.trimEnd())
+        : await commands[invocation.command]({ ...invocation, version, readInput, environment });
     return { ...result, stdout: terminalText(result.stdout, { keepsLines: true }) };
   } catch (error) {
     if (error instanceof UsageError || error instanceof InputError) {
@@ -65,17 +70,6 @@ export async function run(
     }
     throw error;
   }
-}
-
-async function invoke(
-  args: readonly string[],
-  readInput: () => Uint8Array,
-  environment: CommandEnvironment,
-): Promise<RunResult> {
-  const version = ownVersion();
-  const invocation = readInvocation(args, version);
-  if (invocation.command === 'print') return printed(invocation.text.trimEnd());
-  return commands[invocation.command]({ ...invocation, version, readInput, environment });
 }
 
 /** A command line, and what a command reads besides. */

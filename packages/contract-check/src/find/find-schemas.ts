@@ -13,19 +13,7 @@ import { workingTree, type WorkspaceState } from '../workspace/workspace-state.t
 import { canBeSchema, recognize, unreadDocument, type SchemaKind } from './recognize.ts';
 
 /** The schemas of a repository. */
-export interface FoundSchemas {
-  /** How many files have the name of a schema. */
-  readonly searched: number;
-  readonly isInGit: boolean;
-  /** How many contracts of each package `workspace` compares. */
-  readonly compared: ReadonlyMap<string, number>;
-  /** The schemas that `workspace` does not compare, by package and kind. */
-  readonly groups: readonly SchemaGroup[];
-  /** Why files that seem to be schemas are none. */
-  readonly invalid: readonly string[];
-  /** The numbers of files that no command reads: `YAML file` → 3. */
-  readonly unread: ReadonlyMap<string, number>;
-}
+export type FoundSchemas = ReturnType<typeof findSchemas>;
 
 /** The schemas of one kind in one package. */
 export interface SchemaGroup {
@@ -42,7 +30,7 @@ export interface SchemaGroup {
 const maxFileBytes = 32 * 1024 * 1024;
 
 /** Finds the schemas of a repository. Leaves out what git ignores, `node_modules`, `dist` and hidden folders. */
-export function findSchemas(root: string): FoundSchemas {
+export function findSchemas(root: string) {
   const leftOut = filesLeftOut(root);
   const now = workingTree(root, workspaceFiles(root, leftOut), null);
   const kept = keptFiles(root);
@@ -71,18 +59,23 @@ export function findSchemas(root: string): FoundSchemas {
   const all = new Map([...leftOut, ...(filesOfFolder(root) ?? [])].filter(([path]) => !/(?:^|\/)\./.test(path)));
   const groups = Map.groupBy(found, ({ kind, owner }) => `${owner?.path ?? ''}\n${kind}`);
   return {
+    /** How many files have the name of a schema. */
     searched: candidates.length,
     isInGit: kept !== null,
+    /** How many contracts of each package `workspace` compares. */
     compared: new Map([...Map.groupBy(compared.values(), (name) => name)].map(([name, each]) => [name, each.length])),
-    groups: [...groups.values()].flatMap(([first, ...others]) => {
+    /** The schemas that `workspace` does not compare, by package and kind. */
+    groups: [...groups.values()].flatMap(([first, ...others]): SchemaGroup[] => {
       if (first === undefined) return [];
       const { kind, owner } = first;
       const folder = owner?.path ?? '';
       const paths = [first, ...others].map(({ path }) => posix.relative(folder, path));
       const files = filePatterns(paths, below(all, folder).keys());
-      return { kind, owner, files: paths.length, entry: entryOf(kind, owner, files, basename(resolve(root))) };
+      return [{ kind, owner, files: paths.length, entry: entryOf(kind, owner, files, basename(resolve(root))) }];
     }),
+    /** Why files that seem to be schemas are none. */
     invalid,
+    /** The numbers of files that no command reads: `YAML file` → 3. */
     unread,
   };
 }

@@ -107,8 +107,8 @@ function rulesFor(
   if (changed.length === 0) return [graphqlRules.directiveUndecided];
   return new Set(
     changed.flatMap((argument) => {
-      const meaning = argumentMeaning(name, argument);
-      return rulesOfArgument(meaning, before?.get(argument), now?.get(argument), position);
+      const meaning = (costs.get(name) ?? bounds).get(argument) ?? null;
+      return rulesOfArgument(meaning, position, before?.get(argument), now?.get(argument));
     }),
   );
 }
@@ -141,12 +141,8 @@ const boundRules = {
 const costRule = { more: graphqlRules.costRaised, less: graphqlRules.costLowered };
 const costRules: typeof boundRules = { input: costRule, output: costRule };
 
-function rulesOfArgument(
-  meaning: ArgumentMeaning | null,
-  before: string | undefined,
-  after: string | undefined,
-  position: Position,
-): Rule[] {
+/** @param meaning null if it is unknown */
+function rulesOfArgument(meaning: ArgumentMeaning | null, position: Position, before?: string, after?: string): Rule[] {
   const effect = meaning === null ? null : effectOf(meaning, before, after);
   if (effect === null) return [graphqlRules.directiveUndecided];
   const rules = meaning === 'cost' ? costRules : boundRules;
@@ -154,11 +150,7 @@ function rulesOfArgument(
 }
 
 /** Null if it depends on the meaning of the directive whether the new value of an argument restricts or costs more or less. */
-function effectOf(
-  meaning: ArgumentMeaning,
-  before: string | undefined,
-  after: string | undefined,
-): 'more' | 'less' | null {
+function effectOf(meaning: ArgumentMeaning, before?: string, after?: string): 'more' | 'less' | null {
   if (before === undefined) return 'more';
   if (after === undefined) return 'less';
   const [old, now] = [toNumber(before), toNumber(after)];
@@ -227,9 +219,4 @@ const costs: ReadonlyMap<string, ReadonlyMap<string, ArgumentMeaning>> = new Map
 
 function meant(of: ArgumentMeaning, names: string): (readonly [name: string, ArgumentMeaning])[] {
   return names.split(' ').map((name) => [name, of]);
-}
-
-/** Null if the meaning is unknown. */
-function argumentMeaning(directive: string, argument: string): ArgumentMeaning | null {
-  return (costs.get(directive) ?? bounds).get(argument) ?? null;
 }

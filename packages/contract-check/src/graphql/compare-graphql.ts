@@ -1,4 +1,4 @@
-import { locatedReport, type Found, type Report } from '../change.ts';
+import { fileNotice, locatedReport, type Found, type Report } from '../change.ts';
 import { compareMembers } from '../differences.ts';
 import type { SourceText } from '../text-file.ts';
 import { compareAppliedDirectives, compareDescriptions } from './compare-applied-directives.ts';
@@ -7,7 +7,7 @@ import type { Comparison, GraphqlOptions } from './comparison.ts';
 import type { GraphqlContract } from './contract.ts';
 import { exposureOf } from './exposure.ts';
 import { isFederated, isInaccessible } from './federation.ts';
-import { introspectionNotice, isIntrospection } from './introspection.ts';
+import { isIntrospection } from './introspection.ts';
 import { neighboursIn, type Neighbours } from './neighbours.ts';
 import { readGraphqlContract } from './read-contract.ts';
 import { graphqlRules } from './rules.ts';
@@ -63,9 +63,12 @@ export function compareGraphqlFiles(
   return locatedReport(before.locator, after.locator, compare, [
     ...before.notices,
     ...after.notices,
-    ...(introspected === undefined ? [] : [introspectionNotice(introspected)]),
+    ...(introspected === undefined ? [] : [fileNotice(introspected.file, withoutApplied)]),
   ]);
 }
+
+const withoutApplied =
+  'An introspection result does not show applied directives such as @tag, so they are not compared.';
 
 /** Compares the root types of queries, mutations and subscriptions. */
 function compareRoots({ from, to, found }: Comparison): void {

@@ -3,16 +3,14 @@ import { isExecutable, namedType, type GraphqlContract } from './contract.ts';
 /** The direction in which values of a type are sent: `input` to the server, `output` to the client. */
 export type Position = 'input' | 'output' | 'both';
 
-/** The types that operations can reach from the root types and the directives of a schema. */
-export interface Exposure {
-  /** Null if no operation can reach the type. */
-  positionOf(typeName: string): Position | null;
-  /** Whether a field can return the type. For an abstract type, a response can then contain each implementation. */
-  isReturned(typeName: string): boolean;
-}
+export type Exposure = ReturnType<typeof exposureOf>;
 
-/** @param partial whether other parts of the schema can reach every type */
-export function exposureOf(contract: GraphqlContract, partial = false): Exposure {
+/**
+ * The types that operations can reach from the root types and the directives of a schema.
+ *
+ * @param partial whether other parts of the schema can reach every type
+ */
+export function exposureOf(contract: GraphqlContract, partial = false) {
   const inputs = new Set<string>();
   const outputs = new Set<string>();
   const returned = new Set<string>();
@@ -72,10 +70,12 @@ export function exposureOf(contract: GraphqlContract, partial = false): Exposure
   }
 
   return {
-    positionOf(name) {
+    /** Null if no operation can reach the type. */
+    positionOf(name: string): Position | null {
       if (inputs.has(name)) return outputs.has(name) ? 'both' : 'input';
       return outputs.has(name) ? 'output' : null;
     },
-    isReturned: (name) => returned.has(name),
+    /** Whether a field can return the type. For an abstract type, a response can then contain each implementation. */
+    isReturned: (name: string): boolean => returned.has(name),
   };
 }

@@ -7,7 +7,6 @@ import {
   type DocumentNode,
   type IntrospectionQuery,
 } from 'graphql';
-import { fileNotice, type Notice } from '../change.ts';
 import { InputError, errorMessage, failAt } from '../input-error.ts';
 import { isJsonObject, ownMember, type JsonObject } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -40,12 +39,4 @@ const shown: ReadonlySet<string> = new Set(specifiedDirectives.map(({ name }) =>
 /** Removes the applied directives that introspection does not show. */
 export function withoutAppliedDirectives(document: DocumentNode): DocumentNode {
   return visit(document, { Directive: ({ name }) => (shown.has(name.value) ? undefined : null) });
-}
-
-/** States what a comparison with the result of an introspection query leaves out. */
-export function introspectionNotice({ file }: SourceText): Notice {
-  return fileNotice(
-    file,
-    'An introspection result does not show applied directives such as @tag, so they are not compared.',
-  );
 }

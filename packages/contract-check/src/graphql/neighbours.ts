@@ -22,40 +22,26 @@ export interface Neighbour {
 export function neighboursIn(contract: GraphqlContract, exposure: Exposure): Neighbours {
   const selectable = [...contract.types.values()].filter(({ name }) => isOutput(exposure, name));
   const groups = new DisjointSets();
-  for (const { name, interfaces, members } of selectable) {
+  for (const { name, interfaces, members } of selectable)
     for (const each of [...interfaces, ...members]) if (isOutput(exposure, each)) groups.join(name, each);
-  }
-  const shapeOf = ({ type }: FieldDefinitionNode): string => shape(type, contract);
   const all = selectable.flatMap(({ name, fields: own }) =>
     [...own.values()].map((field): Neighbour => ({ typeName: name, field })),
   );
+  const keyOf = ({ typeName, field }: Neighbour): string =>
+    `${groups.find(typeName)}.${field.name.value}: ${shape(field.type, contract)}`;
   let fields: Map<string, Neighbour[]>;
+  let hasJoined: boolean;
   do {
-    fields = Map.groupBy(
-      all,
-      ({ typeName, field }) => `${groups.find(typeName)}.${field.name.value}: ${shapeOf(field)}`,
-    );
-  } while (joinSelectionSets(fields, contract, groups));
-  return ({ name }, field) => {
-    const found = fields.get(`${groups.find(name)}.${field.name.value}: ${shapeOf(field)}`) ?? [];
-    return found.filter(({ typeName }) => typeName !== name);
-  };
-}
-
-/** Joins the types of neighbours. Returns whether any were in different groups. */
-function joinSelectionSets(
-  fields: ReadonlyMap<string, readonly Neighbour[]>,
-  contract: GraphqlContract,
-  groups: DisjointSets,
-): boolean {
-  let hasJoined = false;
-  for (const [first, ...others] of fields.values()) {
-    if (first === undefined || !isComposite(contract, namedType(first.field.type))) continue;
-    for (const { field } of others) {
-      if (groups.join(namedType(first.field.type), namedType(field.type))) hasJoined = true;
+    fields = Map.groupBy(all, keyOf);
+    hasJoined = false;
+    for (const [first, ...others] of fields.values()) {
+      if (first === undefined || !isComposite(contract, namedType(first.field.type))) continue;
+      for (const { field } of others)
+        if (groups.join(namedType(first.field.type), namedType(field.type))) hasJoined = true;
     }
-  }
-  return hasJoined;
+  } while (hasJoined);
+  return ({ name }, field) =>
+    (fields.get(keyOf({ typeName: name, field })) ?? []).filter(({ typeName }) => typeName !== name);
 }
 
 function isOutput(exposure: Exposure, name: string): boolean {

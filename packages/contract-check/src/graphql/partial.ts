@@ -22,11 +22,7 @@ const incomplete =
   /^Query root type must be provided\.$| must define one or more | expected but \w+ does not provide it\.$| because it is implemented by /;
 
 /** Adds to a part of a schema, to validate it, a definition of each type that it only extends or refers to. */
-export function completePart(document: DocumentNode): {
-  readonly document: DocumentNode;
-  /** Whether a problem of the completed schema is that it is a part. */
-  isIncomplete(problem: string): boolean;
-} {
+export function completePart(document: DocumentNode) {
   const defined = new Set(specifiedScalarTypes.map(({ name }) => name));
   for (const node of document.definitions) if (isTypeDefinitionNode(node)) defined.add(node.name.value);
   const extended = document.definitions.flatMap((node): DefinitionNode[] => {
@@ -46,7 +42,8 @@ export function completePart(document: DocumentNode): {
   }));
   return {
     document: { ...document, definitions: [...document.definitions, ...extended, ...scalars] },
-    isIncomplete(problem) {
+    /** Whether a problem of the completed schema is that it is a part. */
+    isIncomplete(problem: string): boolean {
       const [, name] =
         /(?:only include Object types, it cannot include|cannot implement) (?:type )?(\w+)\.$/.exec(problem) ?? [];
       return incomplete.test(problem) || (name !== undefined && elsewhere.has(name));

@@ -100,23 +100,16 @@ function validate(file: string, document: DocumentNode, partial: boolean, isOld:
   return notices;
 }
 
-interface UndefinedDirective {
-  /** Its first application. */
-  readonly node: DirectiveNode;
-  /** The names of the arguments of all applications. */
-  readonly args: Set<string>;
-}
-
-/** The directives that the schema applies and does not define, by name. */
-function undefinedDirectives(document: DocumentNode): Map<string, UndefinedDirective> {
+/** The directives that the schema does not define, by name: the first application, and the names of the arguments of all. */
+function undefinedDirectives(document: DocumentNode) {
   const defined = new Set(specifiedDirectives.map(({ name }) => name));
   for (const node of document.definitions) if (node.kind === 'DirectiveDefinition') defined.add(node.name.value);
-  const found = new Map<string, UndefinedDirective>();
+  const found = new Map<string, { node: DirectiveNode; args: Set<string> }>();
   visit(document, {
     Directive(node) {
       const name = node.name.value;
       if (defined.has(name)) return;
-      const directive = found.get(name) ?? { node, args: new Set() };
+      const directive = found.get(name) ?? { node, args: new Set<string>() };
       for (const argument of node.arguments ?? []) directive.args.add(argument.name.value);
       found.set(name, directive);
     },

@@ -17,13 +17,11 @@ export interface WorkflowEnvironment {
   readonly GITHUB_REF_TYPE?: string | undefined;
 }
 
-export interface MergeBase {
-  readonly commit: string;
-  /** The newest commit of the branch into which the changes will be merged. */
-  readonly target: string;
-  /** Null if the commit is what the changes will be merged into. */
-  readonly warning: string | null;
-}
+/**
+ * `target`: the newest commit of the branch into which the changes will be merged. `warning`: null if the commit is what the
+ * changes will be merged into.
+ */
+export type MergeBase = ReturnType<typeof findMergeBase>;
 
 /** How to fetch what a shallow clone lacks. */
 export const unshallow =
@@ -35,7 +33,7 @@ export const unshallow =
  *
  * @param ref null for the default
  */
-export function findMergeBase(repository: Repository, ref: string | null, environment: WorkflowEnvironment): MergeBase {
+export function findMergeBase(repository: Repository, ref: string | null, environment: WorkflowEnvironment) {
   const { name, warning } = ref === null ? defaultBase(repository, environment) : { name: ref, warning: null };
   const target = repository.commitOf(name);
   if (target === null) {
@@ -61,10 +59,7 @@ function mergeBases(repository: Repository, target: string): string[] {
   return ifValid(() => repository.lines('merge-base', target, 'HEAD')) ?? [];
 }
 
-function defaultBase(
-  repository: Repository,
-  environment: WorkflowEnvironment,
-): { readonly name: string; readonly warning: string | null } {
+function defaultBase(repository: Repository, environment: WorkflowEnvironment) {
   const { GITHUB_ACTIONS, GITHUB_BASE_REF, GITHUB_EVENT_NAME } = environment;
   if (GITHUB_BASE_REF) return { name: `origin/${GITHUB_BASE_REF}`, warning: null };
   if (GITHUB_EVENT_NAME === 'merge_group') return { name: baseOfMergeGroup(environment), warning: null };

@@ -13,14 +13,6 @@ export interface PackageAt {
   readonly path: string;
 }
 
-/** Where a package reached a version. */
-export interface ReachedVersion {
-  /** The commits with the version that have no older commit with it. Several if branches reached it independently. */
-  readonly at: readonly PackageAt[];
-  /** Whether the package has had the version since its first commit, so that no commit raises it. */
-  readonly isFirst: boolean;
-}
-
 interface Point extends PackageAt {
   /** Null if the commit has no valid package.json with the name and a version. */
   readonly version: string | null;
@@ -36,12 +28,7 @@ interface Point extends PackageAt {
  *
  * @param packagesAt the result of `packagesByFolder`
  */
-export function findReachedVersions(
-  repository: Repository,
-  packagesAt: PackagesAt,
-  name: string,
-  start: PackageAt,
-): ReadonlyMap<string, ReachedVersion> {
+export function findReachedVersions(repository: Repository, packagesAt: PackagesAt, name: string, start: PackageAt) {
   const history = historyOf(repository, packagesAt, name);
   const released = new Map<string, Point[]>();
   const newer = new Map<string, Point[]>();
@@ -58,7 +45,13 @@ export function findReachedVersions(
       const later = visit(points.flatMap(newerThan), newerThan);
       const oldest = points.filter((point) => !later.has(keyOf(point)));
       const raised = oldest.filter((point) => history.parentsOf(point).length > 0);
-      return [version, { at: raised.length > 0 ? raised : oldest, isFirst: raised.length === 0 }];
+      const reached = {
+        /** The commits with the version that have no older commit with it. Several if branches reached it independently. */
+        at: raised.length > 0 ? raised : oldest,
+        /** Whether the package has had the version since its first commit, so that no commit raises it. */
+        isFirst: raised.length === 0,
+      };
+      return [version, reached] as const;
     }),
   );
 }

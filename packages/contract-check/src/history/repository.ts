@@ -8,23 +8,7 @@ import { foldersAround } from '../source/project.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
 
 /** The files of a commit. */
-export interface CommitFiles {
-  readonly commit: string;
-  /** By path relative to the folder of the repository object. Reading a file that is not loaded starts a git process. */
-  readonly files: PackageFiles;
-  /** All files, by path relative to the root of the repository. */
-  readonly all: PackageFiles;
-  /** The symbolic links in `files` to something that is no file of the commit. They are not in `files`. */
-  readonly brokenLinks: readonly string[];
-  /** The id of the content of a file in `files`. Empty if there is none. */
-  idOf(path: string): string;
-  /** Reads files in one git process. */
-  load(paths: Iterable<string>): void;
-  /** The file at a path relative to the folder of the repository object, which may be outside of it. Null if it does not exist. */
-  fileAt(path: string): SourceText | null;
-  /** The files in a folder, by path relative to it. `folder` is relative as in `fileAt`. */
-  filesIn(folder: string): PackageFiles;
-}
+export type CommitFiles = ReturnType<Repository['filesAt']>;
 
 // Starting git takes longer than its work, so a process answers as many questions as possible, and no question is asked twice.
 
@@ -132,7 +116,7 @@ export class Repository {
     (...key) => key.join(' '),
   );
 
-  #treeOf(commit: string, label: string): CommitFiles {
+  #treeOf(commit: string, label: string) {
     const prefix = this.#prefix;
     // By path relative to the root of the repository.
     const blobs = new Map<string, string>();
@@ -168,14 +152,21 @@ export class Repository {
     const filesIn = (folder: string): PackageFiles => below(all, posix.join(prefix, folder).replace(/^\.\/?$|\/$/, ''));
     return {
       commit,
+      /** By path relative to the folder of the repository object. Reading a file that is not loaded starts a git process. */
       files: filesIn(''),
+      /** All files, by path relative to the root of the repository. */
       all,
+      /** The symbolic links in `files` to something that is no file of the commit. They are not in `files`. */
       brokenLinks: ends.flatMap(([path, blob]) =>
         blob === null && path.startsWith(prefix) ? [path.slice(prefix.length)] : [],
       ),
-      idOf: (path) => blobs.get(prefix + path) ?? '',
-      load: (paths) => this.#load([...paths].flatMap((path) => blobs.get(prefix + path) ?? [])),
-      fileAt: (path) => all.get(posix.join(prefix, path))?.() ?? null,
+      /** The id of the content of a file in `files`. Empty if there is none. */
+      idOf: (path: string): string => blobs.get(prefix + path) ?? '',
+      /** Reads files in one git process. */
+      load: (paths: Iterable<string>): void => this.#load([...paths].flatMap((path) => blobs.get(prefix + path) ?? [])),
+      /** The file at a path relative to the folder of the repository object, which may be outside of it. Null if it does not exist. */
+      fileAt: (path: string): SourceText | null => all.get(posix.join(prefix, path))?.() ?? null,
+      /** The files in a folder, by path relative to it. `folder` is relative as in `fileAt`. */
       filesIn,
     };
   }
@@ -285,11 +276,7 @@ function readObjects(folder: string, names: readonly string[]): (GitObject | nul
 }
 
 /** `stderr` is its first line, without the severity. */
-function runGit(
-  folder: string,
-  args: readonly string[],
-  input = '',
-): { status: number | null; stdout: Buffer; stderr: string } {
+function runGit(folder: string, args: readonly string[], input = '') {
   // A ref in `refs/replace/` would change what a commit contains.
   const { status, stdout, stderr, error } = spawnSync('git', ['--no-replace-objects', ...args], {
     cwd: folder,

@@ -14,13 +14,7 @@ export interface Alternative {
   readonly unresolved: readonly Schema[];
 }
 
-export interface Alternatives {
-  readonly list: readonly Alternative[];
-  /** Whether a value that matches several alternatives can be invalid (`oneOf`). */
-  readonly exclusive: boolean;
-  /** The types and values that several branches of a `oneOf` list, and that are therefore invalid. */
-  readonly repeated: readonly string[];
-}
+export type Alternatives = ReturnType<typeof alternativesOf>;
 
 type Branches = Choice['branches'];
 
@@ -31,9 +25,11 @@ const maxAlternatives = 2_000;
  * Every way for a value other than null to be valid. Schemas that differ only in `$ref`, in `allOf`, or in the notation
  * of null or of unions of bare types or values have the same alternatives.
  */
-export function alternativesOf(document: SchemaDocument, start: readonly Schema[]): Alternatives {
+export function alternativesOf(document: SchemaDocument, start: readonly Schema[]) {
   const list: Alternative[] = [];
+  /** The types and values that several branches of a `oneOf` list, and that are therefore invalid. */
   const repeated: string[] = [];
+  /** Whether a value that matches several alternatives can be invalid (`oneOf`). */
   let exclusive = false;
 
   /** `around` maps each choice seen so far to the choices in whose branches it is nested. */

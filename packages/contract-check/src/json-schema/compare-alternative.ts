@@ -101,13 +101,7 @@ function negationsOf(all: readonly Schema[]): (readonly Schema[])[] {
   return negations.filter((negated) => !negated.includes(never));
 }
 
-interface Branching {
-  readonly condition: readonly Schema[];
-  readonly met: readonly Schema[];
-  readonly unmet: readonly Schema[];
-}
-
-function branchingsOf(all: readonly Schema[]): Branching[] {
+function branchingsOf(all: readonly Schema[]) {
   return all
     .filter((schema) => Object.hasOwn(schema, 'if') && (Object.hasOwn(schema, 'then') || Object.hasOwn(schema, 'else')))
     .map((schema) => ({

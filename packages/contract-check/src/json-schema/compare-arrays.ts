@@ -21,20 +21,16 @@ function isUnique(all: readonly Schema[]): boolean {
   return all.some((schema) => ownMember(schema, 'uniqueItems') === true);
 }
 
-interface Contains {
-  readonly schemas: readonly Schema[];
-  readonly least: JsonNumber;
-  /** Null if there is no bound. */
-  readonly most: JsonNumber | null;
-}
+type Contains = ReturnType<typeof containsOf>[number];
 
-function containsOf(all: readonly Schema[]): Contains[] {
+function containsOf(all: readonly Schema[]) {
   return (
     all
       .filter((schema) => Object.hasOwn(schema, 'contains'))
       .map((schema) => ({
         schemas: schemas(schema['contains']),
         least: countIn(schema, 'minContains') ?? JsonNumber.parse('1'),
+        /** Null if there is no bound. */
         most: countIn(schema, 'maxContains'),
       }))
       // An unbounded count constrains nothing.

@@ -32,7 +32,7 @@ function compareValues(comparison: Comparison, place: Place): void {
   }
   const before = alternativesOf(comparison.from, from);
   const now = alternativesOf(comparison.to, to);
-  for (const type of instanceTypes) compareType(comparison, path, type, ofType(before, type), ofType(now, type));
+  for (const type of instanceTypes) compareType(comparison, path, ofType(before, type), ofType(now, type));
   compareExclusivity(comparison, place, before, now);
   if (before.list.length === 0 && now.list.length === 0) {
     // Only null is valid, or no value. Only annotations remain to be compared.
@@ -45,20 +45,12 @@ function ofType({ list }: Alternatives, type: InstanceType): Alternative[] {
   return list.filter((alternative) => alternative.type === type);
 }
 
-function compareType(
-  comparison: Comparison,
-  path: string,
-  type: InstanceType,
-  from: readonly Alternative[],
-  to: readonly Alternative[],
-): void {
-  if (from.length === 0 && to.length === 0) return;
+function compareType(comparison: Comparison, path: string, from: readonly Alternative[], to: readonly Alternative[]) {
+  const type = (from[0] ?? to[0])?.type;
+  if (type === undefined) return;
   if (from.length === 0) return comparison.found('typeAdded', path, `Values of type ${type} are now valid.`);
   if (to.length === 0) return comparison.found('typeRemoved', path, `Values of type ${type} are no longer valid.`);
-  const { kept, removed, added } = pairAlternatives(
-    { document: comparison.from, list: from },
-    { document: comparison.to, list: to },
-  );
+  const { kept, removed, added } = pairAlternatives(comparison, from, to);
   const [old, current] = [nameAll(comparison.from, from), nameAll(comparison.to, to)];
   for (const [before, now] of kept) {
     const alternatives = new Set([`${path} (${current.get(now)})`]);
@@ -92,12 +84,8 @@ function nameAll(document: SchemaDocument, list: readonly Alternative[]): Readon
  * A `oneOf` rejects values that match several branches. If branches may overlap, a branch that is added or loosened can
  * reject more values, and one that is removed or tightened fewer.
  */
-function compareExclusivity(
-  comparison: Comparison,
-  { path, from, to }: Place,
-  before: Alternatives,
-  now: Alternatives,
-): void {
+function compareExclusivity(comparison: Comparison, place: Place, before: Alternatives, now: Alternatives): void {
+  const { path, from, to } = place;
   const overlapped = overlaps(comparison.from, before);
   const overlapping = overlaps(comparison.to, now);
   if (!overlapped && !overlapping) return;

@@ -47,17 +47,15 @@ const maxCombinations = 1_000_000;
  * each pair is then compared in full. Names of `$defs` entries do not matter.
  */
 export function pairAlternatives(
-  from: { document: SchemaDocument; list: readonly Alternative[] },
-  to: { document: SchemaDocument; list: readonly Alternative[] },
+  documents: { readonly from: SchemaDocument; readonly to: SchemaDocument },
+  from: readonly Alternative[],
+  to: readonly Alternative[],
 ): Matched<Alternative> {
-  const [single] = from.list;
-  const [counterpart] = to.list;
-  if (from.list.length === 1 && to.list.length === 1 && single !== undefined && counterpart !== undefined) {
+  const [[single], [counterpart]] = [from, to];
+  if (from.length === 1 && to.length === 1 && single !== undefined && counterpart !== undefined)
     return { kept: [[single, counterpart]], removed: [], added: [] };
-  }
-  const described = ({ document, list }: typeof from): Described[] =>
-    list.map((alternative, index) => ({ ...featuresOf(document, alternative), alternative, index }));
-  const equal = matched(described(from), described(to), (old, now) => old.fingerprint === now.fingerprint);
+  const [before, after] = [described(documents.from, from), described(documents.to, to)];
+  const equal = matched(before, after, (old, now) => old.fingerprint === now.fingerprint);
   const kept = equal.kept.map(([old, now]) => [old.alternative, now.alternative] as const);
   const open = new Set([...equal.removed, ...equal.added].map(({ alternative }) => alternative));
   for (const { old, now } of similarPairs(equal.removed, equal.added)) {
@@ -65,12 +63,13 @@ export function pairAlternatives(
     for (const each of [old, now]) open.delete(each.alternative);
     kept.push([old.alternative, now.alternative]);
   }
-  return { kept, removed: from.list.filter((each) => open.has(each)), added: to.list.filter((each) => open.has(each)) };
+  return { kept, removed: from.filter((each) => open.has(each)), added: to.filter((each) => open.has(each)) };
 }
 
-interface Described extends Features {
-  readonly alternative: Alternative;
-  readonly index: number;
+type Described = ReturnType<typeof described>[number];
+
+function described(document: SchemaDocument, list: readonly Alternative[]) {
+  return list.map((alternative, index) => ({ ...featuresOf(document, alternative), alternative, index }));
 }
 
 /** The possible pairs, most similar first. Equal scores are ordered by distance. */
@@ -89,13 +88,7 @@ function similarPairs(before: readonly Described[], after: readonly Described[])
 }
 
 /** The features by which alternatives are matched. */
-interface Features {
-  /** The possible values of a required property, by name, if `enum` or `const` lists them. */
-  readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly fingerprint: string;
-  readonly properties: ReadonlySet<string>;
-  readonly titles: string;
-}
+type Features = ReturnType<typeof describe>;
 
 /** The number of levels that a fingerprint and a search for a contradiction cover. */
 const comparedDepth = 3;
@@ -103,17 +96,19 @@ const comparedDepth = 3;
 const known = new WeakMap<Alternative, Features>();
 
 export function featuresOf(document: SchemaDocument, alternative: Alternative): Features {
-  const existing = known.get(alternative);
-  if (existing !== undefined) return existing;
-  const all = alternative.schemas;
-  const features = {
+  const features = known.get(alternative) ?? describe(document, alternative);
+  known.set(alternative, features);
+  return features;
+}
+
+function describe(document: SchemaDocument, { schemas: all }: Alternative) {
+  return {
+    /** The possible values of a required property, by name, if `enum` or `const` lists them. */
     tags: tagsOf(document, all),
     fingerprint: fingerprintOf(document, all, comparedDepth),
     properties: declaredProperties(all),
     titles: [...keywordValues(all, 'title')].join(' '),
   };
-  known.set(alternative, features);
-  return features;
 }
 
 /** A score. A larger score means that the alternatives are more likely the same. Null if they cannot be the same. */

@@ -1,17 +1,6 @@
 import { named } from '../change.ts';
 import type { Verdict } from '../verdict.ts';
 
-interface DirectedRuleText {
-  /** A clause that names the change, for `explain`. */
-  readonly what: string;
-  readonly producer: Effect;
-  readonly consumer: Effect;
-}
-
-export interface DirectedRule extends DirectedRuleText {
-  readonly id: string;
-}
-
 /** What a change means in one direction. */
 export interface Effect {
   readonly verdict: Verdict;
@@ -30,13 +19,14 @@ const outputWidened = major('A receiver gets a value that the old schema exclude
 const inputWidened = minor('Every value that was accepted is still accepted.');
 const inputNarrowed = major('A sender of a value that was accepted is rejected.');
 
-const directed = (what: string, producer: Effect, consumer: Effect): DirectedRuleText => ({ what, producer, consumer });
+/** @param what a clause that names the change, for `explain` */
+const directed = (what: string, producer: Effect, consumer: Effect) => ({ what, producer, consumer });
 /** The effect is the same in both directions. */
-const alike = (what: string, effect: Effect): DirectedRuleText => directed(what, effect, effect);
+const alike = (what: string, effect: Effect) => directed(what, effect, effect);
 /** Fewer values are valid. */
-const narrower = (what: string): DirectedRuleText => directed(what, outputNarrowed, inputNarrowed);
+const narrower = (what: string) => directed(what, outputNarrowed, inputNarrowed);
 /** More values are valid. */
-const wider = (what: string): DirectedRuleText => directed(what, outputWidened, inputWidened);
+const wider = (what: string) => directed(what, outputWidened, inputWidened);
 
 /** The rules for JSON Schema. Unless a rule differs, fewer valid values break senders and more valid values receivers. */
 export const jsonSchemaRules = named('json-schema', {
@@ -188,3 +178,5 @@ export const jsonSchemaRules = named('json-schema', {
     patch('Only those who defined the keyword know what it means, so its effect on values was not compared.'),
   ),
 });
+
+export type DirectedRule = (typeof jsonSchemaRules)[keyof typeof jsonSchemaRules];

@@ -20,18 +20,7 @@ export type { Schema } from './schema-index.ts';
 export const never: JsonObject = { not: {} };
 
 /** A JSON Schema with valid keywords and resolved references. */
-export interface SchemaDocument {
-  readonly file: string;
-  readonly root: readonly Schema[];
-  /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. False if no schema has such keywords. */
-  readonly refHidesSiblings: boolean;
-  /** What is not compared. */
-  readonly notices: readonly Notice[];
-  /** Null if the schema does not have the keyword. */
-  target(schema: Schema, keyword: ReferenceKeyword): readonly Schema[] | null;
-  /** The place of a schema, or of a value inside it. Null if the schema or the value does not exist in the files. */
-  locationOf(schema: Schema, ...steps: readonly string[]): Location | null;
-}
+export type SchemaDocument = ReturnType<typeof readSchemaDocument>;
 
 export const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'] as const;
 
@@ -43,8 +32,9 @@ type ReferenceKeyword = (typeof referenceKeywords)[number];
  *
  * @param isOld whether the schema is that of a former version, in which a name can be duplicate
  */
-export function readSchemaDocument(source: SourceText, isOld = false): SchemaDocument {
+export function readSchemaDocument(source: SourceText, isOld = false) {
   const index = new SchemaIndex();
+  /** What is not compared. */
   const notices: Notice[] = [];
   const files = schemaFiles(source, index, isOld ? notices : null);
   const { first } = files;
@@ -92,6 +82,7 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
     return fail(resource.document, pointer, problem);
   }
 
+  /** The place of a schema, or of a value inside it. Null if the schema or the value does not exist in the files. */
   function locationOf(schema: Schema, ...steps: readonly string[]): Location | null {
     const place = index.places.get(schema);
     if (place === undefined) return null;
@@ -99,6 +90,7 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
     return locationAt(document.file, document.lineOf(steps.reduce(childPointer, place.pointer)));
   }
 
+  /** Null if the schema does not have the keyword. */
   function target(schema: Schema, keyword: ReferenceKeyword): readonly Schema[] | null {
     const reference = ownMember(schema, keyword);
     if (typeof reference !== 'string') return null;
@@ -118,6 +110,7 @@ export function readSchemaDocument(source: SourceText, isOld = false): SchemaDoc
   return {
     file: first.file,
     root: schemas(first.value),
+    /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. False if no schema has such keywords. */
     refHidesSiblings:
       typeof dialect === 'string' && /draft-0[3-7]/.test(dialect) && [...index.places.keys()].some(hasRefWithSiblings),
     notices,

@@ -76,11 +76,7 @@ export function resolveUnevaluated(document: SchemaDocument, all: readonly Schem
 }
 
 /** The schemas for the same value as the schema around them: that match whenever it does, and that may match. */
-function schemasInside(
-  document: SchemaDocument,
-  schema: Schema,
-  matching: ReadonlySet<Schema>,
-): { certain: readonly Schema[]; possible: readonly Schema[] } {
+function schemasInside(document: SchemaDocument, schema: Schema, matching: ReadonlySet<Schema>) {
   const certain = new Set<Schema>([schema]);
   const possible = new Set<Schema>();
   // Appended to during the loop.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { parseJson, type JsonDocument } from '../json/parse-json.ts';
+import { isJsonObject, type JsonObject } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import type { SourceText } from '../text-file.ts';
 
@@ -61,11 +61,7 @@ const schema: { readonly properties: object } = JSON.parse(readFileSync(schemaFi
 export const knownMembers: ReadonlySet<string> = new Set(Object.keys(schema.properties));
 
 /** A manifest, and the sections that this version of the tool does not know. */
-export interface ManifestDocument {
-  readonly manifest: Manifest;
-  readonly unknown: ReadonlyMap<string, JsonValue>;
-  readonly document: JsonDocument;
-}
+export type ManifestDocument = ReturnType<typeof readManifestDocument>;
 
 /**
  * Reads a manifest, without the sections that are not in `manifest.schema.json`.
@@ -77,7 +73,7 @@ export function readManifest(source: SourceText): Manifest {
 }
 
 /** @throws {InputError} when the manifest is invalid. */
-export function readManifestDocument(source: SourceText): ManifestDocument {
+export function readManifestDocument(source: SourceText) {
   const document = parseJson(source);
   const members: JsonObject = isJsonObject(document.value) ? document.value : {};
   const unknown = new Map(Object.entries(members).filter(([name]) => !knownMembers.has(name)));

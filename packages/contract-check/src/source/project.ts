@@ -26,15 +26,10 @@ export function foldersAround(folder: string): string[] {
   return around === folder ? [folder] : [folder, ...foldersAround(around)];
 }
 
-export interface NamedPackage {
-  /** Absolute path. */
-  readonly folder: string;
-  readonly name: string;
-  readonly version: string | null;
-}
+export type NamedPackage = NonNullable<ReturnType<typeof packageOf>>;
 
-/** The nearest package with a name, from a folder upwards. Null if there is none. */
-export function packageOf(start: string): NamedPackage | null {
+/** The nearest package with a name, from a folder upwards, with the absolute path of its folder. Null if there is none. */
+export function packageOf(start: string) {
   for (const folder of foldersAround(resolve(start))) {
     const { name, version } = readJsonObject(join(folder, 'package.json'));
     if (typeof name === 'string') return { folder, name, version: typeof version === 'string' ? version : null };
@@ -42,19 +37,13 @@ export function packageOf(start: string): NamedPackage | null {
   return null;
 }
 
-/** The commands of a package manager that remedies name. */
-interface PackageManager {
-  /** Runs the command of an installed package. */
-  readonly run: string;
-  readonly addDevelopment: string;
-}
-
+/** The commands of package managers that remedies name. `run`: runs the command of an installed package. */
 const managers = {
   npm: { run: 'npx', addDevelopment: 'npm install --save-dev' },
   pnpm: { run: 'pnpm', addDevelopment: 'pnpm add --save-dev' },
   yarn: { run: 'yarn', addDevelopment: 'yarn add --dev' },
   bun: { run: 'bunx', addDevelopment: 'bun add --dev' },
-} satisfies Record<string, PackageManager>;
+} as const;
 
 const files: readonly (readonly [file: string, name: keyof typeof managers])[] = [
   ['pnpm-lock.yaml', 'pnpm'],
@@ -67,7 +56,7 @@ const files: readonly (readonly [file: string, name: keyof typeof managers])[] =
 ];
 
 /** The package manager of the repository around a folder: the one that `packageManager` or a lockfile names, otherwise npm. */
-export function packageManagerOf(start: string): PackageManager {
+export function packageManagerOf(start: string) {
   for (const folder of foldersAround(resolve(start))) {
     // `yarn@4.9.1`
     const declared = String(readJsonObject(join(folder, 'package.json'))['packageManager']);

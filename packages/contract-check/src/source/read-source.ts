@@ -61,10 +61,8 @@ export async function readSources(places: readonly string[], context: SourceCont
   return [...new Map(found.map((source) => [source.file, source])).values()];
 }
 
-async function readPlace(
-  place: string,
-  { others, isGraphql, headers, readInput }: SourceContext,
-): Promise<SourceText[]> {
+async function readPlace(place: string, context: SourceContext): Promise<SourceText[]> {
+  const { others, isGraphql, headers, readInput } = context;
   const { files, path } = splitPlace(place);
   const isSeveral = kindOfPlace(place) === 'local' ? isFolder(place) : !['input', 'url'].includes(kindOfPlace(place));
   if (others.length === 0 && path === null && isSeveral) failWithoutPath(place);

@@ -38,10 +38,7 @@ export function usesOf(
   };
 }
 
-function usesOfDocuments(
-  sources: readonly SourceText[],
-  patterns: readonly string[],
-): Pick<Uses, 'coordinates' | 'operations'> {
+function usesOfDocuments(sources: readonly SourceText[], patterns: readonly string[]) {
   const schema = readGraphqlSchema(sources);
   const separate = Object.entries(separateOperations(readDocuments(patterns, schema)));
   const operations = separate

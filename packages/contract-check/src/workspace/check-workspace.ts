@@ -243,19 +243,8 @@ function packageReport(compared: ComparedPackage, judging: Judging): PackageRepo
 }
 
 /** The changes since a release after the exceptions, and the bumps that they need and that is declared. */
-interface SinceRelease extends ComparedRelease {
-  readonly changes: readonly ContractChange[];
-  readonly needed: Verdict;
-  readonly declared: Verdict;
-  /** Whether the changes raise the version, so that only the raised version declares a bump. */
-  readonly isRaised: boolean;
-}
-
-function sinceRelease(
-  { name, version, versionBefore }: ComparedPackage,
-  release: ComparedRelease,
-  { exceptions, bumpOf }: Judging,
-): SinceRelease {
+function sinceRelease(compared: ComparedPackage, release: ComparedRelease, { exceptions, bumpOf }: Judging) {
+  const { name, version, versionBefore } = compared;
   // An excepted change can be released.
   const changes = release.changes.map((change) => {
     const exception = exceptions.appliedTo(name, change);
@@ -277,6 +266,7 @@ function sinceRelease(
       release.version ?? version,
     ),
     declared: isRemoved ? 'major' : isRaised ? released : largerVerdict(bumpOf(name), released),
+    /** Whether the changes raise the version, so that only the raised version declares a bump. */
     isRaised,
   };
 }

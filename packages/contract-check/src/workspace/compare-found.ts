@@ -36,10 +36,8 @@ export async function compareFound(context: ComparisonContext): Promise<Compared
 }
 
 /** Null if the package has no contracts, neither here nor in its last release, or was never released and no longer exists. */
-async function comparePackage(
-  context: ComparisonContext,
-  { before, now }: PackagePair,
-): Promise<ComparedPackage | null> {
+async function comparePackage(context: ComparisonContext, pair: PackagePair): Promise<ComparedPackage | null> {
+  const { before, now } = pair;
   const of = now ?? before;
   if (of === null) return null;
   const { name, path, version } = of;

@@ -56,17 +56,11 @@ export interface ReportedException extends ContractException {
 /** What an exception names: a change, or the reason for an answer. */
 type Excepted = Pick<ContractException, 'file' | 'rule' | 'coordinate'>;
 
-/** The exceptions of a workspace on a day. */
-export interface Exceptions {
-  /** The exception that applies to a change of a package. Undefined if none does. */
-  appliedTo(packageName: string, change: Excepted): ContractException | undefined;
-  /** Whether an exception that does not apply yet covers a change of a package. */
-  isPendingFor(packageName: string, change: Excepted): boolean;
-  /** @param changes those of each package, before the exceptions were applied */
-  report(changes: readonly (readonly [packageName: string, changes: readonly Excepted[]])[]): ReportedException[];
-}
+export type Exceptions = ReturnType<typeof exceptionsOn>;
 
 /**
+ * The exceptions of a workspace on a day.
+ *
  * @param listed those in the working tree
  * @param merged those at the merge base, and those that the target has now: an exception has to be in each list. Null if this is
  * unknown, so that all apply.
@@ -75,7 +69,7 @@ export function exceptionsOn(
   today: string,
   listed: readonly ContractException[],
   merged: readonly (readonly ContractException[])[] | null,
-): Exceptions {
+) {
   const isExpired = ({ expiresOn }: ContractException): boolean => expiresOn < today;
   const isMerged = (exception: ContractException): boolean =>
     merged === null || merged.every((list) => list.some((other) => isDeepStrictEqual(other, exception)));
@@ -85,9 +79,14 @@ export function exceptionsOn(
         each.package === packageName && each.file === file && each.rule === rule && each.coordinate === coordinate,
     );
   return {
-    appliedTo: (...change) => covering(...change).find((each) => isMerged(each) && !isExpired(each)),
-    isPendingFor: (...change) => covering(...change).some((each) => !isMerged(each)),
-    report(changes) {
+    /** The exception that applies to a change of a package. Undefined if none does. */
+    appliedTo: (packageName: string, change: Excepted): ContractException | undefined =>
+      covering(packageName, change).find((each) => isMerged(each) && !isExpired(each)),
+    /** Whether an exception that does not apply yet covers a change of a package. */
+    isPendingFor: (packageName: string, change: Excepted): boolean =>
+      covering(packageName, change).some((each) => !isMerged(each)),
+    /** @param changes those of each package, before the exceptions were applied */
+    report(changes: readonly (readonly [packageName: string, changes: readonly Excepted[]])[]): ReportedException[] {
       const used = new Set(changes.flatMap(([name, own]) => own.flatMap((change) => covering(name, change))));
       return listed.map((exception) => {
         const status = isMerged(exception) ? (used.has(exception) ? 'applied' : 'unused') : 'new';

@@ -68,11 +68,7 @@ function lostContracts(repository: Repository, base: string): PossibleOwner[] {
 }
 
 /** Of the contracts that any version of the configuration lists, with the names that it states. */
-function listedContracts(
-  repository: Repository,
-  base: string,
-  config: string,
-): { readonly names: readonly string[]; readonly owners: readonly PossibleOwner[] } {
+function listedContracts(repository: Repository, base: string, config: string) {
   const commits = repository.lines('rev-list', '--full-history', base, '--', `:(literal)${config}`);
   const texts = repository.textsAt(commits.map((commit) => ({ commit, path: config })));
   const listed = texts.flatMap((text, index) =>

@@ -2,12 +2,7 @@ import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fileNotice, type Notice } from '../change.ts';
 import { formerlyListed } from '../config/config.ts';
-import {
-  findReachedVersions,
-  packagesByFolder,
-  type PackageAt,
-  type ReachedVersion,
-} from '../history/reached-version.ts';
+import { findReachedVersions, packagesByFolder, type PackageAt } from '../history/reached-version.ts';
 import type { CommitFiles } from '../history/repository.ts';
 import { failAt } from '../input-error.ts';
 import { remembered } from '../remembered.ts';
@@ -86,11 +81,7 @@ export function lastReleases(
   }
 
   /** The tag with the largest version of those that count: merged ones, and on any branch those of the given versions. */
-  function atNewestTag(
-    of: WorkspacePackage,
-    versions: readonly string[],
-    counts: (version: string) => boolean,
-  ): { readonly released: Baseline; readonly version: string } | null {
+  function atNewestTag(of: WorkspacePackage, versions: readonly string[], counts: (version: string) => boolean) {
     const candidates = [...tags.keys()]
       .flatMap((tag) => ({ tag, version: versionOfTag(tag, of) ?? '' }))
       .filter(({ version }) => isReleaseVersion(version) && counts(version))
@@ -99,10 +90,10 @@ export function lastReleases(
     if (candidates.length > 0) merged ??= new Set(repository.git('tag', '--merged', base.commit).split('\n'));
     const newest = candidates.find(({ tag, version }) => merged?.has(tag) === true || versions.includes(version));
     const released = newest === undefined ? null : atTag(newest.tag, of);
-    return newest === undefined || released === null ? null : { released, version: newest.version };
+    return newest === undefined || released === null ? null : { ...released, version: newest.version };
   }
 
-  function reachedBy(of: WorkspacePackage): ReadonlyMap<string, ReachedVersion> {
+  function reachedBy(of: WorkspacePackage) {
     return findReachedVersions(repository, packagesAt, of.name, { commit: base.commit, path: of.path });
   }
 
@@ -119,7 +110,7 @@ export function lastReleases(
       const isStated = tagged.version === of.version || versionNow !== of.version;
       // A version that stays the same through releases declares no bump.
       const version = isStated ? largerVersion(tagged.version, of.version) : null;
-      return { baselines: [{ ...tagged.released, version }], notices: [] };
+      return { baselines: [{ ...tagged, version }], notices: [] };
     }
     const remedy = `If you publish it without committing its version, push a tag ${of.name}@VERSION for each release, or set "registry" in contract-check.json.`;
     if (versions.length === 0 && isPlaceholder(of.version)) {
@@ -158,12 +149,7 @@ export function lastReleases(
   }
 
   /** @throws {InputError} when the tag has other contracts than each commit that raised the version. */
-  function checkTag(
-    tagged: Baseline,
-    version: string,
-    of: WorkspacePackage,
-    raised: ReadonlyMap<string, Baseline>,
-  ): void {
+  function checkTag(tagged: Baseline, version: string, of: WorkspacePackage, raised: ReadonlyMap<string, Baseline>) {
     if (tagged.version === version && raised.has(contentOf(of.name, tagged))) return;
     const where = [...raised.values()].map(({ name }) => name).join(', ');
     const problem =

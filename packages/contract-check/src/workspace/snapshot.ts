@@ -1,7 +1,7 @@
 import type { ConfiguredContracts, ContractKind } from '../config/config.ts';
 import { below, matchingPaths, type PackageFiles } from '../source/package-files.ts';
 import type { SourceText } from '../text-file.ts';
-import { readVersionStates, versionKey, type VersionStates } from './version-status.ts';
+import { readVersionStates, versionKey } from './version-status.ts';
 
 /** A contract file. */
 export interface ContractFile {
@@ -14,10 +14,7 @@ export interface ContractFile {
 }
 
 /** The contracts of a package at one time. */
-export interface Snapshot extends VersionStates {
-  /** By path. */
-  readonly contracts: ReadonlyMap<string, ContractFile>;
-}
+export type Snapshot = ReturnType<typeof snapshot>;
 
 /** The contracts in the documented folders, by the endings of their names. */
 const layout = [
@@ -105,9 +102,10 @@ export function configuredIn(
 }
 
 /** @param files among them is the `versions.json` that applies */
-export function snapshot(contracts: readonly ContractFile[], files: PackageFiles): Snapshot {
+export function snapshot(contracts: readonly ContractFile[], files: PackageFiles) {
   const listed = files.get('versions.json')?.() ?? { file: 'versions.json', text: '{}' };
   return {
+    /** By path. */
     contracts: new Map(contracts.map((contract) => [contract.path, contract])),
     ...readVersionStates(listed),
   };

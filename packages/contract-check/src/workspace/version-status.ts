@@ -18,13 +18,6 @@ export interface VersionState {
   readonly sunsetOn: string | null;
 }
 
-/** The states of versions in `versions.json`, and their lines. */
-export interface VersionStates {
-  /** `unlisted` if `versions.json` does not list the version. */
-  stateOf(version: string): VersionState;
-  readonly locator: Locator;
-}
-
 /** Released is the stricter assumption. */
 export const unlisted: VersionState = { status: 'current', deprecatedOn: null, sunsetOn: null };
 
@@ -35,7 +28,7 @@ const validate = validatorOf<Pick<VersionState, 'status'> & Partial<VersionState
  * Reads `versions.json`, which contains states by version or, for families of contracts such as event types, by family
  * and version. The keys and the coordinates of the result are those of `versionKey`.
  */
-export function readVersionStates(source: SourceText): VersionStates {
+export function readVersionStates(source: SourceText) {
   const document = parseJson(source);
   const states = new Map<string, VersionState>();
   validateAll(document, document.value);
@@ -58,7 +51,9 @@ export function readVersionStates(source: SourceText): VersionStates {
     },
     parentOf: () => null,
   };
-  return { stateOf: (version) => states.get(version) ?? unlisted, locator };
+  /** `unlisted` if the file does not list the version. */
+  const stateOf = (version: string): VersionState => states.get(version) ?? unlisted;
+  return { stateOf, locator };
 }
 
 /** The key of the version in a file, by its name and the folders around it. Null if `versions.json` does not list it. */

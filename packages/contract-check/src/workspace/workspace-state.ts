@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { fileNotice, type Notice } from '../change.ts';
 import { configFile, parseConfig, readConfig } from '../config/config.ts';
-import type { Config, Override } from '../config/generated/config.ts';
+import type { Config } from '../config/generated/config.ts';
 import { isReason } from '../environment/question.ts';
 import type { MergeBase } from '../history/merge-base.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
@@ -20,21 +20,15 @@ import {
 } from './contract-package.ts';
 import { exceptionsFile, parseExceptions, type ContractException } from './exceptions.ts';
 import { formerOwners } from './former-contracts.ts';
-import { workspaceMembers, type WorkspaceMembers } from './workspace-members.ts';
+import { workspaceMembers } from './workspace-members.ts';
 
-/** What a workspace states about its contracts at one time. */
-export interface WorkspaceState {
-  readonly files: PackageFiles;
-  readonly config: Config;
+export type WorkspaceState = ReturnType<typeof stateOf>;
+
+/** What a workspace states about its contracts at one time. `packageIn` reads any package, also one inside another package. */
+function stateOf(files: PackageFiles, config: Config, packageIn: ReadPackage) {
   /** All packages with a name, also those without contracts. */
-  readonly packages: readonly WorkspacePackage[];
-  /** Reads any package, also one inside another package. */
-  readonly packageIn: ReadPackage;
-  readonly members: WorkspaceMembers;
-}
-
-function stateOf(files: PackageFiles, config: Config, packageIn: ReadPackage): WorkspaceState {
-  return { files, config, packageIn, packages: findPackages(files, packageIn), members: workspaceMembers(files) };
+  const packages: readonly WorkspacePackage[] = findPackages(files, packageIn);
+  return { files, config, packageIn, packages, members: workspaceMembers(files) };
 }
 
 /**
@@ -55,37 +49,18 @@ export function loadState(tree: CommitFiles): void {
   tree.load([...tree.files.keys()].filter((path) => settingsFiles.test(path) || contractFiles.test(path)));
 }
 
-/** What makes the gate less strict, as a commit has it. */
-export interface Permissions {
-  readonly overrides: readonly Override[];
-  readonly exceptions: readonly ContractException[];
-}
-
 /** The state at the commit into which changes will be merged. */
-export interface MergedState extends WorkspaceState {
-  readonly repository: Repository;
-  /** The files of the commit. */
-  readonly tree: CommitFiles;
-  /** At the merge base, and at the newest commit of the target: what was withdrawn since does not apply. */
-  readonly permissions: readonly Permissions[];
-  /** The packages that can have released contracts that the commit does not have. */
-  readonly formerOwners: ReadonlySet<string>;
-  /** Whether the commit or one before it has a contract. */
-  readonly hadContracts: boolean;
-  /** The path of the configuration, relative to the root. Null if it is outside the repository. */
-  readonly configPath: string | null;
-  /** What is invalid at the commit, and so does not apply. */
-  readonly notices: readonly Notice[];
-}
+export type MergedState = ReturnType<typeof stateAt>;
 
 /**
  * What is invalid at the commit does not apply: a pull request has to be able to repair it. In place of an invalid
  * `package.json`, the last valid one applies, because the package may be released.
  */
-export function stateAt(root: string, repository: Repository, base: MergeBase, config: string | null): MergedState {
+export function stateAt(root: string, repository: Repository, base: MergeBase, config: string | null) {
   const [tree, target] = [repository.filesAt(base.commit), repository.filesAt(base.target)];
   loadState(tree);
   if (target.commit !== tree.commit) target.load([configFile, exceptionsFile]);
+  /** What is invalid at the commit, and so does not apply. */
   const notices: Notice[] = [];
   /** Null with a notice if what `read` reads is invalid. */
   function validOrNoticed<T>(path: string, read: () => T): T | null {
@@ -104,7 +79,8 @@ export function stateAt(root: string, repository: Repository, base: MergeBase, c
     };
     return validOrNoticed(configPath, read) ?? {};
   }
-  function permissionsAt(commit: CommitFiles, { overrides = [] }: Config): Permissions {
+  /** What makes the gate less strict, as a commit has it. */
+  function permissionsAt(commit: CommitFiles, { overrides = [] }: Config) {
     const exceptions = validOrNoticed(exceptionsFile, () => {
       const source = commit.fileAt(exceptionsFile);
       return source && parseExceptions(source, null);
@@ -123,10 +99,15 @@ export function stateAt(root: string, repository: Repository, base: MergeBase, c
   return {
     ...state,
     repository,
+    /** The files of the commit. */
     tree,
+    /** The packages that can have released contracts that the commit does not have. */
     formerOwners: owners,
+    /** Whether the commit or one before it has a contract. */
     hadContracts: owners.size > 0 || state.packages.some(isContractPackage),
+    /** The path of the configuration, relative to the root. Null if it is outside the repository. */
     configPath: configInside,
+    /** At the merge base, and at the newest commit of the target: what was withdrawn since does not apply. */
     permissions: [
       permissionsAt(tree, state.config),
       ...(target.commit === tree.commit ? [] : [permissionsAt(target, configAt(target))]),
