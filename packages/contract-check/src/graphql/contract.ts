@@ -31,14 +31,14 @@ export interface TypeDefinition extends Documented {
   readonly kind: TypeKind;
   readonly name: string;
   /** Fields of objects and interfaces. */
-  readonly fields: Map<string, FieldDefinitionNode>;
+  readonly fields: ReadonlyMap<string, FieldDefinitionNode>;
   /** Fields of input objects. */
-  readonly inputFields: Map<string, InputValueDefinitionNode>;
-  readonly interfaces: Set<string>;
+  readonly inputFields: ReadonlyMap<string, InputValueDefinitionNode>;
+  readonly interfaces: ReadonlySet<string>;
   /** Members of unions. */
-  readonly members: Set<string>;
+  readonly members: ReadonlySet<string>;
   /** Values of enums. */
-  readonly values: Map<string, EnumValueDefinitionNode>;
+  readonly values: ReadonlyMap<string, EnumValueDefinitionNode>;
 }
 
 /** A schema element with a description and the directives that are applied to it. */

@@ -12,19 +12,18 @@ import {
   specifiedDirectives,
   validateSchema,
   visit,
-  type ConstDirectiveNode,
   type DirectiveDefinitionNode,
   type DirectiveNode,
   type DocumentNode,
   type GraphQLSchema,
-  type SchemaDefinitionNode,
+  type NamedTypeNode,
   type TypeDefinitionNode,
   type TypeExtensionNode,
 } from 'graphql';
 import { invalidBefore, type Location, type Notice } from '../change.ts';
 import { InputError, errorMessage, withinStack } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
-import type { GraphqlContract, TypeDefinition, TypeKind } from './contract.ts';
+import { byName, type GraphqlContract, type TypeDefinition, type TypeKind } from './contract.ts';
 import { introspectedDocument, isIntrospection, withoutAppliedDirectives } from './introspection.ts';
 import { graphqlLocator, locationOfNode } from './locator.ts';
 import { completePart } from './partial.ts';
@@ -199,69 +198,53 @@ const kinds: ReadonlyMap<string, TypeKind> = new Map([
 ]);
 
 function collect(file: string, document: DocumentNode, notices: readonly Notice[]): GraphqlContract {
-  const types = new Map<string, TypeDefinition>();
-  const directiveDefinitions = new Map<string, DirectiveDefinitionNode>();
-  const roots = new Map<string, string>();
-  const directives: ConstDirectiveNode[] = [];
-  let definition: SchemaDefinitionNode | undefined;
-
-  for (const node of document.definitions) {
-    if (node.kind === 'SchemaDefinition' || node.kind === 'SchemaExtension') {
-      if (node.kind === 'SchemaDefinition') definition = node;
-      directives.push(...(node.directives ?? []));
-      for (const root of node.operationTypes ?? []) roots.set(root.operation, root.type.name.value);
-    } else if (node.kind === 'DirectiveDefinition') {
-      directiveDefinitions.set(node.name.value, node);
-    } else if (isTypeDefinitionNode(node) || isTypeExtensionNode(node)) {
-      addType(types, node);
-    }
-  }
-  for (const node of document.definitions) {
-    // graphql 17 allows directives on directive definitions, and extensions that add them.
-    if (node.kind !== 'DirectiveExtension') continue;
-    const name = node.name.value;
-    const extended = directiveDefinitions.get(name);
-    const all = [...(extended?.directives ?? []), ...(node.directives ?? [])];
-    if (extended !== undefined) directiveDefinitions.set(name, { ...extended, directives: all });
-  }
-  if (definition === undefined) {
-    for (const name of ['Query', 'Mutation', 'Subscription']) if (types.has(name)) roots.set(name.toLowerCase(), name);
-  }
+  const { definitions } = document;
+  const schema = definitions.filter((node) => node.kind === 'SchemaDefinition' || node.kind === 'SchemaExtension');
+  const definition = schema.findLast((node) => node.kind === 'SchemaDefinition');
+  const types = Map.groupBy(
+    definitions.filter((node) => isTypeDefinitionNode(node) || isTypeExtensionNode(node)),
+    ({ name }) => name.value,
+  );
+  const named = ['Query', 'Mutation', 'Subscription'].filter((name) => types.has(name));
+  const roots = schema.flatMap(({ operationTypes = [] }) => operationTypes);
+  // graphql 17 allows directives on directive definitions, and extensions that add them.
+  const extensions = definitions.filter((node) => node.kind === 'DirectiveExtension');
+  const directiveDefinitions = definitions
+    .filter((node) => node.kind === 'DirectiveDefinition')
+    .map((node) => {
+      const all = [node, ...extensions.filter(({ name }) => name.value === node.name.value)];
+      return { ...node, directives: all.flatMap(({ directives = [] }) => directives) };
+    });
   return {
     description: definition?.description,
-    roots,
-    types,
-    directiveDefinitions,
-    directives,
+    directives: schema.flatMap(({ directives = [] }) => directives),
+    roots: new Map([
+      ...roots.map(({ operation, type }) => [operation, type.name.value] as const),
+      ...(definition === undefined ? named.map((name) => [name.toLowerCase(), name] as const) : []),
+    ]),
+    types: new Map([...types].map(([name, nodes]) => [name, typeDefinition(name, nodes)])),
+    directiveDefinitions: byName(directiveDefinitions),
     locator: graphqlLocator(file, document),
     notices,
   };
 }
 
-function addType(types: Map<string, TypeDefinition>, node: TypeDefinitionNode | TypeExtensionNode): void {
-  const name = node.name.value;
-  // An extension may precede the definition that it extends.
-  const type: TypeDefinition = types.get(name) ?? {
-    kind: kinds.get(node.kind.replace(/Type\w+$/, '')) ?? 'object type',
+/** @param nodes the definition of a type and its extensions, in any order */
+function typeDefinition(name: string, nodes: readonly (TypeDefinitionNode | TypeExtensionNode)[]): TypeDefinition {
+  const fields = nodes.flatMap((node) => ('fields' in node ? [...(node.fields ?? [])] : []));
+  return {
+    kind: kinds.get(nodes[0]?.kind.replace(/Type\w+$/, '') ?? '') ?? 'object type',
     name,
-    fields: new Map(),
-    inputFields: new Map(),
-    interfaces: new Set(),
-    members: new Set(),
-    values: new Map(),
+    description: nodes.map((node) => ('description' in node ? node.description : undefined)).findLast(Boolean),
+    directives: nodes.flatMap(({ directives = [] }) => directives),
+    fields: byName(fields.filter((field) => field.kind === 'FieldDefinition')),
+    inputFields: byName(fields.filter((field) => field.kind === 'InputValueDefinition')),
+    interfaces: new Set(nodes.flatMap((node) => ('interfaces' in node ? namesOf(node.interfaces) : []))),
+    members: new Set(nodes.flatMap((node) => ('types' in node ? namesOf(node.types) : []))),
+    values: byName(nodes.flatMap((node) => ('values' in node ? (node.values ?? []) : []))),
   };
-  types.set(name, {
-    ...type,
-    description: ('description' in node ? node.description : undefined) ?? type.description,
-    directives: [...(type.directives ?? []), ...(node.directives ?? [])],
-  });
-  if ('interfaces' in node) for (const { name: each } of node.interfaces ?? []) type.interfaces.add(each.value);
-  if ('types' in node) for (const { name: each } of node.types ?? []) type.members.add(each.value);
-  if ('values' in node) for (const value of node.values ?? []) type.values.set(value.name.value, value);
-  if ('fields' in node) {
-    for (const field of node.fields ?? []) {
-      if (field.kind === 'FieldDefinition') type.fields.set(field.name.value, field);
-      else type.inputFields.set(field.name.value, field);
-    }
-  }
+}
+
+function namesOf(types: readonly NamedTypeNode[] = []): string[] {
+  return types.map(({ name }) => name.value);
 }
