@@ -64,17 +64,13 @@ function introspectionQuery(withNewFields: boolean): string {
 /** @param query sent with POST. By default, the request is a GET. */
 async function request(url: string, headers: RequestHeaders, query: string | null = null) {
   const content = { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json' };
-  // Much can happen until the next request, and a server closes an idle connection.
-  const connection = 'close';
+  const body = query === null ? null : JSON.stringify({ query, operationName: 'IntrospectionQuery' });
   try {
     const response = await fetch(url, {
-      ...(query === null
-        ? { headers: { connection, ...headers } }
-        : {
-            method: 'POST',
-            headers: { connection, ...content, ...headers },
-            body: JSON.stringify({ query, operationName: 'IntrospectionQuery' }),
-          }),
+      method: query === null ? 'GET' : 'POST',
+      body,
+      // Much can happen until the next request, and a server closes an idle connection.
+      headers: { connection: 'close', ...(query === null ? {} : content), ...headers },
       // Another server must not receive the credentials.
       redirect: Object.keys(headers).length === 0 ? 'follow' : 'manual',
       signal: AbortSignal.timeout(timeoutMs),
