@@ -1,6 +1,6 @@
 import { locatedReport, type Found, type Report } from '../change.ts';
 import { withinStack } from '../input-error.ts';
-import { canonicalJson, childPointer, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { canonicalJson, childPointer, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import { parseJson, pointerLocator } from '../json/parse-json.ts';
 import type { SourceText } from '../text-file.ts';
 import { appendOnlyRules } from './rules.ts';
@@ -14,49 +14,33 @@ const documentation = new Set(['$comment', 'description', 'why']);
 export function compareAppendOnly(from: SourceText, to: SourceText): Report {
   const [before, now] = [parseJson(from), parseJson(to)];
   return locatedReport(pointerLocator(before), pointerLocator(now), (found) =>
-    withinStack(to.file, () => compareEntries(before.value, now.value, found)),
+    withinStack(to.file, () => compareEntries(found, before.value, now.value, '')),
   );
 }
 
-function compareEntries(from: JsonValue, to: JsonValue, found: Found): void {
-  function compare(old: JsonValue, next: JsonValue, pointer: string): void {
-    if (isJsonObject(old) && isJsonObject(next)) compareObjects(old, next, pointer);
-    else if (Array.isArray(old) && Array.isArray(next)) compareLists(old, next, pointer);
-    else if (canonicalJson(old) !== canonicalJson(next)) removed(pointer);
-  }
-
-  function compareObjects(old: JsonObject, next: JsonObject, pointer: string): void {
-    for (const key of new Set([...Object.keys(old), ...Object.keys(next)])) {
+function compareEntries(found: Found, from: JsonValue, to: JsonValue, pointer: string): void {
+  const added = (at: string): void => found(appendOnlyRules.entryAdded, at, 'The entry was added.');
+  const removed = (at: string): void => found(appendOnlyRules.entryRemoved, at, 'The entry was removed or changed.');
+  if (isJsonObject(from) && isJsonObject(to)) {
+    for (const key of new Set([...Object.keys(from), ...Object.keys(to)])) {
       const at = childPointer(pointer, key);
-      const [value, nextValue] = [old[key], next[key]];
+      const [old, next] = [from[key], to[key]];
       if (documentation.has(key)) {
-        if (canonicalJson(value ?? null) !== canonicalJson(nextValue ?? null))
+        if (canonicalJson(old ?? null) !== canonicalJson(next ?? null))
           found(appendOnlyRules.entryDescribed, at, 'The description changed.');
-      } else if (value === undefined) added(at);
-      else if (nextValue === undefined) removed(at);
-      else compare(value, nextValue, at);
+      } else if (old === undefined) added(at);
+      else if (next === undefined) removed(at);
+      else compareEntries(found, old, next, at);
     }
-  }
-
-  function compareLists(old: readonly JsonValue[], next: readonly JsonValue[], pointer: string): void {
-    const rest = next.map(entryText);
-    for (const [index, element] of old.entries()) {
+  } else if (Array.isArray(from) && Array.isArray(to)) {
+    const rest = to.map(entryText);
+    for (const [index, element] of from.entries()) {
       const at = rest.indexOf(entryText(element));
       if (at === -1) removed(childPointer(pointer, nameOf(element) ?? index));
       else rest.splice(at, 1);
     }
     if (rest.length > 0) added(`${pointer}/-`);
-  }
-
-  function added(pointer: string): void {
-    found(appendOnlyRules.entryAdded, pointer, 'The entry was added.');
-  }
-
-  function removed(pointer: string): void {
-    found(appendOnlyRules.entryRemoved, pointer, 'The entry was removed or changed.');
-  }
-
-  compare(from, to, '');
+  } else if (canonicalJson(from) !== canonicalJson(to)) removed(pointer);
 }
 
 /** An entry without its documentation. */
