@@ -84,11 +84,8 @@ function retargeted(from: ApiDeclaration, to: ApiDeclaration): string[] {
 /** What the names in a declaration stand for, without those that are compared on their own. */
 function namesAround({ references, signature }: ApiDeclaration, without: readonly string[]): Names {
   const known = [...(references ?? [])].filter(([name]) => !without.includes(name));
-  const { typeParameters } = parseSignature(signature);
-  return withNames(
-    new Map(known),
-    typeParameters.map(({ name }) => String(name)),
-  );
+  const declared = parseSignature(signature).typeParameters.map(({ name }) => String(name));
+  return withNames(new Map(known), declared);
 }
 
 /** Compares what the text of a declaration does not show. */

@@ -6,6 +6,7 @@ import {
   parametersOf,
   parseSignature,
   textOf,
+  textsOf,
   withNames,
   type Names,
   type Node,
@@ -50,10 +51,8 @@ function textIn({ node, names, modifiers }: Part): string {
 
 function partsOf(text: string, names: Names) {
   const { parts, modifiers, typeParameters } = parseSignature(text);
-  const inner = withNames(
-    names,
-    typeParameters.map(({ name }) => String(name)),
-  );
+  const added = typeParameters.map(({ name }) => String(name));
+  const inner = withNames(names, added);
   return parts.map((node) => ({ node, names: inner, modifiers }));
 }
 
@@ -77,10 +76,7 @@ function relateParts(from: Part, to: Part): SignatureRelation {
 /** Whether an object type has the same members and optional ones, some of which were required. */
 function isLoosened(from: Node | undefined, to: Node | undefined, names: Names, namesNow: Names): boolean {
   if (from === undefined || to === undefined) return false;
-  const keyOf = ({ key }: Node): string =>
-    nodesIn(key)
-      .map((each) => textOf(each, names))
-      .join('');
+  const keyOf = ({ key }: Node): string => textsOf(key, names).join('');
   const members = nodesIn(to['members']).flatMap((each) => {
     if (each['optional'] !== true) return [each];
     const old = nodesIn(from['members']).find((other) => keyOf(other) === keyOf(each));

@@ -120,7 +120,7 @@ export function textOf(node: Node, names: Names): string {
   }
 }
 
-function textsOf(value: unknown, names: Names): string[] {
+export function textsOf(value: unknown, names: Names): string[] {
   return nodesIn(value).map((each) => textOf(each, names));
 }
 

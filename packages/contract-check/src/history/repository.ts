@@ -228,10 +228,8 @@ export function filesLeftOut(folder: string): PackageFiles {
   function textOf(path: string): SourceText {
     // All packages are read. A process for each file would take long.
     const missing = paths.filter((each) => posix.basename(each) === posix.basename(path) && !contents.has(each));
-    const objects = readObjects(
-      folder,
-      missing.map((each) => `:./${each}`),
-    );
+    const names = missing.map((each) => `:./${each}`);
+    const objects = readObjects(folder, names);
     for (const [index, each] of missing.entries()) contents.set(each, objects[index]?.content);
     const [file, content] = [join(folder, path), contents.get(path)];
     if (content === undefined) return readSourceText(file);

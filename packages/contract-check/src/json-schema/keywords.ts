@@ -36,7 +36,9 @@ const isNumber = (value: JsonValue): value is JsonNumber =>
   value instanceof JsonNumber && value.magnitude <= maxMagnitude;
 const isCount = (value: JsonValue): boolean => isNumber(value) && value.isInteger && value.sign >= 0;
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText);
+const isTextLists = (value: JsonValue): boolean => isJsonObject(value) && Object.values(value).every(isTexts);
 const isTypeName = (value: JsonValue): boolean => typeof value === 'string' && typeNames.has(value);
+const isType = (value: JsonValue): boolean => isTypeName(value) || (Array.isArray(value) && value.every(isTypeName));
 
 interface Shape {
   readonly expected: string;
@@ -55,23 +57,11 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ...forEach(count, 'maxLength minLength maxItems minItems maxProperties minProperties maxContains minContains'),
   ...forEach(bound, 'maximum minimum'),
   ...forEach(exclusiveBound, 'exclusiveMaximum exclusiveMinimum'),
-  [
-    'type',
-    {
-      expected: 'a type name or a list of type names',
-      fits: (value) => isTypeName(value) || (Array.isArray(value) && value.every(isTypeName)),
-    },
-  ],
+  ['type', { expected: 'a type name or a list of type names', fits: isType }],
   ['enum', { expected: 'a list', fits: Array.isArray }],
   // Draft 3 had a boolean in the property itself. Some tools still write it. It has no effect.
   ['required', { expected: 'a list of names', fits: (value) => isTexts(value) || isFlag(value) }],
-  [
-    'dependentRequired',
-    {
-      expected: 'an object of lists of names',
-      fits: (value) => isJsonObject(value) && Object.values(value).every(isTexts),
-    },
-  ],
+  ['dependentRequired', { expected: 'an object of lists of names', fits: isTextLists }],
   [
     'multipleOf',
     { expected: 'a number above 0 and below 1e10000', fits: (value) => isNumber(value) && value.sign > 0 },

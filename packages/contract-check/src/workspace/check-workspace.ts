@@ -160,16 +160,15 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   const exceptions = exceptionsOn(today, listedExceptions(root, known), mergedExceptions);
   const declaredBumps = options.declared === undefined ? await readDeclaredBumps(root) : null;
   const bumpOf = (name: string): Verdict => declaredBumps?.get(name) ?? options.declared ?? 'none';
-  const judging = { root, exceptions, bumpOf, isOption: options.declared !== undefined };
-  const declaring = declaringIn(root);
-  const packages = compared.map((each) => packageReport(each, { ...judging, declaring }));
-  const warning = base?.warning ?? null;
+  const isOption = options.declared !== undefined;
+  const judging: Judging = { root, exceptions, bumpOf, isOption, declaring: declaringIn(root) };
+  const packages = compared.map((each) => packageReport(each, judging));
   return {
-    verdict: packages.reduce<Verdict>((largest, { verdict }) => largerVerdict(largest, verdict), 'none'),
+    verdict: largestVerdict(packages),
     changes: packages.flatMap(({ name, changes }) => changes.map((change) => ({ package: name, ...change }))),
     notices: [
-      ...[warning, compared.length === 0 ? nothingCompared : null].flatMap((message) =>
-        message === null ? [] : [fileNotice(root, message)],
+      ...[base?.warning, compared.length === 0 ? nothingCompared : null].flatMap((message) =>
+        message ? fileNotice(root, message) : [],
       ),
       ...(merged?.notices ?? []),
       ...sharedNames(compared),

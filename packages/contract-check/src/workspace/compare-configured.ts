@@ -138,6 +138,7 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
   const released = baselines.filter(
     (each) => contracts.baseline !== undefined || matchingPaths(each.files, contracts.files).length > 0,
   );
+  const outside = released.flatMap((each) => (each.isOutsideGit ? [each.files] : []));
   return {
     name,
     path: now?.path ?? before?.path ?? folder,
@@ -157,10 +158,7 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
       }),
     })),
     inGit: [
-      ...filesInGit(
-        configuredIn(files, contracts),
-        released.flatMap((each) => (each.isOutsideGit ? [each.files] : [])),
-      ).map((file) => posix.join(folder, file)),
+      ...filesInGit(configuredIn(files, contracts), outside).map((file) => posix.join(folder, file)),
       ...(now === null ? [] : [posix.join(now.path, 'package.json')]),
     ],
     notices:
@@ -194,13 +192,8 @@ async function filesBefore(context: ComparisonContext, entry: Entry, now: Packag
     // From the root, because the folder may no longer exist, and the package can be around it.
     const at = kind === 'git' ? folderBefore : '';
     // A server shows no version.
-    const version =
-      kind === 'url'
-        ? null
-        : (nearest(
-            packageReader(found, () => null),
-            at,
-          )?.version ?? null);
+    const packageIn = packageReader(found, () => null);
+    const version = kind === 'url' ? null : (nearest(packageIn, at)?.version ?? null);
     return [{ name: contracts.baseline, version, folder: null, isOutsideGit: kind !== 'git', files: below(found, at) }];
   }
   if (merged === null)

@@ -49,7 +49,8 @@ export function compareSnapshots(
     to,
     folder,
     settings,
-    lifecycle: { today, minimumLifetimeMonths: settings.minimumLifetimeMonths },
+    today,
+    minimumLifetimeMonths: settings.minimumLifetimeMonths,
     compare(before, now) {
       const existed = (): ((coordinate: string) => boolean) => existedIn(from, before.version, settings.partial);
       const report = compareFile(before.kind, before.read(), now.read(), settings, existed);
@@ -67,12 +68,11 @@ export function compareSnapshots(
   return { changes, notices };
 }
 
-interface Context {
+interface Context extends Lifecycle {
   readonly from: Snapshot;
   readonly to: Snapshot;
   readonly folder: string;
   readonly settings: PackageSettings;
-  readonly lifecycle: Lifecycle;
   compare(before: ContractFile, now: ContractFile): Report['changes'];
 }
 
@@ -103,10 +103,8 @@ function compareUnversioned(context: Context, path: string): ContractChange[] {
 
 function compareStates(context: Context, version: string, isAdded = false, isRemoved = false): ContractChange[] {
   const [before, now] = [context.from.stateOf(version), context.to.stateOf(version)];
-  const { lifecycle } = context;
-  return compareVersionStates(version, isAdded ? null : before, isRemoved ? null : now, lifecycle).map(
-    ofVersion(context, version),
-  );
+  const changes = compareVersionStates(version, isAdded ? null : before, isRemoved ? null : now, context);
+  return changes.map(ofVersion(context, version));
 }
 
 /** A change of a version as a whole. */

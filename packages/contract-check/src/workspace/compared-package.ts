@@ -82,12 +82,10 @@ export function compareRelease(
   { name, from, to, folder, foldersBefore, settings, unlistedFor }: ReleasedContracts,
 ): PackageChanges {
   const { root, today, now } = context;
-  const overrideIn = (change: Change, file: string): Change =>
-    context.override(
-      change,
-      posix.join(folder, file),
-      foldersBefore.map((each) => posix.join(each, file)),
-    );
+  const overrideIn = (change: Change, file: string): Change => {
+    const before = foldersBefore.map((each) => posix.join(each, file));
+    return context.override(change, posix.join(folder, file), before);
+  };
   const unlisted = [...from.contracts.values()]
     .filter(({ path, kind }) => to.contracts.has(path) && !isListed(now, posix.join(folder, path), name, kind))
     .map(({ path, read }) => {

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { Package } from '../config/generated/config.ts';
 import { failAt, ifValid, InputError } from '../input-error.ts';
-import { ownMember, type JsonValue } from '../json/json-value.ts';
-import { parseJson, type JsonDocument } from '../json/parse-json.ts';
+import { ownMember } from '../json/json-value.ts';
+import { parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { remembered } from '../remembered.ts';
 import { below, filesOfFolder, type PackageFiles } from '../source/package-files.ts';
 import { readSourceText, type SourceText } from '../text-file.ts';
 import { publishedVersion } from '../version-bump.ts';
-import { contractPaths, hasContracts } from './snapshot.ts';
+import { contractPaths } from './snapshot.ts';
 import { workspaceMembers } from './workspace-members.ts';
 
 /** A package of a workspace, in a folder, a commit or a tarball. */
@@ -67,11 +67,11 @@ export function withSkippedMembers(files: PackageFiles, folder: string, tracked:
 /** Returns the package in a folder. Null if the folder has no `package.json` that names one. */
 export type ReadPackage = (path: string) => WorkspacePackage | null;
 
-/** Reads each package once. `onInvalid` returns what to read in place of an invalid `package.json`. Null for none. May throw. */
-export function packageReader(
-  files: PackageFiles,
-  onInvalid: (path: string, error: InputError) => SourceText | null,
-): ReadPackage {
+/** Returns what to read in place of an invalid `package.json` in a folder. Null for none. May throw. */
+type OnInvalid = (path: string, error: InputError) => SourceText | null;
+
+/** Reads each package once. */
+export function packageReader(files: PackageFiles, onInvalid: OnInvalid = skipFixtures(files)): ReadPackage {
   return remembered((path) => {
     const own = below(files, path);
     return ifValid(
@@ -85,9 +85,10 @@ export function packageReader(
 }
 
 /** Skips a `package.json` that package managers cannot read, which can be a test fixture, unless there are contracts. */
-export function skipFixtures(files: PackageFiles): (path: string, error: InputError) => null {
+function skipFixtures(files: PackageFiles): OnInvalid {
   return (path, error) => {
-    if (hasContracts(below(files, path)) || isObject(files.get(posix.join(path, 'package.json')))) throw error;
+    if (contractPaths(below(files, path), []).length > 0 || isObject(files.get(posix.join(path, 'package.json'))))
+      throw error;
     return null;
   };
 }
@@ -107,10 +108,7 @@ function isObject(read: (() => SourceText) | undefined): boolean {
  * contains contracts itself. It only hides the packages inside it if it has no workspaces. Several packages can have one name,
  * for example a fixture.
  */
-export function findPackages(
-  files: PackageFiles,
-  read: ReadPackage = packageReader(files, skipFixtures(files)),
-): WorkspacePackage[] {
+export function findPackages(files: PackageFiles, read = packageReader(files)): WorkspacePackage[] {
   const manifests = [...files.keys()].filter((path) => posix.basename(path) === 'package.json');
   const root = read('');
   const members = workspaceMembers(files);
@@ -134,7 +132,11 @@ export function packageOfFiles(path: string, files: PackageFiles): WorkspacePack
   if (read === undefined) return null;
   const source = read();
   const document = parseJson(source);
-  const settings = readSettings(document, ownMember(document.value, 'contractCheck'));
+  const stated = ownMember(document.value, 'contractCheck');
+  const settings = {
+    ...defaultSettings,
+    ...(stated === undefined ? {} : validateSettings(document, stated, '/contractCheck')),
+  };
   const [name, version] = [ownMember(document.value, 'name'), ownMember(document.value, 'version')];
   const own = new Map([...files].filter(([file]) => !isInSkipped(file)));
   if (typeof name !== 'string') {
@@ -159,7 +161,3 @@ function isSkipped(folderName: string): boolean {
 }
 
 const validateSettings = validatorOf<Package>('config.schema.json', 'package');
-
-function readSettings(document: JsonDocument, value: JsonValue | undefined): PackageSettings {
-  return { ...defaultSettings, ...(value === undefined ? {} : validateSettings(document, value, '/contractCheck')) };
-}

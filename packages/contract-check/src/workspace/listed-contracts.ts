@@ -31,11 +31,8 @@ export function contractsIn(...states: readonly (WorkspaceState | null)[]) {
     for (const state of states) {
       if (state === null) continue;
       const own = state.packages.filter((each) => each.name === name);
-      for (const file of contractPaths(
-        files,
-        own.flatMap(({ settings }) => settings.appendOnly),
-      ))
-        found.add(file);
+      const appendOnly = own.flatMap(({ settings }) => settings.appendOnly);
+      for (const file of contractPaths(files, appendOnly)) found.add(file);
       for (const contracts of state.config.contracts ?? []) {
         if (ownerOf(contracts, state.packageIn) !== name) continue;
         for (const { path } of packagesNamed(name, state, folderOf(contracts))) {

@@ -52,16 +52,7 @@ export function contractPaths(files: PackageFiles, appendOnly: Iterable<string>)
 
 /** The contracts of a package, whatever `versions.json` says about them. */
 export function contractsOf(files: PackageFiles, appendOnly: Iterable<string>): ContractFile[] {
-  return [...contractsInFolders(files), ...filesAmong(files, appendOnly, 'append-only', () => null)];
-}
-
-/** Whether a folder contains contracts other than append-only files. */
-export function hasContracts(files: PackageFiles): boolean {
-  return contractsInFolders(files).length > 0;
-}
-
-function contractsInFolders(files: PackageFiles): ContractFile[] {
-  return [...folders].flatMap((folder) =>
+  const inFolders = [...folders].flatMap((folder) =>
     [...below(files, folder)].flatMap(([path, read]) => {
       const found = layout.find((each) => each.folder === folder && path.endsWith(each.ending));
       if (found === undefined) return [];
@@ -70,6 +61,7 @@ function contractsInFolders(files: PackageFiles): ContractFile[] {
       return [{ kind: found.kind, path: `${folder}/${path}`, version, read }];
     }),
   );
+  return [...inFolders, ...filesAmong(files, appendOnly, 'append-only', () => null)];
 }
 
 /** The files in `released/` by their paths in the package, and the append-only ones. Null if it has no contracts. */

@@ -14,7 +14,6 @@ import {
   isContractPackage,
   packageOfFiles,
   packageReader,
-  skipFixtures,
   type ReadPackage,
   type WorkspacePackage,
 } from './contract-package.ts';
@@ -36,7 +35,7 @@ function stateOf(files: PackageFiles, config: Config, packageIn: ReadPackage) {
  * @param config the path of the configuration. Null for `contract-check.json` in the root, if it exists.
  */
 export function workingTree(root: string, files: PackageFiles, config: string | null): WorkspaceState {
-  return stateOf(files, readConfig(config, root), packageReader(files, skipFixtures(files)));
+  return stateOf(files, readConfig(config, root), packageReader(files));
 }
 
 const settingsFiles =

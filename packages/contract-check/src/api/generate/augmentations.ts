@@ -34,15 +34,12 @@ function isScope(statement: TS.Statement): statement is TS.ModuleDeclaration {
 function declarationsIn(statement: TS.Statement): readonly TS.Declaration[] {
   if (ts.isVariableStatement(statement)) return statement.declarationList.declarations;
   if (ts.isImportDeclaration(statement)) return [];
-  if (ts.isExportDeclaration(statement) || ts.isExportAssignment(statement))
-    return isEmpty(statement) ? [] : [statement];
-  return isNamed(statement) ? [statement] : [];
+  if (ts.isExportDeclaration(statement)) return isEmpty(statement) ? [] : [statement];
+  return ts.isExportAssignment(statement) || isNamed(statement) ? [statement] : [];
 }
 
 /** `export {}` */
-function isEmpty(statement: TS.ExportDeclaration | TS.ExportAssignment): boolean {
-  if (ts.isExportAssignment(statement)) return false;
-  const { exportClause } = statement;
+function isEmpty({ exportClause }: TS.ExportDeclaration): boolean {
   return exportClause !== undefined && ts.isNamedExports(exportClause) && exportClause.elements.length === 0;
 }
 
