@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { locatedReport, type Found, type Report, type Rule } from '../change.ts';
+import { locatedReport, type Report, type Rule } from '../change.ts';
 import { compareMembers as compareByName, describeDifference } from '../differences.ts';
 import type { SourceText } from '../text-file.ts';
 import { readApiReport, type ApiDeclaration } from './api-report.ts';
@@ -29,44 +29,58 @@ export function compareApiReports(from: SourceText, to: SourceText, { openUnions
       removed: (name) => found(apiRules.declarationRemoved, name, 'The declaration was removed.'),
       added: (name) => found(apiRules.declarationAdded, name, 'The declaration was added.'),
       kept(name, declared, redeclared) {
-        if (!isDeepStrictEqual(declared, redeclared))
-          compareDeclaration(found, name, declared, redeclared, openUnions, flow);
+        if (isDeepStrictEqual(declared, redeclared)) return;
+        const used = retargeted(declared, redeclared);
+        const names = [namesAround(declared, used), namesAround(redeclared, used)] as const;
+        const comparison: Comparison = {
+          from: declared,
+          to: redeclared,
+          isInput: declared.isInput || redeclared.isInput || isImplemented(declared, flow.received.has(name)),
+          relate: (signature, signatureNow) => relateSignatures(signature, signatureNow, names),
+          found: (rule, message, path) => found(rule, path === undefined ? name : `${name}.${path}`, message),
+        };
+        compareDeclaration(comparison);
+        compareUse(comparison, used);
+        compareMembers(comparison, flow.passed.has(name));
+        compareUnion(comparison, names, openUnions.includes(name));
       },
     }),
   );
 }
 
-function compareDeclaration(
-  found: Found,
-  name: string,
-  from: ApiDeclaration,
-  to: ApiDeclaration,
-  openUnions: readonly string[],
-  flow: Flow,
-): void {
-  const isInput = from.isInput || to.isInput || isImplemented(from, flow.received.has(name));
-  const used = retargeted(from, to);
-  const [names, namesNow] = [namesAround(from, used), namesAround(to, used)];
-  const relate = (old: string, now: string): SignatureRelation => relateSignatures(old, now, [names, namesNow]);
+/** The context of the comparison of one declaration. */
+interface Comparison {
+  readonly from: ApiDeclaration;
+  readonly to: ApiDeclaration;
+  /** Whether callers pass values of this type. */
+  readonly isInput: boolean;
+  readonly relate: (from: string, to: string) => SignatureRelation;
+  /** Records a change of the declaration, or of the member at a path. */
+  readonly found: (rule: Rule, message: string, path?: string) => void;
+}
+
+function compareDeclaration({ from, to, isInput, relate, found }: Comparison): void {
   const relation = from.kind === to.kind ? relate(from.signature, to.signature) : 'other';
-  if (relation !== 'same') {
-    const [before, now] = [from, to].map(({ kind, signature }) => `${kind} ${signature}`.trimEnd());
-    const message = describeDifference('The declaration', before ?? null, now ?? null);
-    found(signatureRule(relation, isInput, apiRules.declarationChanged), name, message);
-  }
-  compareUse(found, name, from, to, used);
+  const [before = null, now = null] = [from, to].map(({ kind, signature }) => `${kind} ${signature}`.trimEnd());
+  if (relation !== 'same')
+    found(
+      signatureRule(relation, isInput, apiRules.declarationChanged),
+      describeDifference('The declaration', before, now),
+    );
   if (from.isNominal === false && to.isNominal === true)
-    found(apiRules.classNominal, name, 'The class has a private or protected member for the first time.');
-  compareMembers(found, name, from, to, isInput, flow.passed.has(name), relate);
-  const isOpen = openUnions.includes(name) || (from.union.has(futureValue) && to.union.has(futureValue));
-  const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
+    found(apiRules.classNominal, 'The class has a private or protected member for the first time.');
+}
+
+function compareUnion({ from, to, found }: Comparison, names: readonly [Names, Names], isListed: boolean): void {
   // A declaration that becomes a union has changed as a whole.
   if (from.union.size === 0 || to.union.size === 0) return;
-  const before = [...from.union].map((type) => [normalized(type, names), type] as const);
-  const now = [...to.union].map((type) => [normalized(type, namesNow), type] as const);
+  const isOpen = isListed || (from.union.has(futureValue) && to.union.has(futureValue));
+  const added = isOpen ? apiRules.openUnionMemberAdded : apiRules.unionMemberAdded;
+  const before = [...from.union].map((type) => [normalized(type, names[0]), type] as const);
+  const now = [...to.union].map((type) => [normalized(type, names[1]), type] as const);
   compareByName(before, now, {
-    removed: (_, type) => found(apiRules.unionMemberRemoved, name, `${type} was removed.`),
-    added: (_, type) => found(added, name, `${type} was added.`),
+    removed: (_, type) => found(apiRules.unionMemberRemoved, `${type} was removed.`),
+    added: (_, type) => found(added, `${type} was added.`),
     kept: () => {},
   });
 }
@@ -88,21 +102,15 @@ function namesAround({ references, signature }: ApiDeclaration, without: readonl
   return withNames(new Map(known), declared);
 }
 
-/** Compares what the text of a declaration does not show. */
-function compareUse(
-  found: Found,
-  name: string,
-  from: ApiDeclaration,
-  to: ApiDeclaration,
-  names: readonly string[],
-): void {
+/** Compares what the text of a declaration does not show. `names` are those that stand for something else than before. */
+function compareUse({ from, to, found }: Comparison, names: readonly string[]): void {
   if (from.isTypeOnly === false && to.isTypeOnly === true)
-    found(apiRules.declarationChanged, name, 'The declaration can only be used as a type.');
+    found(apiRules.declarationChanged, 'The declaration can only be used as a type.');
   if (from.isTypeOnly === true && to.isTypeOnly === false)
-    found(apiRules.declarationAdded, name, 'The declaration can also be used as a value.');
+    found(apiRules.declarationAdded, 'The declaration can also be used as a value.');
   for (const each of names) {
     const [before = null, now = null] = [from.references?.get(each), to.references?.get(each)];
-    found(apiRules.declarationChanged, name, describeDifference(`The target of ${each}`, before, now));
+    found(apiRules.declarationChanged, describeDifference(`The target of ${each}`, before, now));
   }
 }
 
@@ -114,63 +122,47 @@ function isImplemented({ kind, signature, members }: ApiDeclaration, isReceived:
   );
 }
 
-function compareMembers(
-  found: Found,
-  name: string,
-  from: ApiDeclaration,
-  to: ApiDeclaration,
-  isInput: boolean,
-  isPassed: boolean,
-  relate: (old: string, now: string) => SignatureRelation,
-): void {
+/** @param isPassed whether callers only pass values of this type */
+function compareMembers(comparison: Comparison, isPassed: boolean): void {
+  const { from, to, isInput, relate, found } = comparison;
   for (const path of new Set([...from.members.keys(), ...to.members.keys()])) {
     const [old, now] = [from.members.get(path), to.members.get(path)];
-    const change = (rule: Rule, message: string): void => found(rule, `${name}.${path}`, message);
     if (path === 'constructor' && from.kind === 'class') {
-      const rule = constructorRule(from, old?.signature ?? null, now?.signature ?? null, relate);
-      const [before, after] = [old, now].map((each) => each?.signature ?? null);
-      if (rule !== null) change(rule, describeDifference('The constructor', before ?? null, after ?? null));
-      continue;
-    }
-    if (now === undefined) {
-      change(apiRules.memberRemoved, 'The member was removed.');
-      continue;
-    }
-    if (old === undefined) {
+      compareConstructors(comparison, old?.signature ?? null, now?.signature ?? null);
+    } else if (now === undefined) {
+      found(apiRules.memberRemoved, 'The member was removed.', path);
+    } else if (old === undefined) {
       // The members of a new object type do not count: the object itself is the added member.
       const isNested = from.members.has(path.slice(0, path.lastIndexOf('.'))) || !path.includes('.');
       const isRequired = (isInput && !now.optional) || /^(?:protected )?abstract /.test(now.signature);
-      if (isNested) change(isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded, 'The member was added.');
-      continue;
+      const rule = isRequired ? apiRules.requiredMemberAdded : apiRules.memberAdded;
+      if (isNested) found(rule, 'The member was added.', path);
+    } else {
+      // A subclass cannot replace a property by a method.
+      const isProperty = from.kind === 'class' && isFunctionType(old.signature) !== isFunctionType(now.signature);
+      const relation = isProperty ? 'other' : relate(old.signature, now.signature);
+      if (relation !== 'same') {
+        const rule = signatureRule(relation, isInput || isAssignable(old.signature), apiRules.memberChanged);
+        found(rule, describeDifference('The member', old.signature, now.signature), path);
+      }
+      if (!old.optional && now.optional)
+        found(isPassed ? apiRules.memberLoosened : apiRules.memberChanged, 'The member became optional.', path);
+      if (old.optional && !now.optional)
+        found(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.', path);
     }
-    // A subclass cannot replace a property by a method.
-    const isProperty = from.kind === 'class' && isFunctionType(old.signature) !== isFunctionType(now.signature);
-    const relation = isProperty ? 'other' : relate(old.signature, now.signature);
-    if (relation !== 'same') {
-      const rule = signatureRule(relation, isInput || isAssignable(old.signature), apiRules.memberChanged);
-      change(rule, describeDifference('The member', old.signature, now.signature));
-    }
-    if (!old.optional && now.optional)
-      change(isPassed ? apiRules.memberLoosened : apiRules.memberChanged, 'The member became optional.');
-    if (old.optional && !now.optional)
-      change(isInput ? apiRules.memberChanged : apiRules.memberGuaranteed, 'The member became required.');
   }
 }
 
-/** The rule for a constructor. Null if it is the same or was not callable. `now` is null for an inherited or a bare one. */
-function constructorRule(
-  { signature, isNominal }: ApiDeclaration,
-  old: string | null,
-  now: string | null,
-  relate: (old: string, now: string) => SignatureRelation,
-): Rule | null {
-  if (old === now || old?.startsWith('private ') === true) return null;
+/** `old` and `now` are null for an inherited or a bare constructor. A private one was not callable. */
+function compareConstructors({ from, relate, found }: Comparison, old: string | null, now: string | null): void {
+  if (old === now || old?.startsWith('private ') === true) return;
   // Older reports do not list private constructors.
-  if (old === null && isNominal === null && now?.startsWith('private ') === true) return null;
-  const isInherited = /(?:^|[ >])extends /.test(signature);
-  if (isInherited && (old === null || now === null)) return apiRules.memberChanged;
-  const relation = relate(old ?? '()', now ?? '()');
-  return relation === 'same' ? null : signatureRule(relation, false, apiRules.memberChanged);
+  if (old === null && from.isNominal === null && now?.startsWith('private ') === true) return;
+  const isInherited = /(?:^|[ >])extends /.test(from.signature) && (old === null || now === null);
+  const relation = isInherited ? 'other' : relate(old ?? '()', now ?? '()');
+  if (relation === 'same') return;
+  const rule = signatureRule(relation, false, apiRules.memberChanged);
+  found(rule, describeDifference('The constructor', old, now), 'constructor');
 }
 
 /** Whether callers can assign a function of their own to a member. */
@@ -188,8 +180,6 @@ function signatureRule(relation: Exclude<SignatureRelation, 'same'>, isInput: bo
   if (relation === 'other' || (relation === 'parameterLoosened' && isInput)) return rest;
   return apiRules[relation];
 }
-
-type Flow = ReturnType<typeof flowOf>;
 
 /**
  * Finds the names of the declarations whose values callers receive (`received`), and of those whose values they pass and never
