@@ -28,22 +28,17 @@ export function compareStrings(comparison: Comparison, place: Place): void {
 
 function compareTexts({ found }: Comparison, { path, from, to }: Place, keyword: string, rules: TextRules): void {
   const [before, now] = [keywordValues(from, keyword), keywordValues(to, keyword)];
-  const rule = textRule(keyword, onlyIn(before, now), onlyIn(now, before), rules);
+  const rule = textRule(rules, onlyIn(before, now), onlyIn(now, before), keyword === 'format');
   if (rule !== null) found(rule, path, describeDifference(keyword, show(before), show(now)));
 }
 
-function textRule(
-  keyword: string,
-  removed: readonly string[],
-  added: readonly string[],
-  rules: TextRules,
-): RuleName | null {
+function textRule(rules: TextRules, removed: readonly string[], added: readonly string[], isFormat: boolean) {
   const [old, now] = [removed[0], added[0]];
   if (now === undefined) return old === undefined ? null : rules.removed;
   if (old === undefined) return rules.added;
-  const isOne = keyword === 'format' && removed.length === 1 && added.length === 1;
-  if (isOne && isPartOf(now, old)) return 'formatNarrowed';
-  return isOne && isPartOf(old, now) ? 'formatWidened' : rules.changed;
+  if (!isFormat || removed.length > 1 || added.length > 1) return rules.changed;
+  if (isPartOf(now, old)) return 'formatNarrowed';
+  return isPartOf(old, now) ? 'formatWidened' : rules.changed;
 }
 
 function isPartOf(part: string, whole: string): boolean {
@@ -63,11 +58,8 @@ export function compareNumbers(comparison: Comparison, place: Place): void {
 
 function compareMultiples({ found }: Comparison, { path, from, to }: Place): void {
   const [before, now] = [divisorsOf(from), divisorsOf(to)];
-  const message = describeDifference(
-    'multipleOf',
-    show(keywordValues(from, 'multipleOf')),
-    show(keywordValues(to, 'multipleOf')),
-  );
+  const [old, next] = [show(keywordValues(from, 'multipleOf')), show(keywordValues(to, 'multipleOf'))];
+  const message = describeDifference('multipleOf', old, next);
   if (isNarrower(now, before)) found('boundTightened', path, message);
   if (isNarrower(before, now)) found('boundLoosened', path, message);
 }
