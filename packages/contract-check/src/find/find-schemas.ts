@@ -70,8 +70,15 @@ export function findSchemas(root: string) {
       const { kind, owner } = first;
       const folder = owner?.path ?? '';
       const paths = [first, ...others].map(({ path }) => posix.relative(folder, path));
-      const files = filePatterns(paths, below(all, folder).keys());
-      return [{ kind, owner, files: paths.length, entry: entryOf(kind, owner, files, basename(resolve(root))) }];
+      const entry: ConfiguredContracts = {
+        kind: kind === 'json-schema' ? kind : 'graphql',
+        ...(folder === '' ? {} : { folder }),
+        files: filePatterns(paths, below(all, folder).keys()),
+        ...(owner === null ? { package: basename(resolve(root)) } : {}),
+        ...(kind === 'json-schema' ? { direction: 'producer' } : {}),
+        ...(kind === 'graphql-part' ? { partial: true } : {}),
+      };
+      return [{ kind, owner, files: paths.length, entry }];
     }),
     /** Why files that seem to be schemas are none. */
     invalid,
@@ -109,23 +116,6 @@ function comparedFiles({ config, packages, packageIn, files }: WorkspaceState): 
 function isSmallFile(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats?.isFile() === true && stats.size <= maxFileBytes;
-}
-
-/** @param fallback the package if no `package.json` has a name */
-function entryOf(
-  kind: SchemaKind,
-  owner: WorkspacePackage | null,
-  files: string[],
-  fallback: string,
-): ConfiguredContracts {
-  const part = kind === 'graphql-part' ? { partial: true } : {};
-  return {
-    kind: kind === 'json-schema' ? kind : 'graphql',
-    ...(owner === null || owner.path === '' ? {} : { folder: owner.path }),
-    files,
-    ...(owner === null ? { package: fallback } : {}),
-    ...(kind === 'json-schema' ? { direction: 'producer' } : part),
-  };
 }
 
 /** Patterns for `found`, and no others of `all` with the same ending: all files in a folder, or else a single one. */

@@ -44,7 +44,9 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
         : `no such commit. Fetch it, for example: git fetch origin ${name.replace(/^origin\//, '')}`,
     );
   }
-  const [commit] = target === repository.head ? [target] : mergeBases(repository, target);
+  // git fails without a message if there is none.
+  const findBases = () => ifValid(() => repository.lines('merge-base', target, 'HEAD')) ?? [];
+  const [commit] = target === repository.head ? [target] : findBases();
   if (commit !== undefined) return { commit, target, warning };
   failAt(
     `--base ${name}`,
@@ -54,15 +56,15 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
   );
 }
 
-function mergeBases(repository: Repository, target: string): string[] {
-  // git fails without a message if there is none.
-  return ifValid(() => repository.lines('merge-base', target, 'HEAD')) ?? [];
-}
-
 function defaultBase(repository: Repository, environment: WorkflowEnvironment) {
   const { GITHUB_ACTIONS, GITHUB_BASE_REF, GITHUB_EVENT_NAME } = environment;
   if (GITHUB_BASE_REF) return { name: `origin/${GITHUB_BASE_REF}`, warning: null };
-  if (GITHUB_EVENT_NAME === 'merge_group') return { name: baseOfMergeGroup(environment), warning: null };
+  if (GITHUB_EVENT_NAME === 'merge_group') {
+    // The commit onto which a merge queue puts its pull requests.
+    const name = textInEvent(environment, 'merge_group', 'base_sha');
+    if (name === null) failAt('--base', 'the merge queue does not name its base. Pass --base origin/main.');
+    return { name, warning: null };
+  }
   // A workflow without a target runs on commits that are already merged.
   if (GITHUB_ACTIONS === 'true') return { name: 'HEAD', warning: warningOfPush(environment) };
   if (repository.commitOf('refs/remotes/origin/HEAD') !== null)
@@ -78,13 +80,6 @@ function defaultBase(repository: Repository, environment: WorkflowEnvironment) {
     '--base',
     'the target of the changes is unknown, because refs/remotes/origin/HEAD does not exist. Pass --base origin/main, or run: git remote set-head origin --auto',
   );
-}
-
-/** The commit onto which a merge queue puts its pull requests. */
-function baseOfMergeGroup(environment: WorkflowEnvironment): string {
-  const base = textInEvent(environment, 'merge_group', 'base_sha');
-  if (base !== null) return base;
-  failAt('--base', 'the merge queue does not name its base. Pass --base origin/main.');
 }
 
 /** A push to another branch than the main one is often checked before a pull request exists. */
