@@ -81,12 +81,6 @@ export interface CommandLine {
   readonly options: Options;
 }
 
-/** Help or the version. */
-interface Printed {
-  readonly command: 'print';
-  readonly text: string;
-}
-
 const places = 'a file, a folder, a tarball, - (standard input), git:REF[:PATH], npm:NAME@RANGE[:PATH] or a URL';
 
 const exitCodes = `
@@ -115,9 +109,10 @@ const configOption = new Option('--config <file>', 'the configuration (default: 
 /**
  * Parses a command line without the program name.
  *
+ * @returns a text to print if the command line asks for help or the version
  * @throws {UsageError} when the command line is invalid.
  */
-export function readInvocation(args: readonly string[], version: string): CommandLine | Printed {
+export function readInvocation(args: readonly string[], version: string): CommandLine | string {
   let printed = '';
   const program = new Command('contract-check')
     .description('Reports the version bump that a contract change needs, and fails if the declared bump is smaller.')
@@ -201,12 +196,12 @@ export function readInvocation(args: readonly string[], version: string): Comman
     program.parse(args.length === 0 ? ['find'] : args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return { command: 'print', text: printed };
+    if (error.exitCode === 0) return printed;
     const [name] = args;
     const isCommand = program.commands.some((command) => command.name() === name);
     throw new UsageError(isCommand ? (name ?? null) : null, error.message.replace(/^error: /, '').replace(/\.$/, ''));
   }
-  return given ?? { command: 'print', text: printed };
+  return given ?? printed;
 }
 
 const required: Readonly<Partial<Record<CommandName, readonly string[]>>> = {

@@ -60,8 +60,8 @@ export async function run(
     const version = ownVersion();
     const invocation = readInvocation(args, version);
     const result =
-      invocation.command === 'print'
-        ? printed(invocation.text.trimEnd())
+      typeof invocation === 'string'
+        ? printed(invocation.trimEnd())
         : await commands[invocation.command]({ ...invocation, version, readInput, environment });
     return { ...result, stdout: terminalText(result.stdout, { keepsLines: true }) };
   } catch (error) {
