@@ -246,27 +246,6 @@ test('no login can undo or move a revocation', async () => {
   expect(await summary()).toEqual(['null credential.revoke k1']);
 });
 
-test.each([
-  `update api_key set key_hash = sha256('x')`,
-  `update api_key set key_id = 'x'`,
-  `update api_key set api_client_id = 3`,
-  `update api_key set interface = 'lender'`,
-  `update api_key set created_at = now()`,
-  `update api_key set last_used_at = now()`,
-  `update api_client set client_id = 'x'`,
-  `update api_client set account_id = 2`,
-  `update api_client set interface = 'lender'`,
-  `update account set interface = 'lender'`,
-  `update account set organization_id = 1`,
-  `delete from api_key`,
-  `delete from api_client`,
-  `delete from account`,
-  `truncate api_key`,
-  `insert into audit_entry (transaction_id) values (pg_current_xact_id())`,
-])('the operator’s login may not: %s', async (statement) => {
-  await expect(psql.run(statement)).rejects.toThrow('permission denied');
-});
-
 test('the command that a transaction claims is in its entries, and not in those of the next transaction', async () => {
   await psql.run(`begin; ${claimOf('ada')}; ${revoke}; commit`);
   await psql.run(`update account set name = 'x' where id = 2`);

@@ -221,32 +221,18 @@ const configured = [
   { name: 'statement_timeout', setting: '1250' },
 ];
 
-test('the server limits statements, locks and idle transactions of each connection', async () => {
-  const store = createStore({
-    databaseUrl: server.url,
-    applicationName: 'test',
-    timeouts: requestTimeouts(2_500),
-  });
-  expect(await store.query(settings, [])).toEqual(configured);
-  await store.transaction(async (transaction) => {
-    expect(await transaction.query(settings, [])).toEqual(configured);
-  });
-  await store.close();
-});
-
-test('behind a transaction pooler, each transaction sets the limits', async () => {
-  const store = createStore({
-    databaseUrl: server.url,
-    directUrl: server.url,
-    applicationName: 'test',
-    maxConnections: 1,
-    timeouts: requestTimeouts(2_500),
-  });
-  await store.transaction(async (transaction) => {
-    expect(await transaction.query(settings, [])).toEqual(configured);
-  });
-  expect(await store.query(settings, [])).toEqual(configured.map(({ name }) => ({ name, setting: '0' })));
-  await store.close();
+test('the server limits statements, locks and idle transactions of each connection, and behind a transaction pooler of each transaction', async () => {
+  for (const directUrl of [undefined, server.url]) {
+    const timeouts = requestTimeouts(2_500);
+    const store = createStore({ databaseUrl: server.url, directUrl, applicationName: 'test', timeouts });
+    await store.transaction(async (transaction) => {
+      expect(await transaction.query(settings, [])).toEqual(configured);
+    });
+    expect(await store.query(settings, [])).toEqual(
+      directUrl === undefined ? configured : configured.map(({ name }) => ({ name, setting: '0' })),
+    );
+    await store.close();
+  }
 });
 
 test('reports StoreUnavailableError for a statement and a lock that take too long', async () => {

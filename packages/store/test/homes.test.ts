@@ -4,8 +4,8 @@ import { forFile } from '@deedwire/testing/for-file';
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { AccountAwayError, createStore } from '../src/index.ts';
-import { referralRow } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
+import { referralWrite } from './support/referral-write.ts';
 import { rowFixtures } from './support/row-fixtures.ts';
 
 const database = await forFile(createMigratedDatabase());
@@ -130,28 +130,11 @@ test('a shared transaction with a frozen account refuses the writes of that one 
     const accounts = rows.map(({ id }): AccountId => toRecordId(String(id)));
     const [frozen] = accounts;
     await superuser.run('insert into account_home select $1, 1, next_freeze()', [frozen]);
-    const details = { clientName: 'Shared', clientEmail: null, externalReference: null, note: null };
-    for (const round of [1, 2]) {
-      const results = await Promise.allSettled(
-        accounts.map((accountId) =>
-          store.write({
-            accountId,
-            clientId: 'c',
-            operation: {},
-            key: null,
-            ids: 1,
-            rows: ({ ids: [id = ''] }) => ({
-              rows: [referralRow(toRecordId(id), accountId, details)],
-              answer: round,
-              saved: () => ({ payload: {}, secretCiphertext: null, recordId: null }),
-              notify: [],
-            }),
-          }),
-        ),
-      );
+    for (let round = 1; round <= 2; round += 1) {
+      const results = await Promise.allSettled(accounts.map((id) => store.write(referralWrite(id, 'Shared'))));
       expect(results).toEqual([
         { status: 'rejected', reason: expect.any(AccountAwayError) },
-        ...accounts.slice(1).map(() => ({ status: 'fulfilled', value: { kind: 'written', answer: round } })),
+        ...accounts.slice(1).map(() => ({ status: 'fulfilled', value: { kind: 'written', answer: 'Shared' } })),
       ]);
     }
     const stored = await superuser.run(

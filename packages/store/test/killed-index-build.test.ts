@@ -1,21 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
+import { createTestDatabase, startPostgres } from '@deedwire/embedded-postgres';
 import { connect, type Connection, eventually } from '@deedwire/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { migrate } from '../src/index.ts';
 import { applyMigrations, readMigrations } from '../src/migrate.ts';
 
 // Not the server of the run, because a test restarts it.
-let server: PostgresServer;
-
-beforeEach(async () => {
-  server = await startPostgres();
-});
-
-afterEach(async () => {
-  await server.stop();
-});
+const server = await forFile(startPostgres());
 
 const migration = '0033-queue-by-account';
 const index = 'webhook_event_queue_by_account';
@@ -36,11 +29,24 @@ const queue = (connection: Connection, count: number): Promise<unknown> =>
     insert into webhook_event_queue (account_id, interface, event_id)
     select id, interface, number from account, generate_series(1, ${count}) number`);
 
-function startMigrating(): ChildProcess {
+/** A database to which all migrations before that of the index were applied. */
+async function createDatabase(): Promise<string> {
+  const { databaseUrl } = await createTestDatabase({
+    template: 'without_index',
+    prepare: async (url) => {
+      const before = (await readMigrations()).filter(({ name }) => name < migration);
+      await applyMigrations(url, before, {});
+    },
+    server: { url: server.url, namePrefix: 'killed_' },
+  });
+  return databaseUrl;
+}
+
+function startMigrating(databaseUrl: string): ChildProcess {
   const program = `const { migrate } = await import(process.argv[1]); await migrate(process.argv[2]);`;
   return spawn(
     process.execPath,
-    ['--conditions=deedwire-source', '--eval', program, import.meta.resolve('../src/index.ts'), server.url],
+    ['--conditions=deedwire-source', '--eval', program, import.meta.resolve('../src/index.ts'), databaseUrl],
     { stdio: 'inherit' },
   );
 }
@@ -48,9 +54,8 @@ function startMigrating(): ChildProcess {
 test.each(['the process', 'the process and the server'])(
   'the index of the queue is complete after %s was killed while it was built beside inserts',
   async (killed) => {
-    const before = (await readMigrations()).filter(({ name }) => name < migration);
-    await applyMigrations(server.url, before, {});
-    const [apps, writer] = [await connect(server.url), await connect(server.url)];
+    const databaseUrl = await createDatabase();
+    const [apps, writer] = [await connect(databaseUrl), await connect(databaseUrl)];
     await apps.run(`
       with owner as (insert into organization (name) values ('Test') returning id)
       insert into account (interface, organization_id, name) select 'partner', id, 'Test' from owner`);
@@ -58,7 +63,7 @@ test.each(['the process', 'the process and the server'])(
     // The build waits for this transaction.
     await writer.run('begin');
     await queue(writer, 1);
-    const migrating = startMigrating();
+    const migrating = startMigrating(databaseUrl);
     await eventually(async () => expect(await stateOfIndex(apps)).toMatchObject({ isValid: false }));
     await queue(apps, 1_000);
     const exited = once(migrating, 'exit');
@@ -70,8 +75,8 @@ test.each(['the process', 'the process and the server'])(
     else await server.restart('immediate');
 
     // PostgreSQL completes the index of a process that has ended. The server that crashed leaves one that is not valid.
-    expect((await migrate(server.url)).applied).toContain(migration);
-    const connection = await connect(server.url);
+    expect((await migrate(databaseUrl)).applied).toContain(migration);
+    const connection = await connect(databaseUrl);
     const completed = await stateOfIndex(connection);
     expect(completed).toEqual({ isValid: true, id: expect.any(String) });
     expect(completed?.id === interrupted?.id).toBe(killed === 'the process');

@@ -159,13 +159,6 @@ describe('a notifier', () => {
     for (const each of heard) await expect.poll(() => each.payloads, patience).toEqual([null, '']);
   });
 
-  test('works with the login of an app', async () => {
-    const heard = listen(await database.urlFor('webhook_worker'));
-    await wakes(heard, 1);
-    notifierWith([], await database.urlFor('partner_api')).notify('');
-    await expect.poll(() => heard.payloads, patience).toEqual([null, '']);
-  });
-
   test('sends few notifications for many calls, and never loses the last call', async () => {
     const heard = listen();
     await wakes(heard, 1);

@@ -23,6 +23,9 @@ const withoutForeignKey = [
   'webhook_pending_delivery',
 ];
 
+/** What a policy refuses although the role has the right. */
+const refusedByPolicy = new Set(['webhook_worker update webhook_delivery', 'operator insert audit_entry']);
+
 interface Column {
   name: string;
   /** The database computes its value. */
@@ -150,7 +153,7 @@ test.each(roles)('%s reads and changes only rows that it may', async (role) => {
   const results: string[] = [];
   const expected: string[] = [];
   for (const table of tables) {
-    const { rowsOf, isChild, neverFor = [] } = fixtureOf(table);
+    const { rowsOf, isChild } = fixtureOf(table);
     const isShared = !isChild && !hasInterface(table);
     for (const operation of operations) {
       const permitted = await permittedColumns(role, table, operation);
@@ -161,7 +164,7 @@ test.each(roles)('%s reads and changes only rows that it may', async (role) => {
         const attempt = `${operation} ${table.name} of ${interfaceName}`;
         if (await reachesRow(role, table, interfaceName, statement, prepare)) results.push(attempt);
         const isOwn = isShared || (interfaceOfRole.get(role) ?? interfaceName) === interfaceName;
-        const isNever = neverFor.includes(`${role} ${operation}`);
+        const isNever = refusedByPolicy.has(`${role} ${operation} ${table.name}`);
         if (permitted.length > 0 && isOwn && !isNever) expected.push(attempt);
       }
     }

@@ -4,9 +4,10 @@ import { type AccountId, toRecordId } from '@deedwire/domain';
 import { connect, type Connection, patientTimeouts, seededRandom, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
+import type { KeyClaim } from '../src/idempotency.ts';
 import { createStore, type SharedWrite, type Store, StoreUnavailableError, type WriteResult } from '../src/index.ts';
-import { referralRow } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
+import { referralWrite } from './support/referral-write.ts';
 import { seedAccount } from './support/seed.ts';
 
 const accounts: AccountId[] = [];
@@ -28,35 +29,26 @@ interface Planned {
 }
 
 function sharedWrite({ name, account, client, key, isBad }: Planned): SharedWrite<string> {
-  const details = { clientName: name, clientEmail: null, externalReference: null, note: null };
+  const write = referralWrite(account, name, { clientId: client, key: key === null ? null : claimOf(account, key) });
+  if (!isBad) return write;
   return {
-    accountId: account,
-    clientId: client,
-    operation: {},
-    key:
-      key === null
-        ? null
-        : {
-            accountId: account,
-            mutation: 'createReferral',
-            key,
-            claimId: randomUUID(),
-            interfaceName: 'partner',
-            inputHash: Buffer.alloc(32),
-          },
-    ids: 1,
-    rows({ ids: [id = ''] }) {
-      const { into, values } = referralRow(toRecordId(id), account, details);
-      return {
-        // An account that does not exist.
-        rows: [{ into, values: isBad ? values.with(1, '1') : values }],
-        answer: name,
-        saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
-        notify: [],
-      };
+    ...write,
+    rows(drawn) {
+      const written = write.rows(drawn);
+      // An account that does not exist.
+      return { ...written, rows: written.rows.map(({ into, values }) => ({ into, values: values.with(1, '1') })) };
     },
   };
 }
+
+const claimOf = (accountId: AccountId, key: string): KeyClaim => ({
+  accountId,
+  mutation: 'createReferral',
+  key,
+  claimId: randomUUID(),
+  interfaceName: 'partner',
+  inputHash: Buffer.alloc(32),
+});
 
 /** Locks an account for a moment, or ends a connection of the writers. */
 async function disturb(random: () => number, holder: Connection, cut: () => void): Promise<void> {

@@ -8,8 +8,8 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { KeyClaim } from '../src/idempotency.ts';
 import { createStore, type SharedWrite, type Store, type StoreOptions, StoreUnavailableError } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
-import { referralRow } from '../src/referrals.ts';
 import { createMigratedDatabase } from './support/database.ts';
+import { referralWrite } from './support/referral-write.ts';
 import { seedAccount } from './support/seed.ts';
 
 const database = await forFile(createMigratedDatabase());
@@ -34,26 +34,11 @@ function openStore(options: Partial<StoreOptions> = {}): Store {
 
 const account = (number: number): AccountId => accounts[number] ?? toRecordId('0');
 
-/** A write of one referral, which answers with its name. PostgreSQL refuses a name that is null. */
 function refer(
   name: string | null,
   { of = 0, client = 'client', operation = {}, key = null as KeyClaim | null, notify = [] as string[] } = {},
 ): SharedWrite<string> {
-  const accountId = account(of);
-  const details = { clientName: name as string, clientEmail: null, externalReference: null, note: null };
-  return {
-    accountId,
-    clientId: client,
-    operation,
-    key,
-    ids: 1,
-    rows: ({ ids: [id = ''] }) => ({
-      rows: [referralRow(toRecordId(id), accountId, details)],
-      answer: String(name),
-      saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
-      notify,
-    }),
-  };
+  return referralWrite(account(of), name, { clientId: client, operation, key, notify });
 }
 
 const keyOf = (key: string, of = 0): KeyClaim => ({
@@ -89,6 +74,18 @@ const written = (answer: string) => ({ kind: 'written', answer });
 const names = async (): Promise<unknown[]> =>
   (await observer.run('select client_name from referral order by client_name')).map((row) => row['client_name']);
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `R${index + 100}`);
+
+/** A transaction that holds the locks of a statement. Returns how to end it. */
+async function holdLocks(statement: string, values: readonly unknown[] = []) {
+  const holder = await connect(database.databaseUrl);
+  onTestFinished(() => holder.close());
+  await holder.run('begin');
+  await holder.run(statement, values);
+  return (end: 'commit' | 'rollback' = 'commit') => holder.run(end);
+}
+
+const lockAccounts = (...numbers: number[]) =>
+  holdLocks('select from account where id = any($1) for update', [numbers.map(account)]);
 
 test('writes of one turn of the event loop share transactions of at most 16', async () => {
   const store = openStore();
@@ -181,10 +178,7 @@ test('an id that is taken is drawn again', async () => {
 });
 
 test('an account that another transaction has locked delays its own writes only', async () => {
-  const holder = await connect(database.databaseUrl);
-  onTestFinished(() => holder.close());
-  await holder.run('begin');
-  await holder.run('select from account where id = $1 for update', [account(1)]);
+  const release = await lockAccounts(1);
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
   const ended: string[] = [];
   const write = async (name: string, of: number): Promise<void> => {
@@ -194,16 +188,13 @@ test('an account that another transaction has locked delays its own writes only'
   const locked = [write('locked 1', 1), write('locked 2', 1)];
   for (const name of numbered(50)) await write(name, 0);
   expect(ended).toEqual(numbered(50));
-  await holder.run('commit');
+  await release();
   await Promise.all(locked);
   expect(await names()).toHaveLength(52);
 });
 
 test('an account whose lock is not released in time gets an error, and its next writes share no transaction', async () => {
-  const holder = await connect(database.databaseUrl);
-  onTestFinished(() => holder.close());
-  await holder.run('begin');
-  await holder.run('select from account where id = $1 for update', [account(1)]);
+  const release = await lockAccounts(1);
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 100 } });
   await expect(store.write(refer('locked', { of: 1 }))).rejects.toThrow(StoreUnavailableError);
   const waiting = Promise.allSettled(numbered(3).map((name) => store.write(refer(name, { of: 1 }))));
@@ -211,45 +202,34 @@ test('an account whose lock is not released in time gets an error, and its next 
   for (const name of numbered(20)) await store.write(refer(name));
   const sizes = await observer.run('select count(*)::int as size from referral group by xmin::text');
   expect(sizes).toHaveLength(20);
-  await holder.run('commit');
+  await release();
   await waiting;
   expect(await store.write(refer('free', { of: 1 }))).toEqual(written('free'));
 });
 
 test('accounts that stay locked delay no account whose lock was released', async () => {
-  const [holder, releasing] = [await connect(database.databaseUrl), await connect(database.databaseUrl)];
-  onTestFinished(async () => {
-    await holder.close();
-    await releasing.close();
-  });
-  await holder.run('begin');
-  await holder.run('select from account where id = any($1) for update', [[account(0), account(1), account(2)]]);
-  await releasing.run('begin');
-  await releasing.run('select from account where id = $1 for update', [account(3)]);
+  const [release, releaseOne] = [await lockAccounts(0, 1, 2), await lockAccounts(3)];
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 200 } });
   for (const held of [0, 1, 2, 3])
     await expect(store.write(refer('early', { of: held }))).rejects.toThrow(StoreUnavailableError);
   const locked = [0, 1, 2, 0, 1, 2].map((of) => store.write(refer('locked', { of })));
   const released = store.write(refer('released', { of: 3 }));
-  await releasing.run('commit');
+  await releaseOne();
   expect(await Promise.race([...locked, released])).toEqual(written('released'));
-  await holder.run('commit');
+  await release();
   expect(await Promise.all(locked)).toHaveLength(6);
 });
 
 test.each(['lock table idempotency_key', 'select from account for update'])(
   'writes with keys wait as long as any other statement for another transaction: %s',
   async (lock) => {
-    const holder = await connect(database.databaseUrl);
-    onTestFinished(() => holder.close());
-    await holder.run('begin');
-    await holder.run(lock);
+    const release = await holdLocks(lock);
     const store = openStore();
     const results = Promise.all(numbered(3).map((name) => store.write(refer(name, { key: keyOf(name) }))));
     results.catch(() => {});
     // As long as a migration waits for a lock.
     await sleep(500);
-    await holder.run('commit');
+    await release();
     expect(await results).toEqual(numbered(3).map(written));
   },
 );
@@ -289,24 +269,18 @@ test('a write that waits for another one with its key fails at its own deadline'
 });
 
 test('the writes that wait for another one with their key count among the 2,000 that wait', async () => {
-  const holder = await connect(database.databaseUrl);
-  onTestFinished(() => holder.close());
-  await holder.run('begin');
-  await holder.run('lock table referral in access exclusive mode');
+  const release = await holdLocks('lock table referral in access exclusive mode');
   const store = openStore();
   const writes = Array.from({ length: 2_000 }, () => store.write(refer('same', { key: keyOf('key') })));
   await expect(store.write(refer('further', { key: keyOf('key') }))).rejects.toThrow(StoreUnavailableError);
-  await holder.run('commit');
+  await release();
   const results = await Promise.all(writes);
   expect(results.filter(({ kind }) => kind === 'written')).toHaveLength(1);
   expect(await names()).toEqual(['same']);
 });
 
 test('a key that another transaction holds is known, soon and without a wait of others', async () => {
-  const holder = await connect(database.databaseUrl);
-  onTestFinished(() => holder.close());
-  await holder.run('begin');
-  await holder.run(
+  const release = await holdLocks(
     `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
      values ($1, 'partner', 'createReferral', 'held', '', gen_random_uuid(), now())`,
     [account(0)],
@@ -317,7 +291,7 @@ test('a key that another transaction holds is known, soon and without a wait of 
     ...numbered(20).map((name) => store.write(refer(name, { key: keyOf(name) }))),
   ]);
   expect(results).toEqual([{ kind: 'key-known' }, ...numbered(20).map(written)]);
-  await holder.run('rollback');
+  await release('rollback');
   expect(await store.write(refer('held', { key: keyOf('held') }))).toEqual(written('held'));
 });
 
@@ -421,10 +395,7 @@ test('at most 2,000 writes wait, and a further one is refused at once, unless it
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
   const begun = {};
   await store.write(refer('first', { operation: begun }));
-  const holder = await connect(database.databaseUrl);
-  onTestFinished(() => holder.close());
-  await holder.run('begin');
-  await holder.run('lock table referral in access exclusive mode');
+  const release = await holdLocks('lock table referral in access exclusive mode');
   const isWritten = (name: string, operation = {}): Promise<boolean> =>
     store.write(refer(name, { operation })).then(
       () => true,
@@ -436,7 +407,7 @@ test('at most 2,000 writes wait, and a further one is refused at once, unless it
   const writes = Array.from({ length: 2_100 }, (_, index) => isWritten(`R${index}`));
   const next = isWritten('next', begun);
   expect(await Promise.all(writes.slice(-60))).toEqual(Array.from({ length: 60 }, () => false));
-  await holder.run('commit');
+  await release();
   expect(await next).toBe(true);
   const committed = 2 + (await Promise.all(writes)).filter(Boolean).length;
   expect(committed).toBeGreaterThanOrEqual(2_000);

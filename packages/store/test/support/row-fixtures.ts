@@ -1,19 +1,26 @@
 import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 
 export interface RowFixture {
+  table: string;
   /** The interfaces that have rows in the table. A table without a column `interface` has them as a whole. */
   rowsOf: readonly InterfaceName[];
   /** Inserts one row of the interface $1. Null if the migrations insert one. */
   insert: string | null;
   /** Whether the rows belong to a record of an interface. */
   isChild: boolean;
-  /** Operations that a policy refuses although the role has the right: `<role> <operation>`. */
-  neverFor?: readonly string[];
 }
 
-function child(rowsOf: readonly InterfaceName[], insert: string): RowFixture {
-  return { rowsOf, insert, isChild: true };
+/** Of the last table into which a statement inserts. */
+function fixture(rowsOf: readonly InterfaceName[], insert: string, isChild: boolean): RowFixture {
+  return { table: /.*insert into (\w+)/s.exec(insert)?.[1] ?? '', rowsOf, insert, isChild };
 }
+
+const ofEach = (insert: string) => fixture(interfaceNames, insert, true);
+const ofLender = (insert: string) => fixture(['lender'], insert, true);
+const ofPartner = (insert: string) => fixture(['partner'], insert, true);
+/** A row of no record. */
+const shared = (insert: string) => fixture(['lender'], insert, false);
+const migrated = (table: string): RowFixture => ({ table, rowsOf: ['lender'], insert: null, isChild: false });
 
 // Every insert names its parent with the interface of $1: each table contains one row of each interface.
 const account = `(select id from account where interface = $1::interface_name)`;
@@ -23,308 +30,123 @@ const event = `(select id from webhook_event where interface = $1::interface_nam
 const delivery = `(select id from webhook_delivery where interface = $1::interface_name)`;
 
 /** One row for each table of the schema. Parents come before their children. */
-export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map([
-  ['schema_migration', { rowsOf: ['lender'], insert: null, isChild: false }],
-  ['interface', { rowsOf: ['lender'], insert: null, isChild: false }],
-  ['installation', { rowsOf: ['lender'], insert: null, isChild: false }],
-  [
-    'cell_split',
-    {
-      rowsOf: ['lender'],
-      insert: `insert into cell_split (from_cell, to_cell, organization_ids, standbys)
-        select 0, 5, '{}', '{}' where $1 = 'lender'`,
-      isChild: false,
-    },
-  ],
-  [
-    'organization',
-    { rowsOf: ['lender'], insert: `insert into organization (name) select $1::interface_name::text`, isChild: false },
-  ],
-  [
-    'account',
-    {
-      rowsOf: interfaceNames,
-      insert: `insert into account (interface, organization_id, name) values ($1, (select id from organization), 'Account')`,
-      isChild: false,
-    },
-  ],
-  [
-    'account_home',
-    {
-      rowsOf: ['lender'],
-      insert: `insert into account_home (account_id, cell) values (${account}, 0)`,
-      isChild: false,
-    },
-  ],
-  [
-    'organization_home',
-    {
-      // After all accounts, and of an organization without any: it refuses them.
-      rowsOf: interfaceNames.slice(-1),
-      insert: `
-        with other as (insert into organization (name) values ($1) returning id)
-        insert into organization_home (organization_id, cell) select id, 5 from other`,
-      isChild: false,
-    },
-  ],
-  [
-    'foreign_partition',
-    { rowsOf: ['lender'], insert: `insert into foreign_partition (name, pages) select $1, 0`, isChild: false },
-  ],
-  [
-    'team_member',
-    child(
-      ['lender'],
-      `insert into team_member (account_id, interface, first_name, last_name, email) values (${account}, $1, 'A', 'B', 'a@b.test')`,
-    ),
-  ],
-  [
-    'referral',
-    child(['partner'], `insert into referral (account_id, interface, client_name) values (${account}, $1, 'Client')`),
-  ],
-  [
-    'matter',
-    child(
-      ['partner'],
-      `insert into matter (referral_id, reference) select id, 'M-1' from referral where interface = $1::interface_name`,
-    ),
-  ],
-  [
-    'api_client',
-    child(
-      interfaceNames,
-      // The trigger of portal_session would create another one.
-      `insert into api_client (account_id, interface, client_id, schema_version)
-       values (${account}, $1, 'portal_' || $1::interface_name || '_' || ${account}, '2026-11-01')`,
-    ),
-  ],
-  [
-    'api_key',
-    child(
-      interfaceNames,
-      `insert into api_key (key_id, api_client_id, interface, key_hash)
-       values ($1::interface_name::text, ${apiClient}, $1, decode(repeat('00', 32), 'hex'))`,
-    ),
-  ],
-  [
-    'portal_session',
-    child(
-      interfaceNames,
-      `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
-       values (${account}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now() + interval '5 minutes')`,
-    ),
-  ],
+const fixtures: readonly RowFixture[] = [
+  migrated('schema_migration'),
+  migrated('interface'),
+  migrated('installation'),
+  shared(`
+    insert into cell_split (from_cell, to_cell, organization_ids, standbys)
+    select 0, 5, '{}', '{}' where $1 = 'lender'`),
+  shared(`insert into organization (name) select $1::interface_name::text`),
+  {
+    ...ofEach(`
+    insert into account (interface, organization_id, name)
+    values ($1, (select id from organization), 'Account')`),
+    isChild: false,
+  },
+  shared(`insert into account_home (account_id, cell) values (${account}, 0)`),
+  // After all accounts, and of an organization without any: it refuses them.
+  {
+    ...shared(`
+    with other as (insert into organization (name) values ($1) returning id)
+    insert into organization_home (organization_id, cell) select id, 5 from other`),
+    rowsOf: interfaceNames.slice(-1),
+  },
+  shared(`insert into foreign_partition (name, pages) select $1, 0`),
+  ofLender(`
+    insert into team_member (account_id, interface, first_name, last_name, email)
+    values (${account}, $1, 'A', 'B', 'a@b.test')`),
+  ofPartner(`insert into referral (account_id, interface, client_name) values (${account}, $1, 'Client')`),
+  ofPartner(`
+    insert into matter (referral_id, reference)
+    select id, 'M-1' from referral where interface = $1::interface_name`),
+  // The trigger of portal_session would create another one.
+  ofEach(`
+    insert into api_client (account_id, interface, client_id, schema_version)
+    values (${account}, $1, 'portal_' || $1::interface_name || '_' || ${account}, '2026-11-01')`),
+  ofEach(`
+    insert into api_key (key_id, api_client_id, interface, key_hash)
+    values ($1::interface_name::text, ${apiClient}, $1, decode(repeat('00', 32), 'hex'))`),
+  ofEach(`
+    insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
+    values (${account}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now() + interval '5 minutes')`),
   // The trigger of api_client inserts the buckets.
-  ['cost_bucket', { rowsOf: interfaceNames, insert: null, isChild: true }],
-  [
-    'app_contracts',
-    {
-      rowsOf: ['lender'],
-      insert: `insert into app_contracts (digest, app, contracts)
-        values (repeat('0', 64), $1::interface_name || '-api', '{}')`,
-      isChild: false,
-    },
-  ],
-  [
-    'app_process',
-    {
-      rowsOf: ['lender'],
-      insert: `insert into app_process (id, app, version, started_at, last_seen_at)
-        values (gen_random_uuid(), $1::interface_name || '-api', '0.0.0', now(), now())`,
-      isChild: false,
-    },
-  ],
-  [
-    'interface_use',
-    child(
-      interfaceNames,
-      `insert into interface_use (api_client_id, interface, day, version, coordinate, count)
-       values (${apiClient}, $1, now(), '2026-11-01', '', 1)`,
-    ),
-  ],
-  [
-    'use_counting',
-    {
-      rowsOf: ['lender'],
-      insert: `insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
-        values ($1::interface_name || '-api', gen_random_uuid(), '', now(), now(), now(), now(), 'OPEN')`,
-      isChild: false,
-    },
-  ],
-  [
-    'idempotency_key',
-    child(
-      interfaceNames,
-      `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
-       values (${account}, $1, 'm', 'k', '', gen_random_uuid(), now())`,
-    ),
-  ],
-  [
-    'webhook_subscription',
-    child(
-      interfaceNames,
-      `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-       values (${account}, $1, 'https://a.test/', '', 0)`,
-    ),
-  ],
-  [
-    'webhook_subscription_event_type',
-    child(
-      interfaceNames,
-      `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-       values (${subscription}, $1, 'referral.created', '2026-11-01')`,
-    ),
-  ],
-  [
-    'webhook_subscription_sequence',
-    child(
-      interfaceNames,
-      `insert into webhook_subscription_sequence (subscription_id, interface) values (${subscription}, $1)`,
-    ),
-  ],
-  [
-    'webhook_receiver_state',
-    child(
-      ['lender'],
-      `insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes)
-       values (${subscription}, 1, 0, 0)`,
-    ),
-  ],
-  [
-    'webhook_subscription_episode',
-    child(['lender'], `insert into webhook_subscription_episode (subscription_id) values (${subscription})`),
-  ],
-  [
-    'webhook_deleted_backlog',
-    child(
-      ['lender'],
-      `insert into webhook_deleted_backlog (account_id, subscription_id) values (${account}, ${subscription})`,
-    ),
-  ],
-  [
-    'webhook_handshake_count',
-    child(
-      interfaceNames,
-      `insert into webhook_handshake_count (account_id, interface, minute, handshakes) values (${account}, $1, now(), 1)`,
-    ),
-  ],
-  [
-    'webhook_event',
-    child(
-      interfaceNames,
-      `insert into webhook_event (account_id, interface, event_type, snapshot) values (${account}, $1, 'referral.created', '{}')`,
-    ),
-  ],
-  [
-    'webhook_event_queue',
-    child(
-      interfaceNames,
-      `insert into webhook_event_queue (account_id, interface, event_id) values (${account}, $1, ${event})`,
-    ),
-  ],
-  [
-    'webhook_payload',
-    child(
-      interfaceNames,
-      `insert into webhook_payload (event_id, event_version, interface, body) values (${event}, '2026-11-01', $1, '')`,
-    ),
-  ],
-  [
-    'webhook_delivery',
-    {
-      ...child(
-        interfaceNames,
-        `insert into webhook_delivery
-         (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-       values (${account}, ${subscription}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1)`,
-      ),
-      neverFor: ['webhook_worker update'],
-    },
-  ],
-  [
-    'webhook_pending_delivery',
-    child(
-      interfaceNames,
-      `insert into webhook_pending_delivery
-         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
-          due_at, body_bytes)
-       values (${subscription}, ${delivery}, ${account}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1, now(), 0)`,
-    ),
-  ],
-  [
-    'webhook_failed_delivery',
-    child(
-      interfaceNames,
-      `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values (${subscription}, ${delivery}, $1)`,
-    ),
-  ],
-  [
-    'person_erasure',
-    child(
-      interfaceNames,
-      `insert into person_erasure (record_type, record_id, account_id, interface) values ('Referral', ${account}, ${account}, $1)`,
-    ),
-  ],
-  [
-    'webhook_failure_to_report',
-    child(
-      ['lender'],
-      `insert into webhook_failure_to_report (subscription_id, delivery_id) values (${subscription}, ${delivery})`,
-    ),
-  ],
-  [
-    'webhook_attempt',
-    child(
-      interfaceNames,
-      `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
-       values (${delivery}, 1, ${subscription}, $1, now(), 1)`,
-    ),
-  ],
-  [
-    'webhook_replay',
-    child(
-      interfaceNames,
-      `insert into webhook_replay
-         (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
-       values (${account}, $1, ${subscription}, true, 50, 0, 1, 0)`,
-    ),
-  ],
-  [
-    'webhook_exchange',
-    child(
-      interfaceNames,
-      `insert into webhook_exchange
-         (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers, response_headers, body_bytes)
-       values (${delivery}, 1, now(), ${subscription}, $1, 1, '{}', '{}', 0)`,
-    ),
-  ],
-  [
-    'webhook_hour_statistics',
-    child(
-      interfaceNames,
-      `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
-       values (${subscription}, date_trunc('hour', now()), 1, $1, 0, 0, 0)`,
-    ),
-  ],
-  ['webhook_retention', { rowsOf: ['lender'], insert: null, isChild: false }],
-  [
-    'webhook_worker',
-    {
-      rowsOf: ['lender'],
-      insert: `insert into webhook_worker (name, leased_until) values ($1::interface_name::text, now())`,
-      isChild: false,
-    },
-  ],
-  ['webhook_shard', { rowsOf: ['lender'], insert: null, isChild: false }],
-  [
-    'audit_entry',
-    {
-      ...child(
-        interfaceNames,
-        `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-         values ('CLIENT', 'client', 'referral.create', 'gid', ${account}, $1)`,
-      ),
-      neverFor: ['operator insert'],
-    },
-  ],
-]);
+  { table: 'cost_bucket', rowsOf: interfaceNames, insert: null, isChild: true },
+  shared(`
+    insert into app_contracts (digest, app, contracts)
+    values (repeat('0', 64), $1::interface_name || '-api', '{}')`),
+  shared(`
+    insert into app_process (id, app, version, started_at, last_seen_at)
+    values (gen_random_uuid(), $1::interface_name || '-api', '0.0.0', now(), now())`),
+  ofEach(`
+    insert into interface_use (api_client_id, interface, day, version, coordinate, count)
+    values (${apiClient}, $1, now(), '2026-11-01', '', 1)`),
+  shared(`
+    insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+    values ($1::interface_name || '-api', gen_random_uuid(), '', now(), now(), now(), now(), 'OPEN')`),
+  ofEach(`
+    insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+    values (${account}, $1, 'm', 'k', '', gen_random_uuid(), now())`),
+  ofEach(`
+    insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+    values (${account}, $1, 'https://a.test/', '', 0)`),
+  ofEach(`
+    insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+    values (${subscription}, $1, 'referral.created', '2026-11-01')`),
+  ofEach(`insert into webhook_subscription_sequence (subscription_id, interface) values (${subscription}, $1)`),
+  ofLender(`
+    insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes)
+    values (${subscription}, 1, 0, 0)`),
+  ofLender(`insert into webhook_subscription_episode (subscription_id) values (${subscription})`),
+  ofLender(`insert into webhook_deleted_backlog (account_id, subscription_id) values (${account}, ${subscription})`),
+  ofEach(`
+    insert into webhook_handshake_count (account_id, interface, minute, handshakes)
+    values (${account}, $1, now(), 1)`),
+  ofEach(`
+    insert into webhook_event (account_id, interface, event_type, snapshot)
+    values (${account}, $1, 'referral.created', '{}')`),
+  ofEach(`insert into webhook_event_queue (account_id, interface, event_id) values (${account}, $1, ${event})`),
+  ofEach(`
+    insert into webhook_payload (event_id, event_version, interface, body)
+    values (${event}, '2026-11-01', $1, '')`),
+  ofEach(`
+    insert into webhook_delivery
+    (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
+    values (${account}, ${subscription}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1)`),
+  ofEach(`
+    insert into webhook_pending_delivery
+    (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
+    due_at, body_bytes)
+    values (${subscription}, ${delivery}, ${account}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1, now(), 0)`),
+  ofEach(`
+    insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
+    values (${subscription}, ${delivery}, $1)`),
+  ofEach(`
+    insert into person_erasure (record_type, record_id, account_id, interface)
+    values ('Referral', ${account}, ${account}, $1)`),
+  ofLender(`
+    insert into webhook_failure_to_report (subscription_id, delivery_id)
+    values (${subscription}, ${delivery})`),
+  ofEach(`
+    insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
+    values (${delivery}, 1, ${subscription}, $1, now(), 1)`),
+  ofEach(`
+    insert into webhook_replay
+    (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
+    values (${account}, $1, ${subscription}, true, 50, 0, 1, 0)`),
+  ofEach(`
+    insert into webhook_exchange
+    (delivery_id, number, started_at, subscription_id, interface, url_number, request_headers, response_headers, body_bytes)
+    values (${delivery}, 1, now(), ${subscription}, $1, 1, '{}', '{}', 0)`),
+  ofEach(`
+    insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
+    values (${subscription}, date_trunc('hour', now()), 1, $1, 0, 0, 0)`),
+  migrated('webhook_retention'),
+  shared(`insert into webhook_worker (name, leased_until) values ($1::interface_name::text, now())`),
+  migrated('webhook_shard'),
+  ofEach(`
+    insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+    values ('CLIENT', 'client', 'referral.create', 'gid', ${account}, $1)`),
+];
+
+export const rowFixtures: ReadonlyMap<string, RowFixture> = new Map(fixtures.map((each) => [each.table, each]));
