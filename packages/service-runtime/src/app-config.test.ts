@@ -16,8 +16,8 @@ const usable = {
   WEBHOOK_SECRET_KEYS: `k1:${secretKey}`,
 };
 
-test('applies defaults when only the required variables are set', () => {
-  expect(readConfig(schema, usable)).toEqual({
+test('applies defaults to the variables that are not set or empty', () => {
+  expect(readConfig(schema, { ...usable, ADMIN_PORT: ' 4101 ', ADMIN_HOST: '', UNRELATED: 'x' })).toEqual({
     ADMIN_PORT: 4101,
     ADMIN_HOST: '127.0.0.1',
     DEEDWIRE_COMMIT: 'unknown',
@@ -37,6 +37,8 @@ test('reports all problems in one error, including those of combinations, withou
   const env = {
     DATABASE_URL: 'mysql://root:hunter2@db',
     WEBHOOK_SECRET_KEYS: 'k1:hunter2',
+    ADMIN_PORT: '65536',
+    LOG_LEVEL: 'loud',
     GID_NAMESPACE: 'Service',
     WEBHOOK_CALLBACK_POLICY: 'development',
     WEBHOOK_DENIED_RANGES: '9.8.7.0/24,10.0.0.1/8',
@@ -46,6 +48,8 @@ test('reports all problems in one error, including those of combinations, withou
   expect(() => readConfig(schema, env)).toThrow(
     [
       'The configuration is invalid:',
+      '  ADMIN_PORT must be a whole number from 0 to 65535',
+      '  LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
       '  DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
       '  GID_NAMESPACE must consist of lowercase letters, digits and hyphens, and begin with a letter',
       '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, several separated by commas; entry 1 is not',
@@ -53,6 +57,19 @@ test('reports all problems in one error, including those of combinations, withou
       '  WEBHOOK_PROXY_URL must be a URL that begins with http:// or https://',
       '  WEBHOOK_CALLBACK_POLICY must not be development unless NODE_ENV is development or test',
     ].join('\n'),
+  );
+});
+
+test.each(['-1', '1.5', '1e3', '0x10', 'ten', '9'.repeat(16), '9'.repeat(400)])(
+  'rejects %s as a whole number from 0 to 65535',
+  (text) => {
+    expect(() => readConfig(schema, { ...usable, ADMIN_PORT: text })).toThrow('ADMIN_PORT must be a whole number');
+  },
+);
+
+test('names the required variables', () => {
+  expect(() => readConfig(schema, {})).toThrow(
+    'The configuration is invalid:\n  DATABASE_URL is required\n  WEBHOOK_SECRET_KEYS is required',
   );
 });
 
@@ -174,7 +191,10 @@ describe('URLs that other programs take', () => {
     ['postgres://app:1234#hunter2@db/deedwire', unreadableUrl],
     ['postgres://app:hunter/2@db/deedwire', unreadableUrl],
     ['postgres://app:%E0%A4@db/deedwire', unreadableUrl],
-    ['db/deedwire', 'must be a URL that begins with postgres:// or postgresql://'],
+    ...['db/deedwire', 'localhost:5432/db', 'http://localhost/db', '//localhost/db'].map((url): [string, string] => [
+      url,
+      'must be a URL that begins with postgres:// or postgresql://',
+    ]),
   ])('rejects %s with a message about its form, also in development', (url, expected) => {
     for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
       expect(() => readConfig(schema, { ...usable, NODE_ENV: 'development', [name]: url })).toThrow(

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noAddresses } from '../address-ranges.ts';
 import { ConnectionHolders, type HeldConnection } from './connection-holders.ts';
+import { httpLimits } from './http-limits.ts';
 import { type ConnectionLimit, trackConnections } from './open-connections.ts';
 
 function setUp(limits: { connections?: number; connectionsPerClient?: number } = {}) {
@@ -10,13 +11,7 @@ function setUp(limits: { connections?: number; connectionsPerClient?: number } =
   const limited: ConnectionLimit[] = [];
   const closed: ConnectionLimit[] = [];
   const connections = trackConnections({
-    limits: {
-      connections: 10_000,
-      connectionsPerAddress: 100,
-      connectionsPerClient: 200,
-      headersTimeout: 60_000,
-      ...limits,
-    },
+    limits: { ...httpLimits, ...limits },
     trustedProxies: noAddresses,
     monotonicMs: () => nowMs,
     onLimit: (limit) => limited.push(limit),
@@ -38,6 +33,14 @@ function setUp(limits: { connections?: number; connectionsPerClient?: number } =
   }
   return { connections, open, request, limited, closed, wait: (ms: number) => (nowMs += ms) };
 }
+
+test('accepts 100 connections of an address by default', () => {
+  const { open, limited } = setUp();
+  for (let count = 0; count < 100; count += 1) open();
+  expect(limited).toEqual([]);
+  open();
+  expect(limited).toEqual(['address']);
+});
 
 test('a client has at most 200 connections; the longest idle one makes room after a second', () => {
   const { open, request, closed, limited, wait } = setUp();
@@ -70,18 +73,6 @@ test('one client that opens 10,000 connections keeps 200, and another one gets i
   expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(200);
   expect(closed).toHaveLength(9800);
   expect(request(open('198.51.100.1'), 'client-2')).toBe(true);
-});
-
-test('a connection during a request is never closed', () => {
-  const { connections, open, request, limited, closed } = setUp({ connections: 2 });
-  const [busy, idle] = [open('192.0.2.1'), open('192.0.2.2')];
-  const connection = connections.of(busy);
-  if (connection) connections.requestStarted(connection);
-  expect(open('192.0.2.3').destroyed).toBe(false);
-  expect([busy.destroyed, idle.destroyed, closed, limited]).toEqual([false, true, ['total'], []]);
-  expect(request(busy, 'client-1')).toBe(true); // another request during the first
-  open('192.0.2.4');
-  expect(busy.destroyed).toBe(false);
 });
 
 test('the requests of a connection that closes are no longer in flight', () => {
