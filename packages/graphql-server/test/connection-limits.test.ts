@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { trustedProxiesVariable } from '@deedwire/service-runtime';
 import { afterEach, expect, test } from 'vitest';
 import { key, type SampleServer, startSampleServer } from './sample-server.ts';
 
@@ -55,25 +54,4 @@ test('refuses a connection of a client beyond its limit while the others are in 
   for (const { received } of refused ?? []) {
     expect(received()).toMatch(/^HTTP\/1\.1 429 [^]*\r\nRetry-After: 1\r\n[^]*"code":"RATE_LIMITED"/);
   }
-});
-
-test('keeps at most 200 connections of a client by default', async () => {
-  server = await startSampleServer({ config: { MAX_CONNECTIONS_PER_CLIENT: 200 } });
-  for (let count = 0; count < 250; count += 50) {
-    await Promise.all(Array.from({ length: 50 }, () => query(server?.port ?? 0, key.apiKey)));
-  }
-  await expect.poll(() => sockets.filter(({ closed }) => !closed)).toHaveLength(200);
-});
-
-test('does not limit the connections of a trusted proxy', async () => {
-  const TRUSTED_PROXIES = trustedProxiesVariable().parse('127.0.0.1');
-  server = await startSampleServer({ config: { MAX_CONNECTIONS_PER_ADDRESS: 3, TRUSTED_PROXIES } });
-  expect(await opened(server.port, 'none', 8)).toEqual(Array(8).fill('401 UNAUTHENTICATED'));
-});
-
-test('accepts 100 connections of an address by default', async () => {
-  server = await startSampleServer({ config: { MAX_CONNECTIONS_PER_ADDRESS: 100 } });
-  const results = await opened(server.port, 'none', 101);
-  expect(results.slice(0, 100)).toEqual(Array(100).fill('401 UNAUTHENTICATED'));
-  expect(results.at(-1)).toBe('429 RATE_LIMITED');
 });

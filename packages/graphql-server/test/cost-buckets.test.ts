@@ -11,7 +11,6 @@ import {
   worstExcess,
 } from './support/hostile-clients.ts';
 
-// `test/full` attacks during steps of the clock and while the database does not respond.
 test('three processes of a client that charges as much as it can admit 2,000 points, 200 per second, and at most 200 more each', async () => {
   const slots = await attackWhile(await createDatabase(), () => sleep(3_000));
   expect(worstExcess(slots)).toBeLessThanOrEqual(ratePerSecond * processCount);

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { key, type SampleServer, startSampleServer } from './sample-server.ts';
+import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
 
 let server: SampleServer;
 beforeAll(async () => {
@@ -14,9 +14,7 @@ function send(accept: string, query: string, operationName?: string): Promise<Re
     headers: {
       Accept: accept,
       'Content-Type': 'application/json',
-      'X-Service-Client-Id': 'client-1',
-      'X-Service-API-Key': key.apiKey,
-      'X-Service-Organization-Id': 'org-1',
+      ...credentials,
     },
     body: JSON.stringify({ query, operationName }),
   });

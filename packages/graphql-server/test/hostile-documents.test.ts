@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { key, type SampleServer, startSampleServer } from './sample-server.ts';
+import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
 
 let server: SampleServer;
 beforeAll(async () => {
@@ -19,9 +19,7 @@ async function post(body: string): Promise<Received> {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
-      'X-Service-Client-Id': 'client-1',
-      'X-Service-API-Key': key.apiKey,
-      'X-Service-Organization-Id': 'org-1',
+      ...credentials,
     },
     body,
   });
@@ -49,11 +47,7 @@ test('reads the whole of the largest bodies, before and after the key is cached'
 test.each([
   ['selections in selections', nested('{a', '', '}', 30_000), '90,000'],
   ['lists in lists', `{hello(name:${nested('[', '', ']', 40_000)})}`, '80,007'],
-  ['types in types', `query($a:${nested('[', 'Int', ']', 40_000)}){hello}`, '80,010'],
-  ['one repeated field', `{${'a:hello '.repeat(12_000)}}`, '36,002'],
   ['many conflicting fields', `{${repeat(4000, (i) => `a:hello(name:"${i}")`)}}`, '32,002'],
-  ['many unknown fields', `{${'x '.repeat(49_000)}}`, '49,002'],
-  ['opening braces only', '{'.repeat(90_000), '90,000'],
   ['opening braces, then an invalid token', `${'{'.repeat(3000)}"`, '3,000'],
 ])('rejects too many tokens before any further processing: %s', async (_, query, tokens) => {
   const response = await post(JSON.stringify({ query }));
@@ -91,17 +85,15 @@ test.each([
   expect(response.bytes).toBeLessThan(50_000);
 });
 
-test.each([
-  ['lists in lists', nested('[', '', ']', 40_000)],
-  ['objects in objects', nested('{"name":', '1', '}', 11_000)],
-  ['many members', `{${Array.from({ length: 7000 }, (_, i) => `"k${i}":1`).join(',')}}`],
-])('rejects a variable of %s', async (_, value) => {
+test('rejects a variable of many values, in lists or in objects', async () => {
   const query = 'mutation ($i: FirstInput!) { first(input: $i) }';
-  const response = await post(`{"query":${JSON.stringify(query)},"variables":{"i":${value}}}`);
-  expect(response).toMatchObject({ status: 200, code: 'BAD_USER_INPUT' });
-  expect(response.message).toBe(
-    'The variables contain more than 2,000 values, counting the items of lists and the members of objects. Send fewer.',
-  );
+  for (const value of [nested('[', '', ']', 40_000), nested('{"name":', '1', '}', 11_000)]) {
+    const response = await post(`{"query":${JSON.stringify(query)},"variables":{"i":${value}}}`);
+    expect(response).toMatchObject({ status: 200, code: 'BAD_USER_INPUT' });
+    expect(response.message).toBe(
+      'The variables contain more than 2,000 values, counting the items of lists and the members of objects. Send fewer.',
+    );
+  }
 });
 
 test('rejects extensions of many values: a request that waits for its refusal keeps them', async () => {

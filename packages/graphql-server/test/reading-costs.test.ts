@@ -7,17 +7,18 @@ import { generateApiKey } from '@deedwire/auth';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { CostBuckets } from '../src/cost/bucket.ts';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
-import { key, type SampleServer, type SampleServerOptions, startSampleServer, stored } from './sample-server.ts';
+import {
+  credentials,
+  type SampleServer,
+  type SampleServerOptions,
+  startSampleServer,
+  stored,
+} from './sample-server.ts';
 
 let server: SampleServer | undefined;
 afterEach(() => server?.close());
 
-const headers = {
-  'Content-Type': 'application/json',
-  'X-Service-Client-Id': 'client-1',
-  'X-Service-API-Key': key.apiKey,
-  'X-Service-Organization-Id': 'org-1',
-};
+const headers = { 'Content-Type': 'application/json', ...credentials };
 
 interface Answer {
   code: string;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { key, type SampleServer, startSampleServer, stored } from './sample-server.ts';
+import { credentials, type SampleServer, startSampleServer, stored } from './sample-server.ts';
 
 let server: SampleServer;
 beforeAll(async () => {
@@ -25,9 +25,7 @@ async function send(headers: Record<string, string>, query = '{ hello }'): Promi
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
-      'X-Service-Client-Id': 'client-1',
-      'X-Service-API-Key': key.apiKey,
-      'X-Service-Organization-Id': 'org-1',
+      ...credentials,
       ...headers,
     },
     body: JSON.stringify({ query }),

@@ -131,10 +131,6 @@ test.each([
   expect(expected.requested).toBeLessThanOrEqual(1_000);
 });
 
-test('support, the question about one delivery, costs at most 200 points in the end', () => {
-  expect(priceOf('support').actual).toBeLessThanOrEqual(200);
-});
-
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });

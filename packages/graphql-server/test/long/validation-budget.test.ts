@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compareMerging, evolveDocuments } from '../support/validation-budget.ts';
 
-// `test/full` contains the same tests with fewer documents.
+// `src/operation/read-document.test.ts` reads the documents that this begins with.
 test('merging fields gives the same verdict as the rule of graphql', () => {
   const { accepted, rejected } = compareMerging(100_000);
   expect(Math.min(accepted, rejected)).toBeGreaterThan(5_000);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { createLogin, createTestDatabase, startPostgres } from '@deedwire/embedded-postgres';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
 import { expect, onTestFinished } from 'vitest';
@@ -25,26 +25,13 @@ export async function createDatabase(): Promise<AttackedDatabase> {
     prepare: async (url) => void (await migrate(url)),
   });
   onTestFinished(() => database.drop());
-  return open(database.databaseUrl, await database.urlFor('lender_api'));
-}
-
-/** A separate server, which the test may freeze. */
-export async function createServer(): Promise<AttackedDatabase & { serverUrl: string }> {
-  const server = await startPostgres();
-  onTestFinished(() => server.stop());
-  await migrate(server.url);
-  const opened = await open(server.url, await createLogin(server.url, 'lender_login', 'lender_api'));
-  return { ...opened, serverUrl: server.url };
-}
-
-async function open(databaseUrl: string, lenderUrl: string): Promise<AttackedDatabase> {
-  const superuser = await connect(databaseUrl);
+  const superuser = await connect(database.databaseUrl);
   onTestFinished(() => superuser.close());
   await superuser.run(`
     insert into organization (id, name) values (1, 'Test');
     insert into account (id, interface, organization_id, name) values (1, 'lender', 1, 'Test');
     insert into api_client (account_id, interface, client_id, schema_version) values (1, 'lender', 'busy', '2026-11-01')`);
-  return { superuser, lenderUrl };
+  return { superuser, lenderUrl: await database.urlFor('lender_api') };
 }
 
 export interface Slot {
@@ -94,8 +81,6 @@ export async function attackWhile(
 }
 
 export const total = (slots: readonly Slot[]): number => slots.reduce((sum, { admitted }) => sum + admitted, 0);
-
-export const currentSlot = (): number => Math.floor(Number(process.hrtime.bigint()) / 1e6 / slotMs);
 
 /**
  * The largest number of points by which the operations of a period exceed a full bucket and what it regains in the period, over
