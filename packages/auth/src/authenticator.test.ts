@@ -85,20 +85,19 @@ describe('invalid credentials', () => {
     ['unknown', { ...stored, interfaceName: 'partner' }, credentials],
   ];
 
-  test.each(refusedKeys)('are refused as %s, with the key and its client', async (reason, key, presented) => {
-    expect(await setUp(key).authenticator.authenticate(presented)).toEqual({
-      kind: 'unauthenticated',
-      refusal: { reason, keyId: generated.keyId, clientId: key?.clientId ?? null },
-    });
-  });
-
-  test.each(refusedKeys)('cost one lookup each time they are refused as %s', async (_, key, presented) => {
-    const { authenticator, findApiKey } = setUp(key);
-    for (let count = 1; count <= 3; count += 1) {
-      await authenticator.authenticate(presented);
-      expect(findApiKey).toHaveBeenCalledTimes(count);
-    }
-  });
+  test.each(refusedKeys)(
+    'are refused as %s, with the key and its client, after one lookup each time',
+    async (reason, key, presented) => {
+      const { authenticator, findApiKey } = setUp(key);
+      for (let count = 1; count <= 3; count += 1) {
+        expect(await authenticator.authenticate(presented)).toEqual({
+          kind: 'unauthenticated',
+          refusal: { reason, keyId: generated.keyId, clientId: key?.clientId ?? null },
+        });
+        expect(findApiKey).toHaveBeenCalledTimes(count);
+      }
+    },
+  );
 
   test('are refused although the cached key is the same', async () => {
     const { authenticator, clock } = setUp();
