@@ -9,21 +9,6 @@ function headersOf(deprecatedOn: string | null, sunsetOn: string | null): Record
   return deprecation && deprecationHeaders(deprecation, documentation);
 }
 
-test('announces the deprecation and the sunset', () => {
-  expect(headersOf('2026-03-01', '2027-03-01')).toEqual({
-    Deprecation: '@1772323200',
-    Sunset: 'Mon, 01 Mar 2027 00:00:00 GMT',
-    Link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation", <https://docs.example/versions.md#move-to-a-newer-version>; rel="sunset"',
-  });
-});
-
-test('announces only the deprecation while no sunset is planned', () => {
-  expect(headersOf('2026-03-01', null)).toEqual({
-    Deprecation: '@1772323200',
-    Link: '<https://docs.example/versions.md#detect-a-deprecated-version>; rel="deprecation"',
-  });
-});
-
 test('announces both without links when there is no documentation', () => {
   const deprecation = readDeprecation({ deprecatedOn: '2026-03-01', sunsetOn: '2027-03-01' });
   expect(deprecation && deprecationHeaders(deprecation, deprecationDocumentationAt(undefined))).toEqual({
