@@ -36,23 +36,6 @@ test('has a renderer for every published version, and no other renderer', () => 
   expect(known.map((pair) => pair.join(' ')).toSorted()).toEqual(published.toSorted());
 });
 
-test('has these renderers for 2026-11-01', () => {
-  expect(known.filter(([, version]) => version === '2026-11-01').map(([type]) => type)).toEqual([
-    'lender.updated',
-    'referral.converted',
-    'referral.created',
-    'referral.declined',
-    'team_member.added',
-    'team_member.removed',
-    'team_member.updated',
-    'webhook.test',
-    'webhook_delivery.failed',
-    'webhook_subscription.disrupted',
-    'webhook_subscription.paused',
-    'webhook_subscription.recovered',
-  ]);
-});
-
 test.each(known)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
   const snapshot = new Map<string, unknown>(Object.entries(snapshots)).get(type);
   const body: unknown = JSON.parse(render(type, snapshot, version).toString());
@@ -62,9 +45,8 @@ test.each(known)('renders the sample of %s at %s as its published schema and its
   expect(body).toEqual({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
 });
 
-test.each(known)('knows %s at %s', (type, version) => {
-  expect(renderer.knows(type, version)).toBe(true);
-  expect(renderer.knowsType(type)).toBe(true);
+test('knows each of them', () => {
+  expect(known.filter(([type, version]) => !renderer.knows(type, version) || !renderer.knowsType(type))).toEqual([]);
 });
 
 test.each(['referral.lost', 'constructor', 'toString'])('does not know the type %s', (type) => {
