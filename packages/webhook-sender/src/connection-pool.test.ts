@@ -49,15 +49,6 @@ it('discards a connection that was idle for 4 s, although its timer has not clos
   expect(first.socket.destroyed).toBe(true);
 });
 
-it('skips a connection that the receiver has closed', () => {
-  const pool = createConnectionPool();
-  const [open, closed] = [connection(), connection()];
-  pool.release(open);
-  pool.release(closed);
-  closed.socket.destroy();
-  expect(pool.take('https://receiver.test')).toBe(open);
-});
-
 it('keeps at most 16 connections per origin and 256 in total', () => {
   const pool = createConnectionPool();
   const same = Array.from({ length: 17 }, () => connection());
@@ -87,14 +78,6 @@ it('frees the place of a connection that closes while it is idle', async () => {
   const others = [connection('https://c.test'), connection('https://d.test')];
   for (const each of others) pool.release(each);
   expect(others.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-});
-
-it('keeps as many connections as it is created with', () => {
-  const pool = createConnectionPool(300);
-  const connections = Array.from({ length: 301 }, (_, index) => connection(`https://receiver-${index}.test`));
-  for (const each of connections) pool.release(each);
-  expect(connections.map(({ socket }) => socket.destroyed).lastIndexOf(false)).toBe(299);
-  pool.close();
 });
 
 it('keeps no connection after it is closed', () => {

@@ -97,15 +97,6 @@ describe('the request', () => {
     expect(receiver.connections).toHaveLength(1);
   });
 
-  it('has a new signature for every attempt', async () => {
-    const receiver = await httpReceiver((response) => response.end());
-    const times = ['2026-11-01T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-01T00:01:00Z', '2026-11-01T00:01:00Z'];
-    const { deliver } = sender({ now: () => new Date(times.shift() ?? 0) });
-    await deliver(delivery(receiver.url));
-    await deliver(delivery(receiver.url));
-    expect(receiver.requests.map(({ headers }) => headers['webhook-timestamp'])).toEqual(['1793491200', '1793491260']);
-  });
-
   it('carries a body of 256 kB and an empty body', async () => {
     const receiver = await httpReceiver((response) => response.end());
     const { deliver } = sender();
@@ -147,7 +138,7 @@ describe('the request', () => {
 });
 
 describe('the response', () => {
-  it.each([200, 201, 204, 299, 400, 404, 410, 429, 500, 503])('is reported with status %i', async (status) => {
+  it.each([200, 299, 400, 410, 429, 503])('is reported with status %i', async (status) => {
     const receiver = await httpReceiver((response) => response.writeHead(status).end('text'));
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
       responseStatus: status,
@@ -156,7 +147,7 @@ describe('the response', () => {
     });
   });
 
-  it.each([301, 302, 303, 307, 308])('may be a redirect with status %i, which is not followed', async (status) => {
+  it.each([301, 303, 308])('may be a redirect with status %i, which is not followed', async (status) => {
     const receiver = await httpReceiver((response) => response.writeHead(status, { location: '/elsewhere' }).end());
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: status, error: null });
     expect(receiver.requests).toHaveLength(1);
@@ -211,13 +202,6 @@ describe('the response', () => {
     await expect.poll(() => connection?.destroyed).toBe(true);
     // The bytes read, plus the socket buffers of both sides.
     expect(connection?.bytesWritten).toBeLessThan(20_000_000);
-  });
-
-  it('may follow a 1xx response', async () => {
-    const receiver = await rawReceiver((socket) =>
-      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
-    );
-    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
   });
 
   it('may end when the connection closes', async () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAttemptTimeouts } from '../src/attempt-timeouts.ts';
 import { createConnectionPool } from '../src/connection-pool.ts';
 import { type OnAttemptEnd, startAttempt } from '../src/start-attempt.ts';
-import { httpReceiver, rawReceiver } from './test-receivers.ts';
+import { httpReceiver } from './test-receivers.ts';
 
 type Outcome = { status: number | null | undefined; error: string | undefined };
 
@@ -51,20 +51,6 @@ test('an idle connection that closes before the request is written is replaced, 
   for (let round = 0; round < 3; round += 1) expect(await post()).toEqual({ status: 200, error: undefined });
   expect(requests).toBe(3);
   expect(receiver.connections).toHaveLength(3);
-});
-
-test('a request that was written is not sent again', async () => {
-  let requests = 0;
-  const receiver = await rawReceiver((socket) => {
-    requests += 1;
-    if (requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-    else socket.destroy();
-  });
-  let reused = 0;
-  const post = poster(receiver.url, () => (reused += 1));
-  expect(await post()).toEqual({ status: 200, error: undefined });
-  expect(await post()).toEqual({ status: undefined, error: 'CONNECTION_FAILED' });
-  expect([reused, requests]).toEqual([1, 2]);
 });
 
 test('a process that was stopped for longer than the deadline sends nothing when it goes on', async () => {
