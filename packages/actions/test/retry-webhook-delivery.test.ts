@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deleteWebhookSubscription, findWebhookDelivery, orRefuse, retryWebhookDelivery } from '../src/index.ts';
+import { findWebhookDelivery, orRefuse, retryWebhookDelivery } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
 
@@ -69,12 +69,6 @@ describe('retryWebhookDelivery', () => {
     }
     expect(await requests()).toEqual([]);
     expect(world.partnerApi.notified).toBe(0);
-  });
-
-  test('does not find the delivery of a deleted subscription', async () => {
-    const id = await fail();
-    await deleteWebhookSubscription(world.partnerApi, world.partner, { id: subscriptionId });
-    expect(await codes(id)).toEqual(['NOT_FOUND']);
   });
 
   test('allows 60 within a minute, also at the same time', async () => {

@@ -1,7 +1,7 @@
 import { idAt, toRecordId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Store } from '@deedwire/store';
-import { connect, type Connection, eventually } from '@deedwire/testing';
+import { createStore } from '@deedwire/store';
+import { connect, eventually } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import {
@@ -12,13 +12,22 @@ import {
   seedAccount,
   seedSubscription,
 } from '@deedwire/webhooks/test-support';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { selectExchanges } from '../../src/webhooks/deliveries/exchanges.ts';
 
-let database: TestDatabase;
-let owner: Store;
-let store: Store;
-let superuser: Connection;
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const owner = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const store = await forFile(
+  createStore({
+    databaseUrl: await database.urlFor('webhook_worker'),
+    applicationName: 'test',
+    plansOnceByIndexes: true,
+    maxConnections: 2,
+    timeouts: { connectMs: 3_000, statementMs: 10_000, lockMs: 200, idleInTransactionMs: 10_000 },
+  }),
+);
+
 let exchanges: Exchanges;
 let events: ExchangesEvent[];
 let subscriptionId: SubscriptionId;
@@ -29,16 +38,7 @@ const deliveryId: DeliveryId = idAt<'WebhookDelivery'>(new Date());
 const startedAt = new Date(Date.now() - 60_000);
 
 beforeEach(async () => {
-  database = await createMigratedDatabase();
-  owner = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  store = createStore({
-    databaseUrl: await database.urlFor('webhook_worker'),
-    applicationName: 'test',
-    plansOnceByIndexes: true,
-    maxConnections: 2,
-    timeouts: { connectMs: 3_000, statementMs: 10_000, lockMs: 200, idleInTransactionMs: 10_000 },
-  });
-  superuser = await connect(database.databaseUrl);
+  await superuser.run('delete from webhook_exchange; grant insert on webhook_exchange to webhook_worker');
   [events, timers] = [[], []];
   exchanges = new Exchanges({
     store,
@@ -53,12 +53,6 @@ beforeEach(async () => {
   });
   const account = await seedAccount(owner, 'lender');
   subscriptionId = await owner.transaction((transaction) => seedSubscription(transaction, account));
-});
-
-afterEach(async () => {
-  await superuser.close();
-  await Promise.all([store.close(), owner.close()]);
-  await database.drop();
 });
 
 /** Ends the only timer, and waits for the next one. Returns how long the first one was to wait. */
@@ -152,7 +146,7 @@ test('shows the replay that queued the delivery again, and no retry', async () =
 });
 
 test('stores nothing of a deleted subscription, which nothing would erase', async () => {
-  await superuser.run('update webhook_subscription set deleted_at = now()');
+  await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [subscriptionId]);
   exchanges.add(exchange());
   await exchanges.stop();
   expect([await countRows(), events]).toEqual([0, []]);

@@ -116,7 +116,7 @@ const isOwn = ({ subscriptionId }: Stored): boolean => subscriptionId !== subscr
 describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('with the status %s', (status) => {
   const hasStatus = (delivery: Stored): boolean => status === null || delivery.status === status;
 
-  test.each([100, 9, 2, 1])('lists the deliveries of a record, newest first, in pages of %d', async (limit) => {
+  test.each([100, 2])('lists the deliveries of a record, newest first, in pages of %d', async (limit) => {
     const found = await readAll(api, { ...all, status }, limit);
     expect(found).toEqual(listed((delivery) => isOwn(delivery) && hasStatus(delivery)));
     expect(found.length).toBeGreaterThan(1);
