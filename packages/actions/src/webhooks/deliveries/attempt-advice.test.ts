@@ -21,16 +21,6 @@ test('gives advice of at most 250 characters for every failure', () => {
 
 test.each([
   [
-    'CONNECTION_FAILED',
-    'REFUSED',
-    'Could not connect to the receiver: the connection was refused. Check that the server is running and that no firewall blocks the port.',
-  ],
-  [
-    'TLS_FAILED',
-    'CERTIFICATE_EXPIRED',
-    'Could not establish a TLS connection to the receiver: the certificate has expired. Renew it.',
-  ],
-  [
     'TLS_FAILED',
     'TLS_REFUSED',
     'Could not establish a TLS connection to the receiver: the server refused the TLS handshake. Check that it supports TLS 1.2 or later for this host name, without a client certificate.',
@@ -40,7 +30,6 @@ test.each([
     'NOT_OPENED',
     'The service could not open a connection. The receiver is not the cause. Try again later.',
   ],
-  ['TIMEOUT', 'NOT_ACCEPTED', 'The receiver did not accept the connection. Check that no firewall blocks it.'],
   [
     'TIMEOUT',
     'BODY_NOT_ENDED',
