@@ -49,6 +49,15 @@ it('discards a connection that was idle for 4 s, although its timer has not clos
   expect(first.socket.destroyed).toBe(true);
 });
 
+it('skips a connection that the receiver has closed', () => {
+  const pool = createConnectionPool();
+  const [open, closed] = [connection(), connection()];
+  pool.release(open);
+  pool.release(closed);
+  closed.socket.destroy();
+  expect(pool.take('https://receiver.test')).toBe(open);
+});
+
 it('keeps at most 16 connections per origin and 256 in total', () => {
   const pool = createConnectionPool();
   const same = Array.from({ length: 17 }, () => connection());
