@@ -12,7 +12,7 @@ import {
   type Store,
   type StoreOptions,
 } from '../src/index.ts';
-import { applyMigrations } from '../src/migrate.ts';
+import { applyMigrations, readMigrations } from '../src/migrate.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 import { referralWrite } from './support/referral-write.ts';
 import { seedAccount } from './support/seed.ts';
@@ -282,7 +282,9 @@ test('a login that is no superuser needs the rights to grant the role of the wor
     `Nothing was migrated: ${problems.map((problem) => problem.join(': ')).join('. ')}.`,
   );
   for (const [, remedy = ''] of remedies) await database.run(remedy);
-  expect((await migrate(url)).applied).not.toEqual([]);
+  // As far as what is granted to the worker.
+  const migrations = (await readMigrations()).slice(0, 5);
+  expect((await applyMigrations(url, migrations, {})).applied).toHaveLength(5);
   await database.run(`drop owned by "${login}" cascade; drop role "${login}"`);
 });
 

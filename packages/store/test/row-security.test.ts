@@ -108,8 +108,8 @@ function statementFor(table: Table, operation: Operation, permitted: readonly st
 const refusals = new Set(['42501', '23503', '23514']);
 
 /**
- * Runs a statement as a role while the table contains only the rows of one interface, and undoes it. The temporary table
- * `only_row` contains the same rows. Returns whether the statement read or changed a row.
+ * Runs a statement as a role while the table contains only the rows of one interface, and undoes it. If it reads the temporary table
+ * `only_row`, that contains the same rows. Returns whether the statement read or changed a row.
  */
 async function reachesRow(
   role: GroupRole,
@@ -118,14 +118,14 @@ async function reachesRow(
   statement: string,
   prepare = '',
 ): Promise<boolean> {
+  const copyRows = `create temporary table only_row on commit drop as select * from ${table.name}; grant select on only_row to public`;
   try {
     // As a replica, the superuser removes rows without regard to foreign keys.
     await superuser.query(`
       begin;
       set local session_replication_role = replica;
       delete from ${table.name} where ${hasInterface(table) ? `interface <> '${rowsOf}'` : 'false'};
-      create temporary table only_row on commit drop as select * from ${table.name};
-      grant select on only_row to public;
+      ${statement.includes('only_row') ? copyRows : ''};
       ${prepare};
       set local session_replication_role = origin;
       set local role ${role}`);

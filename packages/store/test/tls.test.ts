@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startPostgres, withClient, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { describeDatabaseProblems, migrate, withTableLock } from '../src/index.ts';
+import { applyMigrations, describeDatabaseProblems, withTableLock } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
 import { withStore } from './support/database.ts';
@@ -20,7 +20,7 @@ const ways: Record<string, (databaseUrl: string) => Promise<unknown>> = {
   query,
   transaction: (databaseUrl) => withStore(databaseUrl, (store) => store.transaction(async () => {})),
   lock: (directUrl) => withTableLock({ directUrl, applicationName: 'test', table: 'pg_class' }, async () => {}),
-  migrate: (databaseUrl) => migrate(databaseUrl),
+  migrate: (databaseUrl) => applyMigrations(databaseUrl, [], {}),
   async listener(databaseUrl) {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const listener = createListener({ databaseUrl, applicationName: 'test', onWake: resolve, onError: reject });
