@@ -248,7 +248,7 @@ test('reads a page from the index of records alone', async () => {
 
 test('every partition has the index, also one that is created later', async () => {
   await superuser.run('call webhook_create_partitions(20)');
-  const partitions = await superuser.run(
+  const [partitions = missing()] = await superuser.run(
     `select count(*)::int as all, count(i.inhrelid)::int as indexed, bool_and(x.indisvalid) as valid
      from pg_inherits p
      left join pg_index x on x.indrelid = p.inhrelid and x.indexrelid in (
@@ -257,7 +257,9 @@ test('every partition has the index, also one that is created later', async () =
      left join pg_inherits i on i.inhrelid = x.indexrelid
      where p.inhparent = 'webhook_delivery'::regclass`,
   );
-  expect(partitions).toEqual([{ all: 59, indexed: 59, valid: true }]);
+  // One more if a day has begun since the migrations.
+  expect(partitions['all']).toBeGreaterThanOrEqual(59);
+  expect(partitions).toEqual({ all: partitions['all'], indexed: partitions['all'], valid: true });
   const [parent = missing()] = await superuser.run(
     `select indisvalid as valid from pg_index where indexrelid = 'webhook_delivery_by_record'::regclass`,
   );
