@@ -1,14 +1,23 @@
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
+import { Kind, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { readConsumers } from './support/consumers.ts';
 
 const t = await forFile(joinSharedSystem());
 
-const requests = readConsumers().flatMap((consumer) =>
+const consumers = readConsumers();
+const requests = consumers.flatMap((consumer) =>
   consumer.versions.flatMap((version) => consumer.recorded.map((request) => ({ consumer, version, ...request }))),
 );
+
+test.each(consumers)('$name has a recorded request for each of its operations', ({ document, recorded }) => {
+  const operations = parse(document).definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION ? [definition.name?.value] : [],
+  );
+  expect(new Set(recorded.map(({ operation }) => operation))).toEqual(new Set(operations));
+});
 
 test.each(requests)(
   'version $version serves $operation of $consumer.name without errors',
