@@ -1,8 +1,8 @@
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import type { RunningServer } from '@deedwire/service-runtime';
-import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
+import { newest } from './support/interface-contracts.ts';
 import {
   insertAttempts,
   insertDelivery,
@@ -13,6 +13,7 @@ import {
 } from './support/stored-deliveries.ts';
 
 const harness = await forFile(createHarness());
+const t = await startInterfaces(harness);
 
 const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const message = expect.stringMatching(/^.{40,250}$/);
@@ -25,19 +26,11 @@ const startWorker = () =>
      update webhook_shard set worker_id = worker.id from worker`,
   );
 
-describe.each([
-  { name: 'partner', version: '2026-11-01' },
-  { name: 'lender', version: '2026-11-01' },
-  { name: 'lender', version: '2027-02-01' },
-] as const)('the $name interface at $version', ({ name, version }) => {
-  let service: RunningServer;
+describe.each(newest)('the $account interface', ({ account: name, date }) => {
+  const { request } = createInterfaceClient(t, name, date);
   let subscription: StoredSubscription;
   let delivery: StoredDelivery;
 
-  beforeAll(async () => {
-    service = name === 'partner' ? await harness.startPartnerApi() : await harness.startLenderApi();
-    await service.whenReady;
-  });
   afterEach(() => harness.sql('update webhook_shard set worker_id = null'));
 
   async function subscribe(): Promise<void> {
@@ -45,16 +38,7 @@ describe.each([
     delivery = await insertDelivery(harness, subscription);
   }
 
-  async function read(fields: string): Promise<unknown> {
-    const query = `{ webhookDelivery(id: "${delivery.gid}") { ${fields} } }`;
-    const { body } = await postGraphql(`${service.url}/${name}s/graphql`, harness.accounts[name].credential, {
-      query,
-      headers: { 'X-Service-Schema-Version': version },
-    });
-    expect(body.errors).toBeUndefined();
-    return body.data?.['webhookDelivery'];
-  }
-
+  const read = (fields: string) => request(`{ webhookDelivery(id: "${delivery.gid}") { ${fields} } }`);
   const readDelay = () => read('delay { reason since until message }');
 
   const holdReceiver = () =>

@@ -1,9 +1,9 @@
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
 import { sampleSnapshots } from '@deedwire/domain';
-import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { findEventVersion } from '@deedwire/webhook-events';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 import {
   insertDelivery,
   insertPayload,
@@ -13,6 +13,7 @@ import {
 } from './support/stored-deliveries.ts';
 
 const harness = await forFile(createHarness());
+const t = await startInterfaces(harness);
 const samples = sampleSnapshots('service');
 
 /** What a delivery that is sent would add to. */
@@ -21,18 +22,14 @@ const count = () =>
     (select count(*) from webhook_event_queue) as queued, (select count(*) from webhook_pending_delivery) as pending`);
 
 describe.each([
-  { name: 'partner', schemaVersion: '2026-11-01', type: 'referral.converted', version: '2027-02-01' },
-  { name: 'lender', schemaVersion: '2026-11-01', type: 'lender.updated', version: '2026-11-01' },
-  { name: 'lender', schemaVersion: '2027-02-01', type: 'lender.updated', version: '2026-11-01' },
-] as const)('the $name interface at $schemaVersion', ({ name, schemaVersion, type, version }) => {
+  { name: 'partner', date: '2026-11-01', type: 'referral.converted', version: '2027-02-01' },
+  { name: 'lender', date: '2027-02-01', type: 'lender.updated', version: '2026-11-01' },
+] as const)('the $name interface', ({ name, date, type, version }) => {
   const account = harness.accounts[name];
-  let url: string;
+  const { send } = createInterfaceClient(t, name, date);
   let subscription: StoredSubscription;
 
   beforeAll(async () => {
-    const service = name === 'partner' ? await harness.startPartnerApi() : await harness.startLenderApi();
-    await service.whenReady;
-    url = `${service.url}/${name}s/graphql`;
     subscription = await insertSubscription(harness, name, account);
   });
 
@@ -49,11 +46,9 @@ describe.each([
   }
 
   // oxlint-disable-next-line typescript/no-explicit-any -- each test reads other fields
-  async function preview({ gid }: StoredDelivery, wanted: string = version, by = account): Promise<any> {
+  async function preview({ gid }: StoredDelivery, wanted: string = version, by = send): Promise<any> {
     const query = `query ($id: ID!, $version: String!) { webhookDelivery(id: $id) { payload preview(version: $version) } }`;
-    const variables = { id: gid, version: wanted };
-    const headers = { 'X-Service-Schema-Version': schemaVersion };
-    return (await postGraphql(url, by.credential, { query, variables, headers })).body;
+    return (await by(query, { id: gid, version: wanted })).body;
   }
 
   test('renders the event of a delivery, and stores nothing', async () => {
@@ -90,8 +85,9 @@ describe.each([
     ]);
   });
 
-  test.runIf(name === 'partner')('another account sees no preview', async () => {
-    const { data } = await preview(await deliver(samples[type]), version, harness.accounts.otherPartner);
+  test('another account sees no preview', async () => {
+    const stranger = createInterfaceClient(t, otherKey(name), date);
+    const { data } = await preview(await deliver(samples[type]), version, stranger.send);
     expect(data).toEqual({ webhookDelivery: null });
   });
 });

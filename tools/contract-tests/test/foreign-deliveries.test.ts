@@ -1,10 +1,11 @@
 import { createAccount, issueCredential } from '@deedwire/actions';
 import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
-import { type InterfaceName, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
+import { interfaceNames, perInterface } from '@deedwire/domain';
 import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { startInterfaces } from './support/interface-client.ts';
 import { interfaceContracts, othersThan, served } from './support/interface-contracts.ts';
 import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';
 import {
@@ -36,7 +37,7 @@ const gidsOf = ({ subscription, delivery, replay, listener }: Stored): Record<Id
 });
 
 const harness = await forFile(createHarness());
-const services = new Map<InterfaceName, Awaited<ReturnType<typeof harness.startApi>>>();
+const { urls } = await startInterfaces(harness);
 const { organizationId } = harness.accounts.lender.credential;
 const { id: otherLenderId } = await createAccount(harness.operator, 'lender', { organizationId, name: 'Other lender' });
 /** Of another account of each interface. */
@@ -50,9 +51,6 @@ const strangers = {
   }),
 };
 for (const name of interfaceNames) {
-  const service = await harness.startApi(name);
-  await service.whenReady;
-  services.set(name, service);
   const subscription = await insertSubscription(harness, name, harness.accounts[name]);
   const delivery = await insertDelivery(harness, subscription);
   await insertAttempts(harness, subscription, delivery, [500], new Date());
@@ -70,10 +68,7 @@ describe.each(served)('the $account interface at $date', ({ account: name, date 
   const selection = selectAll(type);
 
   const send = (credential: Credential, query: string) =>
-    postGraphql(`${services.get(name)?.url}${interfaces[name].path}/graphql`, credential, {
-      query,
-      headers: { 'X-Service-Schema-Version': date },
-    });
+    postGraphql(urls[name], credential, { query, headers: { 'X-Service-Schema-Version': date } });
 
   async function read(credential: Credential, query: string): Promise<unknown> {
     const { status, body } = await send(credential, query);

@@ -1,43 +1,29 @@
 import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import type { RunningServer } from '@deedwire/service-runtime';
-import { eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { eventually, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
+import { newest, othersThan } from './support/interface-contracts.ts';
 import { insertSubscription, type StoredSubscription } from './support/stored-deliveries.ts';
 
 const harness = await forFile(createHarness());
+const t = await startInterfaces(harness);
 
 const rejected = (code: string) => ({
   webhookSubscription: null,
-  userErrors: [{ code, field: ['input', 'subscriptionId'] }],
+  userErrors: [{ code, message: expect.any(String), field: ['input', 'subscriptionId'] }],
 });
 
-describe.each([
-  { name: 'partner', version: '2026-11-01' },
-  { name: 'lender', version: '2026-11-01' },
-  { name: 'lender', version: '2027-02-01' },
-] as const)('sendPendingWebhookDeliveries of the $name interface at $version', ({ name, version }) => {
-  let service: RunningServer;
+describe.each(newest)('sendPendingWebhookDeliveries of the $account interface', ({ account: name, date }) => {
+  const { mutate } = createInterfaceClient(t, name, date);
   let subscription: StoredSubscription;
 
-  beforeAll(async () => {
-    service = name === 'partner' ? await harness.startPartnerApi() : await harness.startLenderApi();
-    await service.whenReady;
-  });
   beforeEach(async () => {
     subscription = await insertSubscription(harness, name, harness.accounts[name]);
   });
 
-  async function send(subscriptionId: string): Promise<unknown> {
-    const { body } = await postGraphql(`${service.url}/${name}s/graphql`, harness.accounts[name].credential, {
-      query: `mutation ($input: SendPendingWebhookDeliveriesInput!) {
-        sendPendingWebhookDeliveries(input: $input) { webhookSubscription { id status } userErrors { code field } }
-      }`,
-      variables: { input: { subscriptionId } },
-      headers: { 'X-Service-Schema-Version': version },
-    });
-    return body.data?.['sendPendingWebhookDeliveries'] ?? body.errors?.[0]?.extensions?.['code'];
-  }
+  const send = (subscriptionId: string) =>
+    mutate('sendPendingWebhookDeliveries', 'webhookSubscription { id status }', { subscriptionId });
 
   test('marks the subscription, once a minute', async () => {
     expect(await send(subscription.gid)).toEqual({
@@ -47,12 +33,11 @@ describe.each([
     expect(await send(subscription.gid)).toEqual(rejected('RATE_LIMITED'));
   });
 
-  test('finds no foreign, deleted or malformed subscription', async () => {
-    const other = name === 'partner' ? 'lender' : 'partner';
+  test('finds no foreign or deleted subscription', async () => {
+    const [other = missing()] = othersThan(name);
     const foreign = await insertSubscription(harness, other, harness.accounts[other]);
     expect(await send(foreign.gid)).toEqual(rejected('NOT_FOUND'));
     expect(await send('gid://service/WebhookSubscription/1')).toEqual(rejected('NOT_FOUND'));
-    expect(await send('nope')).toEqual(version === '2027-02-01' ? 'BAD_USER_INPUT' : rejected('NOT_FOUND'));
     await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${subscription.id}`);
     expect(await send(subscription.gid)).toEqual(rejected('NOT_FOUND'));
     const marked = 'select from webhook_subscription where send_pending_at is not null and id in';

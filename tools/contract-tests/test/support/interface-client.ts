@@ -1,4 +1,5 @@
-import type { SharedSystem } from '@deedwire/dev-environment/harness';
+import type { Harness, SharedSystem } from '@deedwire/dev-environment/harness';
+import { type InterfaceName, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { postGraphql } from '@deedwire/testing';
 
 interface UserError {
@@ -7,14 +8,31 @@ interface UserError {
   field: string[] | null;
 }
 
+type Served = Pick<SharedSystem, 'accounts' | 'urls'>;
+
+/** Starts interfaces of a harness, in this process. */
+export async function startInterfaces(
+  harness: Harness,
+  names: readonly InterfaceName[] = interfaceNames,
+  config: Parameters<Harness['startApi']>[1] = {},
+): Promise<Served> {
+  const urls: Record<InterfaceName, string> = perInterface(() => '');
+  for (const name of names) {
+    const api = await harness.startApi(name, config);
+    await api.whenReady;
+    urls[name] = `${api.url}${interfaces[name].path}/graphql`;
+  }
+  return { accounts: harness.accounts, urls };
+}
+
 /** The requests of one account to one version of its interface. */
-export function createInterfaceClient(t: SharedSystem, account: keyof SharedSystem['accounts'], date: string) {
+export function createInterfaceClient(t: Served, account: keyof Served['accounts'], date: string) {
   const name = t.accounts[account].interfaceName;
-  const send = <Result>(query: string, variables: object = {}) =>
+  const send = <Result>(query: string, variables: object = {}, headers: Record<string, string> = {}) =>
     postGraphql<Record<string, Result>>(t.urls[name], t.accounts[account].credential, {
       query,
       variables,
-      headers: { 'X-Service-Schema-Version': date },
+      headers: { 'X-Service-Schema-Version': date, ...headers },
     });
 
   async function request<Result>(query: string, variables: object = {}): Promise<Result> {

@@ -16,6 +16,12 @@ export const served = interfaceNames.flatMap((name) =>
   interfaceContracts[name].dates.map((date) => ({ account: name, date })),
 );
 
+/** The newest version of each interface: the code behind a webhook field is the same at every version. */
+export const newest = interfaceNames.map((name) => ({
+  account: name,
+  date: interfaceContracts[name].dates.at(-1) ?? '',
+}));
+
 /** The field of the SDL that is the calling account: `lender`. */
 export function accountField(name: InterfaceName): string {
   return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
