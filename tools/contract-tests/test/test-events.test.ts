@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { joinSharedSystem, otherKey, type SharedSystem } from '@deedwire/dev-environment/harness';
 import type { InterfaceName } from '@deedwire/domain';
-import { eventually, listen, missing, postGraphql } from '@deedwire/testing';
+import {
+  eventually,
+  missing,
+  postGraphql,
+  type ReceivedRequest,
+  type Receiver,
+  startReceiver,
+} from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { type WebhookEvent, webhookEventTypes } from '@deedwire/webhook-events';
-import { createWebhookReceiver, type HandlerContext } from '@deedwire/webhook-receiver';
-import { memoryStore } from '@deedwire/webhook-receiver/memory';
-import { nodeHandler } from '@deedwire/webhook-receiver/node';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createInterfaceClient } from './support/interface-client.ts';
-import { served } from './support/interface-contracts.ts';
+import { newest, served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 
@@ -59,51 +62,13 @@ function clientOf(account: keyof SharedSystem['accounts'], date: string) {
   };
 }
 
-interface Handled {
-  event: WebhookEvent;
-  context: Pick<HandlerContext<undefined>, 'id' | 'meta'>;
+async function openReceiver(): Promise<Receiver> {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  return receiver;
 }
 
-/** A receiver of the kit that handles every event. The first `failures` calls of a handler fail. */
-async function startReceiver({ failures = 0 } = {}) {
-  const webhookSecret = generateWebhookSecret();
-  const handled: Handled[] = [];
-  let calls = 0;
-  const handler = (event: WebhookEvent, { id, meta }: HandlerContext<undefined>): void => {
-    calls += 1;
-    if (calls <= failures) throw new Error('The receiver is not ready.');
-    handled.push({ event, context: { id, meta } });
-  };
-  const on = Object.fromEntries(
-    webhookEventTypes.map(({ type, versions }) => [
-      type,
-      Object.fromEntries(
-        versions.filter(({ status }) => status !== 'retired').map(({ version }) => [version, handler]),
-      ),
-    ]),
-  );
-  const receiver = createWebhookReceiver({
-    secrets: [webhookSecret],
-    store: memoryStore(),
-    on,
-    log: { warn: () => {}, error: () => {} },
-  });
-  const server = await listen(createServer(nodeHandler(receiver)));
-  onTestFinished(async () => {
-    await receiver.close();
-    await server.close();
-  });
-  return {
-    input: { callbackUrl: `http://127.0.0.1:${server.port}/webhooks`, webhookSecret },
-    handled,
-    /** Waits for this many calls that succeed. */
-    waitFor: (count: number) =>
-      eventually(() => {
-        if (handled.length < count) throw new Error(`${handled.length} of ${count} events were handled.`);
-        return handled;
-      }, 60_000),
-  };
-}
+const bodyOf = ({ body }: ReceivedRequest): { id: string } => JSON.parse(body.toString());
 
 function typicalData(type: string, version: string): unknown {
   const file = `../../../packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`;
@@ -119,49 +84,60 @@ const pinsOf = (name: InterfaceName) =>
       : [],
   );
 
-describe.each(served)('$account $date', ({ account, date }) => {
+describe.each(newest)('the $account interface', ({ account, date }) => {
   test('a test event of each type arrives once, at the pinned version, at this subscription only', async () => {
     const client = clientOf(account, date);
-    const other = await startReceiver();
+    const other = await openReceiver();
+    const webhookSecret = generateWebhookSecret();
     for (const pin of pinsOf(client.name)) {
-      const receiver = await startReceiver();
-      const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes: [pin] });
-      const otherId = await client.subscribe({ ...other.input, eventTypes: [pin] });
+      const receiver = await openReceiver();
+      const input = { callbackUrl: receiver.url, webhookSecret, eventTypes: [pin] };
+      const subscriptionId = await client.subscribe(input);
+      const otherId = await client.subscribe({ ...input, callbackUrl: other.url });
       const { webhookEventId, userErrors } = await client.send({ subscriptionId, eventType: pin.type });
       expect(userErrors).toEqual([]);
 
-      const [{ event, context } = missing()] = await receiver.waitFor(1);
-      expect(event).toEqual({
+      const [received = missing()] = await receiver.waitFor(1);
+      const { headers, body } = received;
+      expect(bodyOf(received)).toEqual({
         ...pin,
         id: webhookEventId,
         timestamp: expect.any(String),
         data: typicalData(pin.type, pin.version),
       });
-      expect(context.meta.unsigned).toEqual({ subscriptionId, sequence: 1, attempt: 1, isTest: true, isReplay: false });
+      expect(headers).toMatchObject({
+        'x-service-webhook-subscription-id': subscriptionId,
+        'x-service-webhook-sequence': '1',
+        'x-service-webhook-attempt': '1',
+        'x-service-webhook-test': 'true',
+      });
+      expect(headers).not.toHaveProperty('x-service-webhook-replay');
       const [delivery = missing()] = await eventually(async () => {
         const found = await client.deliveries(subscriptionId);
         expect(found).toMatchObject([{ status: 'DELIVERED' }]);
         return found;
       });
       expect(delivery).toEqual({
-        id: context.id,
+        id: verifyWebhook({ headers, body, secret: webhookSecret }).id,
         status: 'DELIVERED',
         isTest: true,
         sequenceNumber: 1,
         event: { id: webhookEventId, ...pin },
         delay: null,
-        attempts: [{ responseStatus: 200 }],
+        attempts: [{ responseStatus: 204 }],
       });
       expect(await client.deliveries(otherId)).toEqual([]);
     }
-    expect(other.handled).toEqual([]);
+    expect(other.deliveries).toEqual([]);
   });
 
   test('a repeated request with the same idempotency key sends one event', async () => {
     const client = clientOf(account, date);
-    const receiver = await startReceiver();
-    const eventTypes = [{ type: 'webhook.test' }];
-    const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes });
+    const receiver = await openReceiver();
+    const subscriptionId = await client.subscribe({
+      callbackUrl: receiver.url,
+      eventTypes: [{ type: 'webhook.test' }],
+    });
     const input = { subscriptionId, idempotencyKey: `test ${date}` };
     const results = await Promise.all([client.send(input), client.send(input), client.send(input)]);
     const ids = new Set(results.flatMap(({ webhookEventId }) => webhookEventId ?? []));
@@ -169,14 +145,16 @@ describe.each(served)('$account $date', ({ account, date }) => {
     expect(results.flatMap(({ userErrors }) => userErrors.map(({ code }) => code))).not.toContain('NOT_FOUND');
     // A later one would arrive after the next event, which has another key.
     const { webhookEventId: next } = await client.send({ subscriptionId });
-    const handled = await receiver.waitFor(2);
-    expect(handled.map(({ event }) => event.id)).toEqual([...ids, next]);
+    expect((await receiver.waitFor(2)).map((received) => bodyOf(received).id)).toEqual([...ids, next]);
   });
 
   test('no other account, of either interface, can send to a subscription', async () => {
     const client = clientOf(account, date);
-    const receiver = await startReceiver();
-    const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes: [{ type: 'webhook.test' }] });
+    const receiver = await openReceiver();
+    const subscriptionId = await client.subscribe({
+      callbackUrl: receiver.url,
+      eventTypes: [{ type: 'webhook.test' }],
+    });
     const others = served.flatMap((version) => [
       clientOf(otherKey(version.account), version.date),
       ...(version.account === account ? [] : [clientOf(version.account, version.date)]),
@@ -196,8 +174,9 @@ describe.each(served)('$account $date', ({ account, date }) => {
 
 test('a test event waits while the subscription is paused, and its retry is still a test', async () => {
   const client = clientOf('partner', '2026-11-01');
-  const receiver = await startReceiver({ failures: 1 });
-  const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes: [{ type: 'webhook.test' }] });
+  const receiver = await openReceiver();
+  receiver.onDelivery = (response) => response.writeHead(receiver.deliveries.length === 1 ? 500 : 204).end();
+  const subscriptionId = await client.subscribe({ callbackUrl: receiver.url, eventTypes: [{ type: 'webhook.test' }] });
   await client.pause(subscriptionId);
   const { webhookEventId } = await client.send({ subscriptionId });
   await eventually(async () =>
@@ -205,22 +184,23 @@ test('a test event waits while the subscription is paused, and its retry is stil
       { status: 'PENDING', isTest: true, delay: { reason: 'PAUSED' }, attempts: [] },
     ]),
   );
-  expect(receiver.handled).toEqual([]);
+  expect(receiver.deliveries).toEqual([]);
   await client.resume(subscriptionId);
-  const [{ event, context } = missing()] = await receiver.waitFor(1);
-  expect(event.id).toBe(webhookEventId);
-  expect(context.meta.unsigned).toMatchObject({ attempt: 2, isTest: true });
+  const [, retried = missing()] = await receiver.waitFor(2);
+  expect(bodyOf(retried).id).toBe(webhookEventId);
+  expect(retried.headers).toMatchObject({ 'x-service-webhook-attempt': '2', 'x-service-webhook-test': 'true' });
 });
 
 test('an event that reports a change is no test', async () => {
   const client = clientOf('partner', '2026-11-01');
-  const receiver = await startReceiver();
-  const subscriptionId = await client.subscribe({ ...receiver.input, eventTypes: [{ type: 'referral.created' }] });
+  const receiver = await openReceiver();
+  const eventTypes = [{ type: 'referral.created' }];
+  const subscriptionId = await client.subscribe({ callbackUrl: receiver.url, eventTypes });
   const { credential } = t.accounts.partner;
   await postGraphql(t.urls.partner, credential, {
     query: 'mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }',
   });
-  const [{ context } = missing()] = await receiver.waitFor(1);
-  expect(context.meta.unsigned.isTest).toBe(false);
+  const [{ headers } = missing()] = await receiver.waitFor(1);
+  expect(headers).not.toHaveProperty('x-service-webhook-test');
   expect(await client.deliveries(subscriptionId)).toMatchObject([{ isTest: false }]);
 });
