@@ -13,7 +13,7 @@ const harness = await forFile(createHarness(server));
 // The service allows 2.5 s for the database. The rest is for a busy machine; a TCP connection would wait for minutes.
 const boundMs = 8_000;
 
-test('returns 503 while the database accepts connections but does not respond, and recovers', async () => {
+test('returns 503 while the database accepts connections but does not respond, recovers, and stops without it', async () => {
   const service = await harness.startPartnerApi({ DATABASE_TIMEOUT_MS: 2_500 });
   await service.whenReady;
   const send = async (query: string) => {
@@ -37,7 +37,14 @@ test('returns 503 while the database accepts connections but does not respond, a
     thaw();
   }
   await eventually(async () => expect(await send(read)).toMatchObject({ status: 200 }));
-  await service.stop();
+  const thawAgain = await freezeServer(server.url);
+  try {
+    const refused = await Promise.all(Array.from({ length: 20 }, () => send(refer)));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+    await service.stop();
+  } finally {
+    thawAgain();
+  }
 });
 
 test('serves clients with a known key while the lookups of other credentials hang', async () => {
