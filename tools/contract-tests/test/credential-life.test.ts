@@ -56,6 +56,7 @@ test('a key is issued, used, rotated, expired and revoked, and the audit log sho
   // Issue: the client uses its first key, which would expire in a year.
   const nextYear = `${new Date().getUTCFullYear() + 1}-12-31`;
   const first = await operate<Credential>('credential', 'issue', ...account, '--expires', nextYear);
+  expect(Object.keys(first)).toEqual(['clientId', 'apiKey', 'organizationId']);
   await expectAccepted(first);
   await eventually(async () => expect((await listKeys())[0]?.lastUsedAt).not.toBeNull());
 
@@ -68,13 +69,18 @@ test('a key is issued, used, rotated, expired and revoked, and the audit log sho
   expect(Date.parse(firstKey?.expiresAt ?? '')).toBeLessThan(Date.now() + 3_600_000);
   expect(secondKey).toMatchObject({ keyId: keyIdOf(second), expiresAt: null });
 
+  const listed = await callOperator(env, 'credential', 'list', ...account);
+  expect(listed.stdout.split('\n')).toHaveLength(5);
+  for (const { apiKey } of [first, second]) expect(listed.stdout).not.toContain(apiKey.split('_')[3]);
+
   // Expire: the client has changed its key, so the old one is no longer needed.
   await operate('credential', 'expire', keyIdOf(first));
   const expired = await untilRefused(first);
   await expectAccepted(second);
 
   // Revoke: the second key has leaked.
-  await operate('credential', 'revoke', keyIdOf(second));
+  const revoking = await callOperator(env, 'credential', 'revoke', keyIdOf(second));
+  expect(revoking.stdout).toMatch(new RegExp(`^Revoked the key ${keyIdOf(second)} at 20\\S+Z\n$`));
   const revoked = await untilRefused(second);
   expect(revoked).toBe(expired);
   const neither = await callOperator(env, 'credential', 'rotate', keyIdOf(second));

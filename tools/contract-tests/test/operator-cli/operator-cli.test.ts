@@ -1,9 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createMigratedDatabase, callOperator, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { compileCache } from '@deedwire/testing';
@@ -19,9 +19,6 @@ async function operate(...commandArguments: string[]): Promise<Record<string, un
   expect(result).toMatchObject({ exitCode: 0, stderr: '' });
   return JSON.parse(result.stdout);
 }
-
-const createPartner = (): Promise<string> => createAccount('partner');
-const createLender = (): Promise<string> => createAccount('lender');
 
 async function createAccount(noun: 'lender' | 'partner'): Promise<string> {
   const organization = await operate('organization', 'create', '--name', 'Harbour');
@@ -74,26 +71,8 @@ describe('deedwire-operator', () => {
     expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: The team member ${memberId} does not exist.\n` });
   });
 
-  test('issues a credential, lists it without its secret and revokes it', async () => {
-    const account = ['--interface', 'partner', '--account', await createPartner()];
-    const issued = await operate('credential', 'issue', ...account);
-    expect(Object.keys(issued)).toEqual(['clientId', 'apiKey', 'organizationId']);
-    const second = await operate('credential', 'issue', ...account, '--client', String(issued['clientId']));
-    expect(second['clientId']).toBe(issued['clientId']);
-
-    const listed = await callOperator(env, 'credential', 'list', ...account);
-    expect(listed.stdout.split('\n')).toHaveLength(4);
-    expect(listed.stdout).not.toContain(String(issued['apiKey']));
-
-    const [, , keyId = ''] = String(issued['apiKey']).split('_');
-    const revoked = await callOperator(env, 'credential', 'revoke', keyId);
-    expect(revoked.stdout).toMatch(new RegExp(`^Revoked the key ${keyId} at 20\\S+Z\n$`));
-    const [first] = JSON.parse((await callOperator(env, 'credential', 'list', ...account, '--json')).stdout);
-    expect(first).toMatchObject({ keyId, revokedAt: expect.any(String) });
-  });
-
   test('pins a new client to the current or the given version, and changes the pin', async () => {
-    const account = ['--interface', 'lender', '--account', await createLender()];
+    const account = ['--interface', 'lender', '--account', await createAccount('lender')];
     const { clientId } = await operate('credential', 'issue', ...account);
     await operate('credential', 'issue', ...account, '--schema-version', '2027-02-01');
     const pins = async () => {
@@ -122,7 +101,7 @@ describe('deedwire-operator', () => {
   });
 
   test('sets the limit of a client, and rejects numbers that are no limits', async () => {
-    const account = ['--interface', 'lender', '--account', await createLender()];
+    const account = ['--interface', 'lender', '--account', await createAccount('lender')];
     const clientId = String((await operate('credential', 'issue', ...account))['clientId']);
     const setLimit = (maximum: string, restoreRate: string, id = clientId) =>
       callOperator(env, 'client', 'set-limit', id, '--maximum', maximum, '--restore-rate', restoreRate);
@@ -163,7 +142,7 @@ describe('deedwire-operator', () => {
   });
 
   test('converts a referral once, declines another and lists both', async () => {
-    const partner = ['--partner', await createPartner()];
+    const partner = ['--partner', await createAccount('partner')];
     const { id: convertible } = await operate('referral', 'create', ...partner, '--client-name', 'Client 1');
     const { id: declinable } = await operate(
       'referral',
@@ -345,16 +324,12 @@ describe('the command line', () => {
   );
 
   test('the help marks required options', async () => {
-    const { stdout } = await callOperator(env, 'partner', 'create', '--help');
+    const { stdout, ...rest } = await callOperator(env, 'partner', 'create', '--help');
+    expect(rest).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(
       /--organization <gid> +\(required\) the organization\n +--name <name> +\(required\) the name/,
     );
     expect((await callOperator(env, 'delivery', 'list', '--help')).stdout).not.toContain('(required)');
-  });
-
-  test('exits 0 and prints help to standard output for --help', async () => {
-    const result = await callOperator(env, 'credential', 'issue', '--help');
-    expect(result).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('--interface') });
   });
 
   test('the help of every verb fits 80 columns', async () => {
@@ -374,32 +349,12 @@ describe('the command line', () => {
 describe('the process', () => {
   const main = join(import.meta.dirname, '../../../../apps/operator-cli/src/main.ts');
 
-  /** It inherits no setting from this process. */
-  function spawnOperator(variables: Record<string, string>, ...commandArguments: string[]): Promise<OperatorResult> {
-    const nodeArguments = ['--conditions=deedwire-source', main, ...commandArguments];
-    const child = spawn(process.execPath, nodeArguments, { env: { ...variables, ...compileCache } });
-    const output = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-    return new Promise((resolve, reject) => {
-      child.on('error', reject);
-      child.on('close', (exitCode) => resolve({ exitCode: exitCode ?? -1, ...output }));
-    });
-  }
-
-  test('exits 0 with the result on standard output', async () => {
-    const result = await spawnOperator(env, 'organization', 'create', '--name', 'Harbour');
-    expect(result).toEqual({
-      exitCode: 0,
-      stdout: expect.stringMatching(/^Created the organization Harbour: gid:\/\/service\/Organization\/\d+\n$/),
-      stderr: '',
-    });
-  });
-
   test('exits 1 with all configuration errors on standard error', async () => {
-    const result = await spawnOperator({ DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!' }, 'delivery', 'list');
-    expect(result).toEqual({
-      exitCode: 1,
+    const args = ['--conditions=deedwire-source', main, 'delivery', 'list'];
+    // It inherits no setting from this process.
+    const wrong = { DATABASE_URL: 'mysql://x', GID_NAMESPACE: 'No!', ...compileCache };
+    await expect(promisify(execFile)(process.execPath, args, { env: wrong })).rejects.toMatchObject({
+      code: 1,
       stdout: '',
       stderr: expect.stringMatching(/DATABASE_URL must[\s\S]*GID_NAMESPACE must/),
     });
@@ -409,13 +364,5 @@ describe('the process', () => {
     const command = `("${process.execPath}" --conditions=deedwire-source "${main}" --help; echo "exit code $?" >&2) | true`;
     const { stderr } = await promisify(execFile)('sh', ['-c', command]);
     expect(stderr).toBe('exit code 141\n');
-  });
-
-  test('exits 2 with an error on standard error for an unknown noun', async () => {
-    expect(await spawnOperator(env, 'referal', 'list')).toEqual({
-      exitCode: 2,
-      stdout: '',
-      stderr: "error: unknown command 'referal'\n(Did you mean referral?)\nSee: deedwire-operator --help\n",
-    });
   });
 });
