@@ -36,7 +36,7 @@ for (const firstName of ['Ada', 'Ben', 'Chloé']) {
 const accountId = lender.id.split('/').at(-1) ?? '';
 
 /** Runs a query as the lender, and counts the statements. */
-async function run(version: string, query: string) {
+async function statementsOf(version: string, query: string): Promise<number> {
   const schema = lenderInterface.contract.versions.find((each) => each.version === version)?.schema;
   if (!schema) throw new Error(`There is no version ${version}.`);
   let statements = 0;
@@ -50,12 +50,9 @@ async function run(version: string, query: string) {
     caller: { interfaceName: 'lender', accountId: toRecordId(accountId), clientId: 'client' },
     actions: { gidNamespace: 'service', store: counting, lenders: createLenderReader(counting) },
   };
-  const { data, errors } = await execute({ schema, document: parse(query), contextValue });
-  expect(errors).toBeUndefined();
-  return { data: JSON.parse(JSON.stringify(data)), statements };
+  expect(await execute({ schema, document: parse(query), contextValue })).not.toHaveProperty('errors');
+  return statements;
 }
-
-const names = ['Ada', 'Ben', 'Chloé'].map((firstName) => ({ firstName }));
 
 test.each([
   ['the id', '2026-11-01', '{ lender { id } }', 0],
@@ -70,15 +67,5 @@ test.each([
     1,
   ],
 ])('reads %s of a lender in at most one statement (%s)', async (_, version, query, expected) => {
-  expect((await run(version, query)).statements).toBe(expected);
-});
-
-test('returns the lender and its members', async () => {
-  expect((await run('2026-11-01', '{ lender { name members { firstName } } }')).data).toEqual({
-    lender: { name: 'Northwind', members: names },
-  });
-  const query = '{ lender { name members(first: 2) { nodes { firstName } pageInfo { hasNextPage } } } }';
-  expect((await run('2027-02-01', query)).data).toEqual({
-    lender: { name: 'Northwind', members: { nodes: names.slice(0, 2), pageInfo: { hasNextPage: true } } },
-  });
+  expect(await statementsOf(version, query)).toBe(expected);
 });
