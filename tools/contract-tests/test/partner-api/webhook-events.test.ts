@@ -3,7 +3,7 @@ import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
 import { createStore } from '@deedwire/store';
-import { type Credential, postGraphql, startReceiver } from '@deedwire/testing';
+import { type Credential, credentialHeaders, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -511,9 +511,7 @@ describe('a request that waits', () => {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
-        'X-Service-Client-Id': harness.accounts.partner.credential.clientId,
-        'X-Service-API-Key': harness.accounts.partner.credential.apiKey,
-        'X-Service-Organization-Id': harness.accounts.partner.credential.organizationId,
+        ...credentialHeaders(harness.accounts.partner.credential),
       },
       body: JSON.stringify({ query, variables: { id: subscription.gid, waitSeconds: 20 } }),
       signal: controller.signal,
