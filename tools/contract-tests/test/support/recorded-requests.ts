@@ -200,6 +200,8 @@ export function recordedRequests(sender: Sender): ReadonlyMap<string, Buffer> {
     ...Object.entries(bodies).map(([name, sent]): [string, Buffer] => [name, send({ body: sent })]),
     ['invalid UTF-8', send({ body: Buffer.from([0x22, 0xc3, 0x28, 0x22]) })],
     ...Object.entries(documents).map(([name, query]): [string, Buffer] => [name, send({ body: { query } })]),
+    ['a method and the newer media type', send({ method: 'PUT', headers: { Accept: newer } })],
+    ['a broken body and the newer media type', send({ headers: { Accept: newer }, body: '{' })],
     ['an error and the newer media type', send({ headers: { Accept: newer }, body: { query: '{' } })],
     ['variables and the newer media type', send({ headers: { Accept: newer }, body: { query: withId } })],
     ['a hash and the newer media type', send({ headers: { Accept: newer }, body: { extensions: persistedQuery } })],
