@@ -1,6 +1,7 @@
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import { postGraphql, startReceiver } from '@deedwire/testing';
+import { startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 
 /** Behind a transaction pooler, an app keeps the first one for its sessions, and names the others. */
 const settings = [
@@ -24,39 +25,20 @@ test('subscribes, creates, receives and reads in a database with other settings'
   });
   const name = new URL(harness.database.databaseUrl).pathname.slice(1);
   for (const setting of settings) await harness.sql(`alter database "${name}" set ${setting}`);
-  const api = await harness.startPartnerApi();
-  await api.whenReady;
+  const { mutate } = createInterfaceClient(await startInterfaces(harness, ['partner']), 'partner', '2026-11-01');
   await harness.startWorker();
 
-  const request = async (query: string, input: object): Promise<Record<string, unknown>> => {
-    const url = `${api.url}/partners/graphql`;
-    const { body } = await postGraphql(url, harness.accounts.partner.credential, { query, variables: { input } });
-    expect(body.errors).toBeUndefined();
-    return body.data ?? {};
-  };
   const eventTypes = [{ type: 'referral.created' }];
-  const subscribed = await request(
-    `mutation ($input: CreateWebhookSubscriptionInput!) {
-      createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
-    }`,
-    { callbackUrl: receiver.url, eventTypes },
-  );
-  expect(subscribed['createWebhookSubscription']).toMatchObject({ userErrors: [] });
-  const listening = await request(
-    `mutation ($input: CreateWebhookListenerInput!) {
-      createWebhookListener(input: $input) { webhookListener { id } userErrors { message } }
-    }`,
-    { eventTypes },
-  );
-  expect(listening['createWebhookListener']).toMatchObject({ userErrors: [] });
+  const input = { callbackUrl: receiver.url, eventTypes };
+  const userErrors: object[] = [];
+  expect(await mutate('createWebhookSubscription', 'webhookSubscription { id }', input)).toMatchObject({ userErrors });
+  expect(await mutate('createWebhookListener', 'webhookListener { id }', { eventTypes })).toMatchObject({ userErrors });
   const startMs = Date.now();
-  const created = await request(
-    `mutation ($input: CreateReferralInput!) {
-      createReferral(input: $input) { referral { id createdAt note clientEmail } userErrors { message } }
-    }`,
-    { clientName: 'Ada' },
-  );
-  expect(created['createReferral']).toMatchObject({ referral: { note: null, clientEmail: null }, userErrors: [] });
+  const fields = 'referral { id createdAt note clientEmail }';
+  expect(await mutate('createReferral', fields, { clientName: 'Ada' })).toMatchObject({
+    referral: { note: null, clientEmail: null },
+    userErrors,
+  });
 
   const [delivery] = await receiver.waitFor(1);
   const event = JSON.parse(String(delivery?.body));

@@ -1,7 +1,8 @@
 import { startTestSystem } from '@deedwire/dev-environment/harness';
-import { type ConnectProxy, eventually, postGraphql, startConnectProxy, startReceiver } from '@deedwire/testing';
+import { type ConnectProxy, eventually, startConnectProxy, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, test } from 'vitest';
+import { createInterfaceClient } from './support/interface-client.ts';
 
 // The apps as processes: the handshake of an interface and the deliveries of the worker go through a proxy that wants a password.
 
@@ -26,48 +27,22 @@ afterAll(async () => {
   await proxy.close();
 });
 
-const create = /* GraphQL */ `
-  mutation ($input: CreateWebhookSubscriptionInput!) {
-    createWebhookSubscription(input: $input) {
-      webhookSubscription {
-        id
-      }
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const sendTest = /* GraphQL */ `
-  mutation ($input: SendTestWebhookEventInput!) {
-    sendTestWebhookEvent(input: $input) {
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-
-interface Data {
-  createWebhookSubscription: { webhookSubscription: { id: string } | null; userErrors: object[] };
-}
-
-async function ask(query: string, variables: object) {
-  const { body } = await postGraphql<Data>(t.urls.partner, t.accounts.partner.credential, { query, variables });
-  return body;
-}
+const { mutate } = createInterfaceClient(t, 'partner', '2026-11-01');
+const create = (callbackUrl: string) =>
+  mutate<{ webhookSubscription: { id: string } }>('createWebhookSubscription', 'webhookSubscription { id }', {
+    callbackUrl,
+    eventTypes: [{ type: 'referral.created' }],
+  });
+const sendTest = (subscriptionId: string) =>
+  mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId, eventType: 'referral.created' });
 
 test('handshakes and deliveries go through the proxy; while it is down, changes get 503 and deliveries wait', async () => {
-  const variables = { input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] } };
-  const { data } = await ask(create, variables);
-  expect(data?.createWebhookSubscription.userErrors).toEqual([]);
+  const { webhookSubscription, userErrors } = await create(receiver.url);
+  expect(userErrors).toEqual([]);
   expect(receiver.handshakes).toHaveLength(1);
-  const sent = {
-    input: { subscriptionId: data?.createWebhookSubscription.webhookSubscription?.id, eventType: 'referral.created' },
-  };
   // Otherwise the next attempt could use this tunnel just before the end of the proxy reaches the worker, and would count.
   receiver.onDelivery = (response) => void response.writeHead(204, { connection: 'close' }).end();
-  expect((await ask(sendTest, sent)).errors).toBeUndefined();
+  await sendTest(webhookSubscription.id);
   await receiver.waitFor(1);
   // The end of the proxy could overtake the response.
   await eventually(async () =>
@@ -78,9 +53,8 @@ test('handshakes and deliveries go through the proxy; while it is down, changes 
 
   const { port } = proxy;
   await proxy.close();
-  const refused = await ask(create, { input: { ...variables.input, callbackUrl: `${receiver.url}?2` } });
-  expect(refused.errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
-  await ask(sendTest, sent);
+  await expect(create(`${receiver.url}?2`)).rejects.toThrow('SERVICE_UNAVAILABLE');
+  await sendTest(webhookSubscription.id);
   await eventually(() => expect(lines.filter((line) => line.includes('"proxy-failed"'))).not.toEqual([]));
   proxy = await startConnectProxy({ port });
   await receiver.waitFor(2);

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateApiKey } from '@deedwire/auth';
 import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/harness';
-import { interfaceNames, interfaces } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { killOperator, operatorAt } from '../support/cells/operator-process.ts';
 import { freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
+import { startInterfaces } from '../support/interface-client.ts';
 
 // The first account of each interface belongs to one organization, which leaves, and the others to another one.
 
@@ -93,14 +94,9 @@ test('requests of a pruned account get what strangers get, and those of others t
   expect(dryRun.stdout).toMatch(/^webhook_delivery +0\.\d *$/m);
   expect(await hashTables(harness)).toEqual(before);
 
-  const urls: Record<string, string> = {};
-  for (const name of interfaceNames) {
-    const api = await harness.startApi(name);
-    await api.whenReady;
-    urls[name] = `${api.url}${interfaces[name].path}/graphql`;
-  }
-  const send = async (name: string, credential: Credential) => {
-    const { status, body, headers } = await postGraphql(urls[name] ?? '', credential, { query: '{ __typename }' });
+  const { urls } = await startInterfaces(harness);
+  const send = async (name: InterfaceName, credential: Credential) => {
+    const { status, body, headers } = await postGraphql(urls[name], credential, { query: '{ __typename }' });
     const compared = [...headers].filter(([header]) => !['date', 'x-request-id'].includes(header));
     return {
       status,

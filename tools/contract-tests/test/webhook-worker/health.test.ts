@@ -1,7 +1,8 @@
 import { pauseWebhookSubscription, resumeWebhookSubscription } from '@deedwire/actions';
 import type { Harness } from '@deedwire/dev-environment/harness';
-import { eventually, missing, postGraphql } from '@deedwire/testing';
+import { eventually, missing } from '@deedwire/testing';
 import { expect } from 'vitest';
+import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
 import { test } from './fixtures.ts';
 
 interface Shown {
@@ -22,21 +23,12 @@ interface Shown {
 
 /** Reads health and statistics over HTTP. */
 async function startApi(harness: Harness): Promise<(id: string) => Promise<Shown>> {
-  const api = await harness.startPartnerApi();
-  await api.whenReady;
-  const { credential } = harness.accounts.partner;
-  return async (id) => {
-    const query = `query ($id: ID!) { webhookSubscription(id: $id) {
-      health { state consecutiveFailures failingSince lastFailureAt lastFailure { responseStatus deliveryId } lastDeliveredAt breakerOpenUntil pendingCount }
-      statistics(hours: 2) { deliveredCount failedAttemptCount failedCount longestWaitSeconds }
-    } }`;
-    const { body } = await postGraphql<{ webhookSubscription: Shown }>(`${api.url}/partners/graphql`, credential, {
-      query,
-      variables: { id },
-    });
-    expect(body.errors).toBeUndefined();
-    return body.data?.webhookSubscription ?? missing();
-  };
+  const { request } = createInterfaceClient(await startInterfaces(harness, ['partner']), 'partner', '2026-11-01');
+  const query = `query ($id: ID!) { webhookSubscription(id: $id) {
+    health { state consecutiveFailures failingSince lastFailureAt lastFailure { responseStatus deliveryId } lastDeliveredAt breakerOpenUntil pendingCount }
+    statistics(hours: 2) { deliveredCount failedAttemptCount failedCount longestWaitSeconds }
+  } }`;
+  return (id) => request<Shown>(query, { id });
 }
 
 /** Of two hours, because a test can begin in one and end in the next. */

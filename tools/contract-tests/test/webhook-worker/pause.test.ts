@@ -1,34 +1,23 @@
 import type { ServerResponse } from 'node:http';
 import type { Harness } from '@deedwire/dev-environment/harness';
-import { eventually, postGraphql } from '@deedwire/testing';
+import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
+import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
 import { test } from './fixtures.ts';
 
 type Change = (mutation: 'pause' | 'resume', id: string) => Promise<unknown>;
 
-interface Result {
-  webhookSubscription: { pausedReason: string | null } | null;
-  userErrors: object[];
-}
-
 /** Pauses and resumes over HTTP. Returns the reason for which the subscription is then paused. */
 async function startApi(harness: Harness): Promise<Change> {
-  const api = await harness.startPartnerApi();
-  await api.whenReady;
-  const { credential } = harness.accounts.partner;
+  const { mutate } = createInterfaceClient(await startInterfaces(harness, ['partner']), 'partner', '2026-11-01');
   return async (mutation, id) => {
-    const name = `${mutation}WebhookSubscription`;
-    const input = `${mutation === 'pause' ? 'Pause' : 'Resume'}WebhookSubscriptionInput!`;
-    const query = `mutation ($input: ${input}) {
-      ${name}(input: $input) { webhookSubscription { pausedReason } userErrors { code } }
-    }`;
-    const { body } = await postGraphql<Record<string, Result>>(`${api.url}/partners/graphql`, credential, {
-      query,
-      variables: { input: { id } },
-    });
-    const result = body.data?.[name];
-    expect(result?.userErrors).toEqual([]);
-    return result?.webhookSubscription?.pausedReason;
+    const { webhookSubscription, userErrors } = await mutate<{ webhookSubscription: { pausedReason: string | null } }>(
+      `${mutation}WebhookSubscription`,
+      'webhookSubscription { pausedReason }',
+      { id },
+    );
+    expect(userErrors).toEqual([]);
+    return webhookSubscription.pausedReason;
   };
 }
 
