@@ -1,15 +1,8 @@
 import { retryWebhookDelivery, updateLender } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/harness';
-import {
-  connect,
-  type Connection,
-  eventually,
-  missing,
-  postGraphql,
-  type Receiver,
-  startReceiver,
-} from '@deedwire/testing';
+import { createTestAccounts, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { connect, type Connection, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished } from 'vitest';
+import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
 import { test } from './fixtures.ts';
 
 // An attacker who has stolen the database login of the lender API, while a worker runs, can do nothing to partners.
@@ -17,27 +10,31 @@ import { test } from './fixtures.ts';
 interface Attack {
   /** A session of the login. */
   login: Connection;
+  /** A partner. */
+  victim: TestAccount;
   /** The account and the subscription of the attacker. */
   accountId: string;
   subscriptionId: string;
   receiver: Receiver;
-  /** The account, the subscription, a delivery and its event of a partner. */
+  /** The account, the subscription, a delivery and its event of the partner. */
   foreign: Record<'accountId' | 'subscriptionId' | 'deliveryId' | 'eventId', string>;
   /** Resolves once the worker has done all that was queued, and delivered one more event to the attacker, as it should. */
   settle: () => Promise<void>;
 }
 
-async function attack(harness: Harness, partner: Receiver): Promise<Attack> {
-  const { accounts, operator } = harness;
-  const { accountId } = accounts.lender;
-  await harness.startWorker();
-  await harness.subscribe(partner.url, ['referral.created']);
-  await harness.refer(1);
-  await eventually(async () => expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED' }]));
+async function attack(harness: Harness, { url }: Receiver): Promise<Attack> {
+  const { operator } = harness;
+  const accounts = await createTestAccounts(operator);
+  const { lender, partner: victim } = accounts;
+  const { accountId } = lender;
+  await harness.subscribe(url, ['referral.created'], victim);
+  await harness.refer(1, victim);
+  await eventually(async () => expect(await harness.deliveries(victim)).toMatchObject([{ status: 'DELIVERED' }]));
   const [foreign = {}] = await harness.sql(
     `select account_id::text as "accountId", subscription_id::text as "subscriptionId", id::text as "deliveryId",
        event_id::text as "eventId"
-     from webhook_delivery`,
+     from webhook_delivery where account_id = $1`,
+    [victim.accountId],
   );
 
   const receiver = await startReceiver();
@@ -46,30 +43,25 @@ async function attack(harness: Harness, partner: Receiver): Promise<Attack> {
     await login.close();
     await receiver.close();
   });
-  const api = await harness.startLenderApi();
-  await api.whenReady;
-  const query = `mutation ($url: String!) {
-    createWebhookSubscription(input: { callbackUrl: $url, eventTypes: [{ type: "lender.updated" }] }) {
-      userErrors { message }
-    }
-  }`;
-  const { body } = await postGraphql(`${api.url}/lenders/graphql`, accounts.lender.credential, {
-    query,
-    variables: { url: receiver.url },
-  });
-  expect(body.data).toEqual({ createWebhookSubscription: { userErrors: [] } });
-  const [own] = await login.run('select id::text from webhook_subscription');
+  const { urls } = await startInterfaces(harness, ['lender']);
+  const { mutate } = createInterfaceClient({ accounts, urls }, 'lender', '2026-11-01');
+  const { webhookSubscription: own } = await mutate<{ webhookSubscription: { id: string } }>(
+    'createWebhookSubscription',
+    'webhookSubscription { id }',
+    { callbackUrl: receiver.url, eventTypes: [{ type: 'lender.updated' }] },
+  );
 
   let settled = 0;
   return {
     login,
+    victim,
     accountId,
-    subscriptionId: String(own?.['id']),
+    subscriptionId: own.id.split('/').at(-1) ?? '',
     receiver,
     foreign: foreign as Attack['foreign'],
     async settle() {
       settled += 1;
-      await updateLender(operator, { lenderId: accounts.lender.id, name: `Name ${settled}` });
+      await updateLender(operator, { lenderId: lender.id, name: `Name ${settled}` });
       await receiver.waitFor(settled);
       await eventually(async () => expect(await harness.sql('select from webhook_event_queue')).toEqual([]));
     },
@@ -82,13 +74,13 @@ const insertRetry = `
   insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
   values ($1, 'lender', $2, $3, false, 1, $3, $3::bigint + 1, $3::bigint - 1)`;
 
-test('it cannot ask for the delivery of a partner, who can still retry it', async ({ harness, receiver: partner }) => {
-  const { login, accountId, subscriptionId, foreign } = await attack(harness, partner);
+test('it cannot ask for the delivery of a partner, who can still retry it', async ({ shared, receiver: partner }) => {
+  const { login, victim, accountId, subscriptionId, foreign } = await attack(shared, partner);
   await expect(login.run(insertRetry, [accountId, subscriptionId, foreign.deliveryId])).rejects.toThrow(
     `The subscription ${subscriptionId} has no delivery ${foreign.deliveryId}.`,
   );
-  const [delivery] = await harness.deliveries();
-  const { userErrors } = await retryWebhookDelivery(harness.partnerApi, harness.accounts.partner, {
+  const [delivery] = await shared.deliveries(victim);
+  const { userErrors } = await retryWebhookDelivery(shared.partnerApi, victim, {
     id: delivery?.id ?? missing(),
   });
   expect(userErrors).toEqual([]);
@@ -96,17 +88,18 @@ test('it cannot ask for the delivery of a partner, who can still retry it', asyn
 });
 
 test('the worker sends the delivery of a partner to no other account, whatever id a retry names', async ({
-  harness,
+  shared,
   receiver: partner,
 }) => {
-  const { accountId, subscriptionId, receiver, foreign, settle } = await attack(harness, partner);
+  const { accountId, subscriptionId, receiver, foreign, settle } = await attack(shared, partner);
   // As a login could before the database refused it.
-  await harness.sql(insertRetry, [accountId, subscriptionId, foreign.deliveryId]);
-  await harness.sql(
+  await shared.sql(insertRetry, [accountId, subscriptionId, foreign.deliveryId]);
+  await shared.sql(
     `insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, 'lender', $2)`,
     [accountId, subscriptionId],
   );
-  const ended = () => harness.sql('select queued, skipped from webhook_replay where ended_at is not null');
+  const replays = 'select queued, skipped from webhook_replay where ended_at is not null and account_id = $1';
+  const ended = () => shared.sql(replays, [accountId]);
   await eventually(async () => expect(await ended()).toHaveLength(1));
   await settle();
   expect(await ended()).toEqual([{ queued: 0, skipped: 0 }]);
@@ -115,12 +108,14 @@ test('the worker sends the delivery of a partner to no other account, whatever i
 });
 
 test('an event or a subscription of a partner in the queue of the lender leads to nothing', async ({
-  harness,
+  shared,
   receiver: partner,
 }) => {
-  const { login, accountId, subscriptionId, receiver, foreign, settle } = await attack(harness, partner);
+  const { login, victim, accountId, subscriptionId, receiver, foreign, settle } = await attack(shared, partner);
   await settle();
-  const [own] = await harness.sql(`select event_id::text as id from webhook_delivery where interface = 'lender'`);
+  const [own] = await shared.sql('select event_id::text as id from webhook_delivery where account_id = $1', [
+    accountId,
+  ]);
   await login.run(
     `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
      values ($1, 'lender', 'referral.created', '2026-11-01')`,
@@ -140,31 +135,31 @@ test('an event or a subscription of a partner in the queue of the lender leads t
   await settle();
   expect(typesOf(receiver)).toEqual(['lender.updated', 'lender.updated']);
   expect(partner.deliveries).toHaveLength(1);
-  await harness.refer(1);
+  await shared.refer(1, victim);
   await partner.waitFor(2);
 });
 
 test('it marks no subscription of a partner, and a mark in the future stops nothing', async ({
-  harness,
+  shared,
   receiver: partner,
 }) => {
-  const { login, subscriptionId, foreign, settle } = await attack(harness, partner);
+  const { login, subscriptionId, foreign, settle } = await attack(shared, partner);
   const mark = (time: string) =>
     login.run(`update webhook_subscription set hastened_at = ${time}, send_pending_at = ${time} returning id::text`);
   await expect(mark(`'infinity'`)).rejects.toThrow('violates check constraint');
   for (const time of ['clock_timestamp()', `'9999-12-31Z'`]) {
-    expect(await mark(time)).toEqual([{ id: subscriptionId }]);
+    expect(await mark(time)).toContainEqual({ id: subscriptionId });
     await settle();
   }
   expect(
-    await harness.sql('select hastened_at, send_pending_at from webhook_subscription where id = $1', [
+    await shared.sql('select hastened_at, send_pending_at from webhook_subscription where id = $1', [
       foreign.subscriptionId,
     ]),
   ).toEqual([{ hastened_at: null, send_pending_at: null }]);
 });
 
-test('no row of it ends a worker, or stops one', async ({ harness, receiver: partner }) => {
-  const { login, accountId, subscriptionId, settle } = await attack(harness, partner);
+test('no row of it ends a worker, or stops one', async ({ shared, receiver: partner }) => {
+  const { login, victim, accountId, subscriptionId, settle } = await attack(shared, partner);
   const bound = 'violates check constraint';
   const replay = (types: string) =>
     `insert into webhook_replay (account_id, interface, subscription_id, event_types, only_failed, per_second, from_id, until_id, last_id)
@@ -190,6 +185,6 @@ test('no row of it ends a worker, or stops one', async ({ harness, receiver: par
   ] as const)
     await expect(login.run(statement)).rejects.toThrow(refusal);
   await settle();
-  await harness.refer(1);
+  await shared.refer(1, victim);
   await partner.waitFor(2);
 });
