@@ -77,6 +77,8 @@ test('deletes a listener 24 hours after its last read, and numbers no event for 
   await eventually(async () => expect(await listed(harness)).toMatchObject([{ lastSequence: 1 }]));
   expect(await rowsOf(harness, unread)).toMatchObject({ webhook_delivery: 0, webhook_pending_delivery: 0 });
   await eventually(async () => expect(await harness.sql('select from webhook_deleted_backlog')).toEqual([]));
+  const pins = 'select distinct subscription_id::text as id from webhook_subscription_event_type where event_type = $1';
+  expect(await harness.sql(pins, ['webhook.test'])).toEqual([{ id: read.id.split('/').at(-1) }]);
   const [entry] = (await listAuditEntries(harness.operator, { limit: 10 })).filter(
     ({ action }) => action === 'webhook_listener.expire',
   );
