@@ -1,29 +1,22 @@
 import { convertReferral } from '@deedwire/actions';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import { acknowledge, missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { acknowledge, missing, postGraphql, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
+import { subscribe } from './support/subscribe.ts';
 
-let t: TestSystem;
-let receiver: Receiver;
-let secret: string;
-
-beforeEach(async () => {
-  t = await startTestSystem({
+const t = await forFile(
+  startTestSystem({
     apps: ['partner-api', 'webhook-worker'],
     appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
-  });
-  receiver = await startReceiver();
-  const { createWebhookSubscription } = await t.partner.request(operations.SubscribeDocument, {
-    input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] },
-  });
-  secret = createWebhookSubscription.webhookSecret ?? '';
-});
-
-afterEach(async () => {
-  await t.close();
-  await receiver.close();
+  }),
+);
+const receiver = await forFile(startReceiver());
+const { secret } = await subscribe(t.partner, {
+  callbackUrl: receiver.url,
+  eventTypes: [{ type: 'referral.converted' }],
 });
 
 interface Shown {

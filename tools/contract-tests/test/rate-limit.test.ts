@@ -196,33 +196,17 @@ describe('a client without points', () => {
   });
 });
 
-/** Another session holds the locks of a statement until `work` ends. It begins when a session waits for them. */
-async function whileLocked(statement: string, begin: () => unknown, work: () => Promise<unknown>): Promise<void> {
+test('the first operation of a client waits for its points while the database is slow, even if they are more than a process spends in advance', async () => {
+  const credential = await newClient(2_000, 200);
   const [holder, observer] = [await connect(harness.database.databaseUrl), await connect(harness.database.databaseUrl)];
-  try {
-    await holder.run('begin');
-    await holder.run(statement);
-    begin();
-    await untilBlocked(observer);
-    await work();
-  } finally {
-    await Promise.all([holder.close(), observer.close()]);
-  }
-}
-
-describe('while the database is slow', () => {
-  test('the first operation of a client waits for its points, even if they are more than a process spends in advance', async () => {
-    const credential = await newClient(2_000, 200);
-    let sent: Promise<Response> | undefined;
-    await whileLocked(
-      'select from cost_bucket for update',
-      () => (sent = send(credential, broad)),
-      () => sleep(1_500),
-    );
-    const response = await sent;
-    expect(response?.status).toBe(200);
-    expect(response?.body.extensions?.cost.throttleStatus.currentlyAvailable).toBeGreaterThan(1_900);
-  });
+  await holder.run('begin; select from cost_bucket for update');
+  const sent = send(credential, broad);
+  await untilBlocked(observer);
+  await sleep(1_500);
+  await Promise.all([holder.close(), observer.close()]);
+  const { status, body } = await sent;
+  expect(status).toBe(200);
+  expect(body.extensions?.cost.throttleStatus.currentlyAvailable).toBeGreaterThan(1_900);
 });
 
 test('mutations and handshakes cost points', async () => {

@@ -1,36 +1,33 @@
 import { createHarness } from '@deedwire/dev-environment/harness';
-import { type Client, connect, createClient, eventually, startReceiver } from '@deedwire/testing';
+import { connect, eventually, startReceiver } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { replayFailed } from './support/replay.ts';
+import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 import { storeFailures } from './support/store-failures.ts';
-import { subscribe } from './support/subscribe.ts';
 
 // `pnpm bench replay` measures the same at full size: 100,000 deliveries.
 const failures = 300;
 /** Of 16 requests, a replay uses at most 8. */
 const replayedMax = 8;
 
-async function refer(client: Client, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) {
-    const { createReferral } = await client.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
-    expect(createReferral.userErrors).toEqual([]);
-  }
+type Requests = ReturnType<typeof createInterfaceClient>;
+
+async function refer({ mutate }: Requests, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1)
+    expect(await mutate('createReferral', 'referral { id }', { clientName: 'Ada' })).toMatchObject({ userErrors: [] });
 }
 
 test('new events pass a replay whose receiver does not respond, and so do those of other accounts', async () => {
   const t = await createHarness();
-  const api = await t.startPartnerApi();
+  const served = await startInterfaces(t, ['partner']);
   await t.startWorker();
-  const clientOf = (name: 'partner' | 'otherPartner'): Client =>
-    createClient(`${api.url}/partners/graphql`, t.accounts[name].credential);
-  const [partner, otherPartner] = [clientOf('partner'), clientOf('otherPartner')];
+  const partner = createInterfaceClient(served, 'partner', '2026-11-01');
+  const otherPartner = createInterfaceClient(served, 'otherPartner', '2026-11-01');
   const [receiver, otherReceiver] = [await startReceiver(), await startReceiver()];
   const database = await connect(t.database.databaseUrl);
   try {
-    const eventTypes = [{ type: 'referral.created' }, { type: 'referral.converted' }];
-    await subscribe(partner, { callbackUrl: receiver.url, eventTypes });
-    await subscribe(otherPartner, { callbackUrl: otherReceiver.url, eventTypes });
+    const types = ['referral.created', 'referral.converted'];
+    await t.subscribe(receiver.url, types);
+    await t.subscribe(otherReceiver.url, types, t.accounts.otherPartner);
     const subscriptionId = await storeFailures(database, receiver.url, failures);
     // Successes open the window of the lane.
     await refer(partner, 20);
@@ -56,7 +53,10 @@ test('new events pass a replay whose receiver does not respond, and so do those 
       besideNewEvents.push(held.size);
       response.writeHead(204).end();
     };
-    await replayFailed(partner, subscriptionId);
+    const replay = { subscriptionId, maxPerSecond: 500 };
+    expect(await partner.mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({
+      userErrors: [],
+    });
     await eventually(() => expect(held.size).toBe(replayedMax));
     await refer(partner, 5);
     await refer(otherPartner, 1);

@@ -6,7 +6,6 @@ import { createWebhookSender, type WebhookSender } from '@deedwire/webhook-sende
 import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
 import { createSend } from '@deedwire/webhook-worker/send';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { dueDelivery, sendableTarget } from '../support/sendable.ts';
 
 const eventTypes = [
   {
@@ -36,9 +35,30 @@ afterEach(async () => {
 /** The headers with which a delivery of the event version arrives. */
 async function sendVersion(eventVersion: string, eventType = 'referral.created') {
   const send = createSend(sender, 'service', createDeprecationHeaders(eventTypes, 'https://docs.example'));
-  const target = sendableTarget({ callbackUrl: receiver.url, secret, nextSecret: null });
+  const subscription = {
+    subscriptionId: toRecordId<'WebhookSubscription'>('5'),
+    accountId: toRecordId<'Partner'>('7'),
+  };
+  const target = {
+    ...subscription,
+    callbackUrl: receiver.url,
+    secret,
+    nextSecret: null,
+    urlNumber: 1,
+    rotationEndsAtMs: null,
+    state: {
+      consecutiveFailures: 0,
+      breakerOpenUntilMs: null,
+      breakerProbes: 0,
+      holdUntilMs: null,
+      failingSinceMs: null,
+      lastFailureMs: null,
+      lastFailedDeliveryId: null,
+    },
+    marks: { hastenedAtMs: -Infinity, sendPendingAtMs: -Infinity },
+  };
   const delivery = {
-    ...dueDelivery,
+    ...subscription,
     deliveryId: toRecordId<'WebhookDelivery'>('88'),
     eventId: toRecordId<'WebhookEvent'>('3'),
     eventType,
@@ -46,6 +66,12 @@ async function sendVersion(eventVersion: string, eventType = 'referral.created')
     occurredAt: new Date('2026-11-20T12:00:00Z'),
     sequence: '12',
     attempts: 0,
+    priorAttempts: 0,
+    requestId: null,
+    isTest: false,
+    replayId: null,
+    claims: 0,
+    dueAtMs: 0,
     body: Buffer.from('{}'),
   };
   expect(await send(target, delivery, 1, undefined)).toMatchObject({ responseStatus: 204, error: null });
