@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { connect, createServer as createNetServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { issueCredential } from '@deedwire/actions';
 import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
-import { compileCache, eventually, listen, missing } from '@deedwire/testing';
+import { compileCache, eventually, listen, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, isWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -57,26 +57,10 @@ function startCommand(args: readonly string[], env = environment()) {
 
 const command = (args: readonly string[], env?: Record<string, string>) => startCommand(args, env).ended;
 
-interface Received {
-  readonly sequence: number;
-  readonly body: string;
-  readonly headers: NodeJS.Dict<string[]>;
-}
-
-/** A receiver that answers handshakes. */
-async function startReceiver() {
-  const received: Received[] = [];
-  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await text(request);
-    const headers = request.headersDistinct;
-    const isHandshake = body.startsWith('{"verification_token"');
-    if (!isHandshake) received.push({ sequence: Number(headers['x-service-webhook-sequence']?.[0]), body, headers });
-    response.end(isHandshake ? body : '');
-  };
-  const listening = await listen(createServer((request, response) => void receive(request, response)));
-  const { port } = listening;
-  onTestFinished(() => listening.close());
-  return { port, received, url: `http://127.0.0.1:${port}/hooks` };
+async function openReceiver(): Promise<Receiver> {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  return receiver;
 }
 
 /** Sends test events to the one listener of the account. */
@@ -120,7 +104,7 @@ const created = `'referral.created': { '2026-11-01': () => {} }`;
 
 describe('subscribe', () => {
   test('creates and updates the subscription to exactly what the handlers need', async () => {
-    const { url } = await startReceiver();
+    const { url } = await openReceiver();
     const module = await writeModule('first.mjs', `{ ${created}, 'referral.declined': { '2026-11-01': () => {} } }`);
     const args = ['subscribe', '--url', url, '--module', module];
     const plan = 'a new subscription\n  + referral.created 2026-11-01\n  + referral.declined 2026-11-01\n';
@@ -162,7 +146,7 @@ describe('subscribe', () => {
       { type: 'referral.created', version: '2026-11-01' },
     ]);
 
-    const moved = await startReceiver();
+    const moved = await openReceiver();
     const move = ['subscribe', '--url', moved.url, '--module', next, '--subscription', subscription.id, '--yes'];
     expect((await command(move)).stdout).toContain(`  ~ ${url} -> ${moved.url}\nUpdated.\n`);
     const closed = 'http://127.0.0.1:1/hooks';
@@ -212,7 +196,7 @@ describe('subscribe', () => {
 });
 
 test('trigger --subscription lets Deedwire send a test event', async () => {
-  const { url, received } = await startReceiver();
+  const { url, deliveries } = await openReceiver();
   const module = await writeModule('trigger.mjs', `{ ${created} }`);
   const secret = generateWebhookSecret();
   await command(['subscribe', '--url', url, '--module', module, '--yes'], environment({ WEBHOOK_SECRET: secret }));
@@ -222,8 +206,8 @@ test('trigger --subscription lets Deedwire send a test event', async () => {
     exitCode: 0,
     stdout: expect.stringMatching(/^Deedwire sends gid:\/\/\S+\.\n$/),
   });
-  await eventually(() => expect(received).toHaveLength(1));
-  const [{ headers, body } = missing()] = received;
+  await eventually(() => expect(deliveries).toHaveLength(1));
+  const [{ headers, body } = missing()] = deliveries;
   verifyWebhook({ headers, body, secret });
   const unknown = await command(['trigger', '--subscription', 'gid://service/WebhookSubscription/1']);
   expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NOT_FOUND: ') });
@@ -286,15 +270,16 @@ async function prepare(name: string): Promise<string> {
 }
 
 const ready = (output: string): boolean => output.includes('"event":"ready"');
-const sequences = (received: readonly Received[]): number[] => received.map(({ sequence }) => sequence);
+const sequences = (received: Receiver['deliveries']): number[] =>
+  received.map(({ headers }) => Number(headers['x-service-webhook-sequence']));
 
 describe('listen', () => {
   test('sends every event once, in order, with its bytes and a secret that stays, through interruptions', async () => {
     const state = await prepare('interrupted');
-    const { port, received } = await startReceiver();
+    const { port, deliveries: received } = await openReceiver();
     const network = await startNetwork();
     const env = environment({ XDG_STATE_HOME: state, DEEDWIRE_URL: network.url });
-    const args = ['listen', '--to', `${port}/hooks`, '--json'];
+    const args = ['listen', '--to', `${port}/hook`, '--json'];
     const first = startCommand(args, env);
     await eventually(() => expect(ready(first.output())).toBe(true));
     expect(JSON.parse(first.output().split('\n')[0] ?? '')).toMatchObject({ event: 'ready', resumedAfter: null });
@@ -373,9 +358,9 @@ describe('listen', () => {
 
   test('names the loss after its listener has expired', async () => {
     const state = await prepare('expired');
-    const { port, received } = await startReceiver();
+    const { port, deliveries: received } = await openReceiver();
     const env = environment({ XDG_STATE_HOME: state });
-    const args = ['listen', '--to', `${port}/hooks`];
+    const args = ['listen', '--to', `${port}/hook`];
     const first = startCommand(args, env);
     await eventually(() => expect(first.output()).toContain('Ready: '));
     await sendEvents(2);

@@ -1,17 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
-import { listen, seededRandom } from '@deedwire/testing';
+import { seededRandom, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { insertAttempts, insertDelivery, insertPayload, insertSubscription } from '../support/stored-deliveries.ts';
 
 const key = randomBytes(32);
@@ -19,14 +18,6 @@ const ring = createSecretKeyRing(new Map([['k1', key]]));
 const secret = generateWebhookSecret();
 const nextSecret = generateWebhookSecret();
 
-interface Received {
-  path: string | undefined;
-  rawHeaders: string[];
-  headers: Record<string, string | string[] | undefined>;
-  body: Buffer;
-}
-
-let received: Received[] = [];
 const path = '/hook[1]{a,b}?x=$(id)&y=%27';
 
 const harness = await forFile(createHarness());
@@ -35,19 +26,10 @@ const env = {
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
   SLOW_STATEMENT_MS: '0',
 };
-const server = await forFile(
-  listen(
-    createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const { url, rawHeaders, headers } = request;
-        received.push({ path: url, rawHeaders, headers, body: Buffer.concat(chunks) });
-        response.writeHead(418).end('short and stout');
-      });
-    }),
-  ),
+const receiver = await forFile(
+  startReceiver({ path, onDelivery: (response) => response.writeHead(418).end('short and stout') }),
 );
+beforeEach(() => void receiver.deliveries.splice(0));
 
 /** A delivery with this body. Returns its identifier. */
 async function deliver(body: string): Promise<string> {
@@ -55,7 +37,7 @@ async function deliver(body: string): Promise<string> {
   const associated = secretAssociatedData(toRecordId(String(subscription.id)));
   await harness.sql('update webhook_subscription set callback_url = $2, secret_ciphertext = $3 where id = $1', [
     subscription.id,
-    `http://127.0.0.1:${server.port}${path}`,
+    receiver.url,
     ring.encrypt(secret, associated),
   ]);
   const delivery = await insertDelivery(harness, subscription, { sequence: 7 });
@@ -89,22 +71,22 @@ const nasty = [
 
 describe.each(['sh', 'bash'])('in %s', (shell) => {
   test.each(nasty)('sends exactly the bytes of %j', async (body) => {
-    received = [];
     const { exitCode, stdout } = await show(await deliver(body), '--curl');
     expect(exitCode).toBe(0);
     expect(await run(shell, stdout)).toMatch(/^HTTP\/1\.1 418 [\s\S]*\r\n\r\nshort and stout$/);
-    expect(received.map((request) => [request.path, request.body.toString()])).toEqual([[path, body]]);
+    expect(receiver.deliveries.map((request) => [request.path, request.body.toString()])).toEqual([[path, body]]);
     expect(
-      received.every(({ headers, body: bytes }) => verifyWebhook({ headers, body: bytes, secret }).id !== null),
+      receiver.deliveries.every(
+        ({ headers, body: bytes }) => verifyWebhook({ headers, body: bytes, secret }).id !== null,
+      ),
     ).toBe(true);
   });
 
   test('sends the largest payload, which is no argument', async () => {
-    received = [];
     const body = JSON.stringify({ text: `'é"`.repeat(60_000) });
     const { stdout } = await show(await deliver(body), '--curl');
     await run(shell, stdout);
-    expect(received.map((request) => request.body.equals(Buffer.from(body)))).toEqual([true]);
+    expect(receiver.deliveries.map((request) => request.body.equals(Buffer.from(body)))).toEqual([true]);
   });
 });
 
@@ -114,17 +96,15 @@ test('sends random bodies unchanged, also as a pasted line', async () => {
   const bodies = Array.from({ length: 12 }, () =>
     Array.from({ length: 60 }, () => characters[Math.floor(random() * characters.length)] ?? '').join(''),
   );
-  received = [];
   for (const body of bodies) {
     const { stdout } = await show(await deliver(body), '--curl', '--json');
     const { command } = JSON.parse(stdout);
     await promisify(execFile)('bash', ['-c', command]);
   }
-  expect(received.map((request) => request.body.toString())).toEqual(bodies);
+  expect(receiver.deliveries.map((request) => request.body.toString())).toEqual(bodies);
 });
 
 test('sends the headers of a retry and no others, in a rotation with both signatures', async () => {
-  received = [];
   const body = '{"a":1}';
   const gid = await deliver(body);
   const subscriptionId = (await harness.sql('select max(id)::text as id from webhook_subscription'))[0]?.['id'];
@@ -134,7 +114,7 @@ test('sends the headers of a retry and no others, in a rotation with both signat
     [subscriptionId, ring.encrypt(nextSecret, secretAssociatedData(toRecordId(String(subscriptionId))))],
   );
   await run('sh', (await show(gid, '--curl')).stdout);
-  const [request] = received;
+  const [request] = receiver.deliveries;
   const sent = Object.entries(deliveryHeaders.headers).filter(
     ([, header]) => !['with deprecated versions', 'with test events'].includes(header.sent),
   );

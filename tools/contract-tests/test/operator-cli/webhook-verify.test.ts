@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOperator, callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { compileCache, listen } from '@deedwire/testing';
+import { compileCache, missing, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -170,18 +169,10 @@ describe('a command that cannot run', () => {
 });
 
 test('as a process, with what a server has received and a pipe', async () => {
-  const received: { headers: string[]; body: string }[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      received.push({ headers: request.rawHeaders, body: Buffer.concat(chunks).toString() });
-      response.end();
-    });
-  });
-  const listening = await listen(server);
-  await fetch(`http://127.0.0.1:${listening.port}/hook`, { method: 'POST', headers, body });
-  await listening.close();
+  const receiver = await startReceiver();
+  await fetch(receiver.url, { method: 'POST', headers, body });
+  await receiver.close();
+  const [{ rawHeaders, body: received } = missing()] = receiver.deliveries;
   const main = join(import.meta.dirname, '../../../../apps/operator-cli/src/main.ts');
   const child = spawn(
     process.execPath,
@@ -192,7 +183,7 @@ test('as a process, with what a server has received and a pipe', async () => {
   );
   const output: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stdin.end(JSON.stringify(received[0]));
+  child.stdin.end(JSON.stringify({ headers: rawHeaders, body: received.toString() }));
   const [exitCode] = await once(child, 'close');
   expect({ exitCode, result: JSON.parse(Buffer.concat(output).toString()) }).toEqual({
     exitCode: 0,
