@@ -1,32 +1,52 @@
 import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
-import { idAt, timeOf, toRecordId } from '@deedwire/domain';
+import { timeOf, toRecordId } from '@deedwire/domain';
 import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { insertDelivery, insertSubscription } from '../support/stored-deliveries.ts';
+import {
+  insertAttempts,
+  insertDelivery,
+  insertPending,
+  insertSubscription,
+  type StoredDelivery,
+} from '../support/stored-deliveries.ts';
 
 const harness = await forFile(createHarness());
 const service = await harness.startPartnerApi();
 await service.whenReady;
 
-// As if the database had drawn them now: the history has no partition for other days.
-const subscriptionId = BigInt(idAt(new Date()));
-const firstId = subscriptionId + 1n;
-const secondId = subscriptionId + 2n;
+const { partner } = harness.accounts;
+const stored = await insertSubscription(harness, 'partner', partner);
+const failed = await insertDelivery(harness, stored, { eventType: 'referral.converted' });
+const waiting = await insertDelivery(harness, stored, { sequence: 2, eventType: 'referral.converted' });
+await insertPending(harness, stored, waiting, { attempts: 1, dueInSeconds: 600 });
+await insertAttempts(harness, stored, waiting, [503]);
+await harness.sql(
+  `with failure as (
+     insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $2, 'partner')
+   )
+   insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
+   select $2, number, $1, 'partner', '2026-11-02T09:30:01Z', 12,
+     case number when 22 then 'ADDRESS_FORBIDDEN' when 21 then 'URL_FORBIDDEN' else 'TIMEOUT' end
+   from generate_series(1, 22) number`,
+  [stored.id, failed.id],
+);
+
+const createdAt = ({ id }: StoredDelivery): string => timeOf(toRecordId(String(id))).toISOString();
 
 const fields = `id subscriptionId sequence sequenceNumber status createdAt attemptCount payload event { id type version timestamp } nextAttemptAt
   attempts { number startedAt durationMs responseStatus error }`;
 const first = {
-  id: `gid://service/WebhookDelivery/${firstId}`,
-  subscriptionId: `gid://service/WebhookSubscription/${subscriptionId}`,
+  id: failed.gid,
+  subscriptionId: stored.gid,
   sequence: 1,
   sequenceNumber: 1,
-  createdAt: timeOf(toRecordId(String(firstId))).toISOString(),
+  createdAt: createdAt(failed),
   attemptCount: 22,
   payload: null,
   status: 'FAILED',
   event: {
-    id: 'gid://service/WebhookEvent/1',
+    id: `gid://service/WebhookEvent/${failed.eventId}`,
     type: 'referral.converted',
     version: '2026-11-01',
     timestamp: '2026-11-02T09:30:00.000Z',
@@ -44,17 +64,16 @@ const first = {
 };
 const second = {
   ...first,
-  id: `gid://service/WebhookDelivery/${secondId}`,
+  id: waiting.gid,
+  createdAt: createdAt(waiting),
   sequence: 2,
   sequenceNumber: 2,
   attemptCount: 1,
   status: 'PENDING',
-  event: { ...first.event, id: 'gid://service/WebhookEvent/2' },
-  nextAttemptAt: '2026-11-02T10:00:00.000Z',
+  event: { ...first.event, id: `gid://service/WebhookEvent/${waiting.eventId}` },
+  nextAttemptAt: expect.any(String),
   attempts: [{ ...first.attempts[0], number: 1, responseStatus: 503, error: null }],
 };
-
-await insertDeliveries();
 
 test('lists deliveries newest first, each with its attempts', async () => {
   expect(await read(`{ webhookDeliveries(first: 3) { nodes { ${fields} } } }`)).toEqual({
@@ -64,9 +83,7 @@ test('lists deliveries newest first, each with its attempts', async () => {
 
 test('filters deliveries by subscription and status', async () => {
   expect(await list('status: FAILED')).toEqual(found(first));
-  expect(await list(`subscriptionId: "gid://service/WebhookSubscription/${subscriptionId}", first: 1`)).toEqual(
-    found(second),
-  );
+  expect(await list(`subscriptionId: "${stored.gid}", first: 1`)).toEqual(found(second));
   expect(await list('subscriptionId: "gid://service/WebhookSubscription/2"')).toEqual(found());
 });
 
@@ -151,7 +168,7 @@ function numbered(...expected: number[]) {
 
 test('returns the attempts that a request asks for', async () => {
   const attempts = (args: string) =>
-    send(`{ webhookDelivery(id: "${first.id}") { attempts${args} { number } } }`, harness.accounts.partner);
+    send(`{ webhookDelivery(id: "${first.id}") { attempts${args} { number } } }`, partner);
   const numbers = async (args: string) => (await attempts(args)).body.data?.['webhookDelivery'];
   expect(await numbers('(first: 1)')).toEqual(numbered(22));
   expect(await numbers('(first: 2, before: 22)')).toEqual(numbered(21, 20));
@@ -201,37 +218,7 @@ function send(query: string, { credential }: TestAccount) {
 }
 
 async function read(query: string): Promise<Record<string, unknown> | null | undefined> {
-  const { body } = await send(query, harness.accounts.partner);
+  const { body } = await send(query, partner);
   expect(body).not.toHaveProperty('errors');
   return body.data;
-}
-
-/** Inserts a failed delivery and one that waits for a retry, as the webhook worker writes them. */
-async function insertDeliveries(): Promise<void> {
-  const accountId = harness.accounts.partner.accountId;
-  const statements = [
-    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-     values (${subscriptionId}, ${accountId}, 'partner', 'https://receiver.example/', '', 0)`,
-    `insert into webhook_subscription_sequence (subscription_id, interface, last_sequence)
-     values (${subscriptionId}, 'partner', 2)`,
-    `insert into webhook_delivery
-       (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select ${subscriptionId} + n, ${subscriptionId}, ${accountId}, 'partner', n, 'referral.converted', '2026-11-01',
-       '2026-11-02T09:30:00Z', n
-     from generate_series(1, 2) n`,
-    `insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
-     values (${subscriptionId}, ${firstId}, 'partner')`,
-    `insert into webhook_pending_delivery
-       (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
-        due_at, attempts, body_bytes)
-     values (${subscriptionId}, ${secondId}, ${accountId}, 'partner', 2, 'referral.converted', '2026-11-01',
-       '2026-11-02T09:30:00Z', 2, '2026-11-02T10:00:00Z', 1, 9)`,
-    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
-     select ${firstId}, number, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12,
-       case number when 22 then 'ADDRESS_FORBIDDEN' when 21 then 'URL_FORBIDDEN' else 'TIMEOUT' end
-     from generate_series(1, 22) number`,
-    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-     values (${secondId}, 1, ${subscriptionId}, 'partner', '2026-11-02T09:30:01Z', 12, 503)`,
-  ];
-  for (const statement of statements) await harness.sql(statement);
 }
