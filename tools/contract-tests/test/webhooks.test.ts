@@ -27,14 +27,14 @@ afterEach(async () => {
   }
 });
 
-/** Ids that identify no record of the type, as `[description, id]`. */
-const unknownGids = (typeName: string): [string, string][] => [
-  ['with an unknown id', `gid://service/${typeName}/9223372036854775807`],
-  ['with the id of another type', 'gid://service/Matter/1'],
-  ['with an id of another namespace', `gid://elsewhere/${typeName}/1`],
-  ['with an id that is too large', `gid://service/${typeName}/99999999999999999999`],
-  ['with a malformed id', "'; drop table webhook_subscription; --"],
-  ['with an empty id', ''],
+/** Ids that identify no record of the type: unknown, of another type or namespace, too large, and malformed. */
+const unknownGids = (typeName: string): string[] => [
+  `gid://service/${typeName}/9223372036854775807`,
+  'gid://service/Matter/1',
+  `gid://elsewhere/${typeName}/1`,
+  `gid://service/${typeName}/99999999999999999999`,
+  "'; drop table webhook_subscription; --",
+  '',
 ];
 
 type Input = operations.SubscribeMutationVariables['input'];
@@ -250,19 +250,19 @@ describe('access by id', () => {
     expect(kept.webhookSubscription?.id).toBe(id);
   });
 
-  test.each(unknownGids('WebhookSubscription'))('does not find a subscription %s', async (_, gid) => {
-    expect(await t.partner.request(operations.SubscriptionDocument, { id: gid })).toEqual({
-      webhookSubscription: null,
-    });
-    expect(await t.partner.request(operations.DeliveriesDocument, { subscriptionId: gid })).toMatchObject({
-      webhookDeliveries: { nodes: [] },
-    });
-    const removal = await t.partner.request(operations.UnsubscribeDocument, { input: { id: gid } });
-    expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
-  });
-
-  test.each(unknownGids('WebhookDelivery'))('does not find a delivery %s', async (_, gid) => {
-    expect(await t.partner.request(operations.DeliveryDocument, { id: gid })).toEqual({ webhookDelivery: null });
+  test('does not find a subscription or a delivery by an id that identifies none', async () => {
+    for (const unknown of unknownGids('WebhookSubscription')) {
+      expect(await t.partner.request(operations.SubscriptionDocument, { id: unknown })).toEqual({
+        webhookSubscription: null,
+      });
+      expect(await t.partner.request(operations.DeliveriesDocument, { subscriptionId: unknown })).toMatchObject({
+        webhookDeliveries: { nodes: [] },
+      });
+      const removal = await t.partner.request(operations.UnsubscribeDocument, { input: { id: unknown } });
+      expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
+    }
+    for (const unknown of unknownGids('WebhookDelivery'))
+      expect(await t.partner.request(operations.DeliveryDocument, { id: unknown })).toEqual({ webhookDelivery: null });
   });
 
   test('does not find a delivery of another account or of a deleted subscription', async () => {
