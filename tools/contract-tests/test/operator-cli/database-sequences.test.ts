@@ -87,12 +87,3 @@ test('matter numbers that a restore has lost are left out', async () => {
   await superuser.close();
   await restored.drop();
 });
-
-test('the help of the commands for sequences says when to run them, and what they change', async () => {
-  const check = await callOperator({}, 'database', 'check', '--help');
-  expect(check).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(check.stdout).toContain('The exit code is 1');
-  const advance = await callOperator({}, 'database', 'advance-sequences', '--help');
-  expect(advance).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(advance.stdout).toContain('Stop all workers first');
-});
