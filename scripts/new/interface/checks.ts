@@ -37,9 +37,15 @@ export function checkName(root: string, name: string): string | true {
   if (name.length > nameMaxLength)
     return `"${name}" has ${name.length} characters. The name of an interface has at most ${nameMaxLength}, because roles and tables contain it.`;
   const nouns = globSync('apps/operator-cli/src/commands/*.ts', { cwd: root }).map((file) => file.slice(31, -3));
-  const isAmbiguous =
-    /^(?:(?:webhook|pg|portal)-|json|xml)|-(?:api|interface|schema)$/.test(name) || isCopied(root, name);
-  if (reserved.has(snake) || nouns.includes(name) || camel in Object.prototype || isAmbiguous)
+  const isAmbiguous = /^(?:(?:webhook|pg|portal)-|json|xml)|-(?:api|interface|schema)$/.test(name);
+  if (
+    reserved.has(snake) ||
+    nouns.includes(name) ||
+    camel in Object.prototype ||
+    isAmbiguous ||
+    // Reads many files.
+    isCopied(root, name)
+  )
     return `"${name}" is a word of SQL, JavaScript, GraphQL, the operator's commands or this repository. Choose another name.`;
   const taken = [
     `apps/${name}-api/package.json`,
