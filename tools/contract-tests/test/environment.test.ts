@@ -166,7 +166,6 @@ test('a worker that was killed hides no worker of a release that does not regist
   await t.sql(`delete from webhook_worker where name = 'old'`);
   const workers = processes.filter(({ app }) => app === 'webhook-worker');
   expect(workers.map(({ version }) => version)).toEqual([await versionOf('webhook-worker'), 'unknown']);
-  await t.system.restart('webhook-worker');
 });
 
 test('a command of the operator records its build with a write, and not when it reads', async () => {

@@ -661,6 +661,10 @@ test('a session has its own points and refusals, and counts as one client', asyn
   const browser = await openPortal(account);
   const client = `portal_partner_${account.accountId}`;
   await harness.sql(`update api_client set cost_maximum = 1000, cost_restore_rate = 1 where client_id = $1`, [client]);
+  await harness.sql(
+    'update cost_bucket set points = 20 where api_client_id = (select id from api_client where client_id = $1)',
+    [client],
+  );
   await rest();
   let response = await browser.run('subscriptions');
   for (let count = 0; count < 5_000 && response.status === 200; count += 1)

@@ -18,6 +18,7 @@ proxy = await startConnectProxy({
 const receiver = await forFile(startReceiver());
 const t = await forFile(
   startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
     env: { WEBHOOK_PROXY_URL: `http://egress:${password}@127.0.0.1:${proxy.port}`, LOG_LEVEL: 'trace' },
     onLine: (_app, line) => lines.push(line),
   }),
