@@ -11,10 +11,12 @@ import {
 } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { alertTypes } from '@deedwire/domain';
-import { startReceiver } from '@deedwire/testing';
+import { missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
+import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect, test } from 'vitest';
 import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
@@ -53,7 +55,50 @@ function readPublishedSchemas() {
   );
 }
 
-test('every released event arrives signed and valid against its published JSON Schema', async () => {
+interface ObjectSchema {
+  properties: Record<string, object>;
+  required: string[];
+}
+
+interface AsyncApiDocument {
+  components: {
+    messages: Record<string, { headers: ObjectSchema; bindings: { http: { headers: ObjectSchema } } }>;
+    schemas: Record<string, object>;
+  };
+}
+
+/** The errors of a delivery as a message of the AsyncAPI document of an interface, as text. Null if it is valid. */
+function asyncApiErrors(name: 'lender' | 'partner', message: string, headers: object, payload: object): string | null {
+  const file = import.meta.resolve(`@deedwire/webhook-events/asyncapi/${name}.json`);
+  const { components }: AsyncApiDocument = JSON.parse(readFileSync(fileURLToPath(file), 'utf8'));
+  const { headers: own, bindings } = components.messages[message] ?? missing();
+  const parts = [own, bindings.http.headers];
+  // Node writes the names of headers in lower case.
+  const lowerCase = parts.flatMap(({ properties }) =>
+    Object.entries(properties).map(([header, schema]) => [header.toLowerCase(), schema]),
+  );
+  const schema = {
+    type: 'object',
+    properties: {
+      headers: {
+        type: 'object',
+        properties: Object.fromEntries(lowerCase),
+        required: parts.flatMap(({ required }) => required.map((header) => header.toLowerCase())),
+      },
+      payload: components.schemas[message] ?? missing(),
+    },
+  };
+  const ajv = new Ajv({ allErrors: true, formats: { 'date-time': fullFormats['date-time'] } });
+  return ajv.validate(schema, { headers, payload }) ? null : ajv.errorsText();
+}
+
+/** The name of the message of an event version: `ReferralConverted20261101`. */
+const messageOf = (type: string, version: string): string =>
+  `${type}.${version}`
+    .replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    .replaceAll(/[.-]/g, '');
+
+test('every released event arrives signed, and valid against its published JSON Schema and its AsyncAPI message', async () => {
   const { webhookEventTypes: lenderTypes } = await t.lender.request(lender.EventTypesDocument, {});
   const { webhookEventTypes: partnerTypes } = await t.partner.request(partner.EventTypesDocument, {});
   const { createWebhookSubscription: lenderSubscription } = await t.lender.request(lender.SubscribeDocument, {
@@ -80,15 +125,20 @@ test('every released event arrives signed and valid against its published JSON S
   await declineReferral(t.operator, { referralId: third.id, reason: null });
 
   const arrived = [
-    ...(await receivers.lender.waitFor(4)).map((delivery) => ({ delivery, secret: lenderSubscription.webhookSecret })),
+    ...(await receivers.lender.waitFor(4)).map((delivery) => ({
+      delivery,
+      secret: lenderSubscription.webhookSecret,
+      name: 'lender' as const,
+    })),
     ...(await receivers.partner.waitFor(6)).map((delivery) => ({
       delivery,
       secret: partnerSubscription.webhookSecret,
+      name: 'partner' as const,
     })),
   ];
   const validators = readPublishedSchemas();
   const seen = new Set<string>();
-  for (const { delivery, secret } of arrived) {
+  for (const { delivery, secret, name } of arrived) {
     verifyWebhook({ headers: delivery.headers, body: delivery.body, secret: secret ?? '' });
     const payload = JSON.parse(delivery.body.toString());
     const validate = validators.get(`${payload.type}/${payload.version}`);
@@ -99,8 +149,14 @@ test('every released event arrives signed and valid against its published JSON S
     });
     expect(delivery.headers['x-service-webhook-event']).toBe(payload.type);
     expect(delivery.headers['x-service-webhook-event-version']).toBe(payload.version);
+    const message = messageOf(payload.type, payload.version);
+    expect([message, asyncApiErrors(name, message, delivery.headers, payload)]).toEqual([message, null]);
     seen.add(payload.type);
   }
+  const converted = JSON.parse(String(receivers.partner.deliveries.at(-1)?.body));
+  expect(asyncApiErrors('partner', 'ReferralConverted20270201', {}, converted)).toMatch(
+    /must have required property 'webhook-signature'.*payload\/version must be equal to constant/s,
+  );
   // webhook.test is sent only on request, and alerts about subscriptions that fail: webhook-worker/alerts.test.ts.
   const others: readonly string[] = ['webhook.test', ...alertTypes];
   const all = released([...lenderTypes, ...partnerTypes])
