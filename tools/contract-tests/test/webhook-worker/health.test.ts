@@ -43,9 +43,21 @@ const attempts = async (harness: Harness): Promise<{ succeeded: number; failed: 
   return counted as { succeeded: number; failed: number };
 };
 
-test('health follows a receiver that fails, is down, works again and is gone', async ({ harness, receiver }) => {
+/** The metrics of the worker: how many receivers have a breaker in each state. */
+const breakers = async (harness: Harness): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    [...(await harness.metrics()).matchAll(/^deedwire_webhook_breakers\{state="(\w+)"\} (\d+)$/gm)].map(
+      ([, state, count]) => [state, Number(count)],
+    ),
+  );
+
+test('health and metrics follow a receiver that fails, is down, works again and is gone', async ({
+  harness,
+  receiver,
+}) => {
   const read = await startApi(harness);
   const worker = await harness.startWorker();
+  expect(await breakers(harness)).toEqual({ closed: 0, open: 0, half_open: 0 });
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
   await harness.refer(3);
   await receiver.waitFor(3);
@@ -75,8 +87,13 @@ test('health follows a receiver that fails, is down, works again and is gone', a
       health: { state: 'FAILING', breakerOpenUntil: expect.any(String), pendingCount: 12 },
     }),
   );
+  // A probe follows after 5 s.
+  const probed = Promise.withResolvers<void>();
+  receiver.onDelivery = (response) => void probed.promise.then(() => response.writeHead(204).end());
+  await eventually(async () => expect(await breakers(harness)).toEqual({ closed: 0, open: 1, half_open: 0 }));
+  await eventually(async () => expect(await breakers(harness)).toEqual({ closed: 0, open: 0, half_open: 1 }));
 
-  receiver.onDelivery = (response) => void response.writeHead(204).end();
+  probed.resolve();
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
       health: {
@@ -88,6 +105,7 @@ test('health follows a receiver that fails, is down, works again and is gone', a
       },
     }),
   );
+  await eventually(async () => expect(await breakers(harness)).toEqual({ closed: 1, open: 0, half_open: 0 }));
   receiver.onDelivery = (response) => void response.writeHead(410).end();
   await harness.refer(1);
   await eventually(async () =>
