@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
-import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -12,15 +11,10 @@ let subscription: bigint;
 /** The ids of the deliveries 1 to 8. Their events have the ids before them. */
 let ids: bigint[];
 
-const database = await forFile(createMigratedDatabase());
-const superuser = await forFile(connect(database.databaseUrl));
-const env = { DATABASE_URL: await database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+const harness = await forFile(createHarness());
+const { accountId } = harness.accounts.partner;
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
 const folder = await mkdtemp(join(tmpdir(), 'deedwire-reconcile-'));
-const [account] = await superuser.run(
-  `with organization as (insert into organization (name) values ('Harbour') returning id)
-   insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
-);
-const accountId = String(account?.['id']);
 
 afterAll(async () => {
   await rm(folder, { recursive: true });
@@ -30,13 +24,13 @@ const startMs = Date.now() - 60_000;
 const idOf = (ms: number, order = 0): bigint => BigInt(idAt(new Date(ms))) + BigInt(order);
 
 beforeEach(async () => {
-  await superuser.run('delete from webhook_delivery');
-  await superuser.run('delete from webhook_payload');
-  await superuser.run('delete from webhook_failed_delivery');
-  const [{ id } = {}] = await superuser.run('select new_record_id() as id');
+  await harness.sql('delete from webhook_delivery');
+  await harness.sql('delete from webhook_payload');
+  await harness.sql('delete from webhook_failed_delivery');
+  const [{ id } = {}] = await harness.sql('select new_record_id() as id');
   subscription = BigInt(String(id));
   ids = Array.from({ length: 8 }, (_, index) => idOf(startMs + index * 1000, 10));
-  await superuser.run(
+  await harness.sql(
     `with subscription as (
        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
        values ($1, $2, 'partner', 'https://receiver.example/', '', nextval('webhook_queue_position'))
@@ -194,7 +188,7 @@ test('compares a period', async () => {
 
 test('is no proof while an event of the period waits for its sequence', async () => {
   const waiting = 'insert into webhook_event_queue (account_id, interface, event_id) values ($1, $2, $3)';
-  await superuser.run(waiting, [accountId, 'partner', idOf(startMs + 3500)]);
+  await harness.sql(waiting, [accountId, 'partner', idOf(startMs + 3500)]);
   try {
     const log = all.map(delivery);
     const { exitCode, stderr } = await reconcile(log);
@@ -207,12 +201,12 @@ test('is no proof while an event of the period waits for its sequence', async ()
     expect(JSON.parse(stdout)).toMatchObject({ missingCount: 0, numberedUntil: since, isWaiting: true });
     expect(await result(log, '--until', time(4))).toMatchObject({ compared: 3, isWaiting: false });
   } finally {
-    await superuser.run('delete from webhook_event_queue');
+    await harness.sql('delete from webhook_event_queue');
   }
 });
 
 test('has the deliveries of a late worker, whose events were created in the period', async () => {
-  await superuser.run('update webhook_delivery set event_id = $2 where id = $1', [ids[6], idOf(startMs + 2500)]);
+  await harness.sql('update webhook_delivery set event_id = $2 where id = $1', [ids[6], idOf(startMs + 2500)]);
   expect(await result([delivery(1), delivery(2), delivery(3)], '--until', time(4))).toMatchObject({
     missing: [{ sequence: 7 }],
     linesOutside: 0,
@@ -286,10 +280,10 @@ test('refuses a log that it cannot read, an unknown subscription, and a history 
   expect(await refusal([{ deliveryId: 'gid://service/WebhookDelivery/1', body: nested }])).toContain(
     'Line 1 of the log cannot be read: its body is nested too deeply.',
   );
-  await superuser.run('delete from webhook_delivery where sequence = 4');
+  await harness.sql('delete from webhook_delivery where sequence = 4');
   expect(await refusal([])).toContain('error: The delivery 4 of the subscription is missing in the database');
   const missing = await callOperator(env, 'subscription', 'reconcile', gid(), '--log', join(folder, 'none'));
   expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('cannot be read')]);
-  await superuser.run('update webhook_subscription set deleted_at = now()');
+  await harness.sql('update webhook_subscription set deleted_at = now()');
   expect(await refusal([])).toBe(`error: The subscription ${gid()} does not exist.\n`);
 });

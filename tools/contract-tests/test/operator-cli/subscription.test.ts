@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
-import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -18,24 +17,19 @@ let id: string;
 const gid = (): string => `gid://service/WebhookSubscription/${id}`;
 const oldSecret = generateWebhookSecret();
 
-const database = await forFile(createMigratedDatabase());
-const superuser = await forFile(connect(database.databaseUrl));
+const harness = await forFile(createHarness());
+const { accountId } = harness.accounts.partner;
 const env = {
-  DATABASE_URL: await database.urlFor('operator'),
+  DATABASE_URL: await harness.database.urlFor('operator'),
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
   OPERATOR_NAME: 'ada',
   SLOW_STATEMENT_MS: '0',
 };
-const [account] = await superuser.run(
-  `with organization as (insert into organization (name) values ('Harbour') returning id)
-   insert into account (interface, organization_id, name) select 'partner', id, 'Keystone' from organization returning id`,
-);
-const accountId = String(account?.['id']);
 
 beforeEach(async () => {
-  const [{ id: reserved } = {}] = await superuser.run('select new_record_id() as id');
+  const [{ id: reserved } = {}] = await harness.sql('select new_record_id() as id');
   id = String(reserved);
-  await superuser.run(
+  await harness.sql(
     `with subscription as (
        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
        values ($1, $2, 'partner', 'https://receiver.example/', $3, nextval('webhook_queue_position'))
@@ -52,13 +46,13 @@ beforeEach(async () => {
 const operate = (...commandArguments: string[]) => callOperator(env, 'subscription', ...commandArguments);
 
 async function read(): Promise<Record<string, unknown>> {
-  const [row] = await superuser.run('select * from webhook_subscription where id = $1', [id]);
+  const [row] = await harness.sql('select * from webhook_subscription where id = $1', [id]);
   return row ?? {};
 }
 
 /** The actions of the entries about the subscription, oldest first, with the actor and the details. */
 const audited = () =>
-  superuser.run('select actor, action, details from audit_entry where subject = $1 order by number', [gid()]);
+  harness.sql('select actor, action, details from audit_entry where subject = $1 order by number', [gid()]);
 
 async function storedSecret(column: 'secret_ciphertext' | 'next_secret_ciphertext'): Promise<string | null> {
   const bytes = (await read())[column];
@@ -119,7 +113,7 @@ describe('rotate', () => {
 });
 
 const workerPauses = (reason: string) =>
-  superuser.run('update webhook_subscription set paused_reason = $2, paused_at = now() where id = $1', [id, reason]);
+  harness.sql('update webhook_subscription set paused_reason = $2, paused_at = now() where id = $1', [id, reason]);
 
 describe('pause and resume', () => {
   test('print the state, and keep what the owner sees', async () => {
@@ -166,7 +160,7 @@ describe('test', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const { webhookEventId } = JSON.parse(stdout);
     expect(
-      await superuser.run(
+      await harness.sql(
         `select q.subscription_id::text as "subscriptionId", e.event_type as type, e.is_test as "isTest"
          from webhook_event_queue q join webhook_event e on e.id = q.event_id where e.id = $1`,
         [webhookEventId.split('/').at(-1)],

@@ -1,27 +1,21 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { createStore } from '@deedwire/store';
 import { startReceiver, type Receiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { pauseRetiredSubscriptions, type WorkerId } from '@deedwire/webhooks';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { test } from './fixtures.ts';
 
-let harness: Harness;
-let older: Receiver;
-let newer: Receiver;
-
-beforeEach(async () => {
-  [harness, older, newer] = await Promise.all([createHarness(), startReceiver(), startReceiver()]);
-});
-
-afterEach(async () => {
-  await harness.close();
-  await Promise.all([older.close(), newer.close()]);
-});
+async function openReceiver(): Promise<Receiver> {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  return receiver;
+}
 
 const preview = { type: 'referral.converted', version: '2027-02-01' };
 
-test('two subscriptions receive one event at two versions, side by side', async () => {
+test('two subscriptions receive one event at two versions, side by side', async ({ harness, receiver: older }) => {
+  const newer = await openReceiver();
   await harness.startWorker();
   const first = await harness.subscribe(older.url, ['referral.converted']);
   const second = await harness.subscribe(newer.url, [preview]);
@@ -50,7 +44,7 @@ test('two subscriptions receive one event at two versions, side by side', async 
   }
 });
 
-test('an event that was fanned out before its pin changed keeps its bytes', async () => {
+test('an event that was fanned out before its pin changed keeps its bytes', async ({ harness, receiver: older }) => {
   older.onDelivery = (response) => response.writeHead(500).end();
   await harness.startWorker();
   const { id } = await harness.subscribe(older.url, ['referral.converted']);
@@ -74,7 +68,11 @@ test('an event that was fanned out before its pin changed keeps its bytes', asyn
   expect(retried?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
 });
 
-test('only a subscription that pins a retired version is paused, and another pin resumes it', async () => {
+test('only a subscription that pins a retired version is paused, and another pin resumes it', async ({
+  harness,
+  receiver: older,
+}) => {
+  const newer = await openReceiver();
   const { id } = await harness.subscribe(older.url, ['referral.converted']);
   const { id: otherId } = await harness.subscribe(newer.url, [preview]);
   const store = createStore({ databaseUrl: await harness.database.urlFor('webhook_worker'), applicationName: 'test' });
