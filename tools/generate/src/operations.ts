@@ -8,8 +8,8 @@ import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
 const consumers = 'tools/contract-tests/consumers';
 
 /**
- * The typed operations of clients: those of `contract-tests`, for each version that they pin, and those in the READMEs of the
- * schema packages, with the configuration that the README shows.
+ * The typed operations of clients: those of `contract-tests` that are typed, for each version that they pin, and those in the
+ * READMEs of the schema packages, with the configuration that the README shows.
  */
 export async function operations(): Promise<Generated> {
   const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs() });
@@ -21,7 +21,8 @@ export async function operations(): Promise<Generated> {
 function consumerOutputs(): CodegenConfig['generates'] {
   const generates: CodegenConfig['generates'] = {};
   for (const path of findFiles(`${consumers}/*/consumer.json`)) {
-    const consumer: { interface: string; versions: string[] } = JSON.parse(readText(path));
+    const consumer: { interface: string; versions: string[]; typed?: true } = JSON.parse(readText(path));
+    if (consumer.typed === undefined) continue;
     const schemaPackage = `${consumer.interface}-schema`;
     for (const version of consumer.versions) {
       generates[`${dirname(path)}/generated/${version}.ts`] = {
