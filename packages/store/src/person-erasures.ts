@@ -9,7 +9,7 @@ export interface PersonRecord {
   accountId: AccountId;
 }
 
-/** The results of the functions of migrations 0051, 0058 and 0060 that the operator calls. */
+/** The results of the functions of migrations 0051, 0058, 0060 and 0064 that the operator calls. */
 interface Results {
   are_erased_deliveries_reread: boolean;
   begin_person_erasure: unknown;

@@ -138,6 +138,25 @@ test('samples that the planner keeps of a table are erased if it becomes empty',
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
+test('an idempotency key that has few letters of a person by chance creates no second referral', async () => {
+  const clientEmail = 'e@f';
+  const keys = [
+    { clientName: 'Art', key: 'partner-4711', stays: true },
+    { clientName: 'Li Na', key: 'airlina', stays: true },
+    { clientName: 'Grace', key: 'referral', stays: true },
+    { clientName: 'Art', key: 'of ART, 1', stays: false },
+    { clientName: 'Li Na', key: 'lina.1', stays: false },
+    { clientName: 'Ann O’Dea', key: '1-annodea', stays: false },
+  ];
+  for (const { clientName, key } of keys) await refer(key, { clientName, clientEmail });
+  expect(await erase('--email', clientEmail, '--yes')).toMatchObject(accepted);
+  for (const { clientName, key, stays } of keys) {
+    const { userErrors } = await refer(key, { clientName, clientEmail });
+    expect({ key, userErrors }).toEqual({ key, userErrors: stays ? [{ code: 'IDEMPOTENCY_KEY_REUSED' }] : [] });
+  }
+  expect(await erase('--email', clientEmail, '--yes')).toMatchObject(accepted);
+}, 120_000);
+
 test('a record of another kind with this number is not listed', async () => {
   await subscribe('lender', good, ['team_member.added']);
   const { memberId, referralId } = await plant();

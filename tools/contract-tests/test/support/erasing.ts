@@ -159,12 +159,12 @@ export async function startErasing() {
       )
     ).retryWebhookDelivery.userErrors;
 
-  const refer = async (idempotencyKey: string) =>
+  const refer = async (idempotencyKey: string, details: object = client) =>
     (
       await ask(
         'partner',
         'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }',
-        { input: { ...client, idempotencyKey } },
+        { input: { ...details, idempotencyKey } },
       )
     ).createReferral;
 
