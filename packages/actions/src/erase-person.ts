@@ -69,7 +69,7 @@ export async function erasePerson(
   input: PersonInput,
   options: ErasePersonOptions,
 ): Promise<string[]> {
-  const { store, operator } = context;
+  const { store } = context;
   const { isDryRun, onProgress, onFound } = options;
   const startedAt = await selectTime(store);
   const history: History = { events: [], deliveries: [] };
@@ -84,20 +84,10 @@ export async function erasePerson(
   const open = (await selectOpenErasures(store)).filter((each) => !own.some((other) => nameOf(other) === nameOf(each)));
   await readHistory(context, open, history, onProgress);
   const records = [...own, ...open];
-  if (records.length === 0) return [];
+  const [first] = records;
+  if (first === undefined) return [];
 
-  for (const { type, id, accountId } of records) {
-    const begin = async (transaction: Transaction): Promise<void> => {
-      await nameOperator(transaction, operator, 'person.erase');
-      await callErasing(transaction, 'forget_keys_of_person', type, id);
-      await callErasing(transaction, 'begin_person_erasure', type, id, accountId);
-    };
-    await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
-      if (!(error instanceof Error && 'constraint' in error && error.constraint === 'team_member_email')) throw error;
-      const message = `Another team member has ${placeholderOf(id, 'address')}, the placeholder of ${nameOf({ type, id })}.`;
-      throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
-    });
-  }
+  await beginErasing(context, first);
   return finishErasing(context, { records, own, history, startedAt }, options).catch((error: unknown) => {
     if (error instanceof RefusedError) throw error;
     // The message of the first one says that nothing was changed.
@@ -107,7 +97,24 @@ export async function erasePerson(
   });
 }
 
+async function beginErasing(
+  { store, operator }: OperatorContext,
+  { type, id, accountId }: PersonRecord,
+): Promise<void> {
+  const begin = async (transaction: Transaction): Promise<void> => {
+    await nameOperator(transaction, operator, 'person.erase');
+    await callErasing(transaction, 'forget_keys_of_person', type, id);
+    await callErasing(transaction, 'begin_person_erasure', type, id, accountId);
+  };
+  await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
+    if (!(error instanceof Error && 'constraint' in error && error.constraint === 'team_member_email')) throw error;
+    const message = `Another team member has ${placeholderOf(id, 'address')}, the placeholder of ${nameOf({ type, id })}.`;
+    throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
+  });
+}
+
 interface BegunErasure {
+  /** The erasure of the first one has begun. */
   records: PersonRecord[];
   /** Without those of interrupted erasures. */
   own: PersonRecord[];
@@ -121,6 +128,7 @@ async function finishErasing(
   { directUrl, onProgress }: ErasePersonOptions,
 ): Promise<string[]> {
   const { store } = context;
+  for (const record of records.slice(1)) await beginErasing(context, record);
   type By = 'end_erased_deliveries' | 'erase_person_events' | 'mark_erased_deliveries';
   const erase = async (by: By, rows: readonly { id: string }[]): Promise<void> => {
     for (const ids of idsInParts(rows)) await unhurried(() => callErasing(store, by, ids));

@@ -84,6 +84,25 @@ test('says that it is not finished if the account is frozen meanwhile, and goes 
   expect(findIn(await dump())).toEqual([]);
 }, 120_000);
 
+test('says that it is not finished if the account is frozen when only the first record has begun', async () => {
+  const clientEmail = 'grace@client.example';
+  for (const key of ['first', clientEmail]) await refer(key, { clientName: 'Grace Hopper', clientEmail });
+  const blocker = await connect(t.database.databaseUrl);
+  onTestFinished(() => blocker.close());
+  // The second one waits for it before it looks whether the account is at home.
+  await blocker.run(`begin; select from idempotency_key where key = '${clientEmail}' for update`);
+  const erasing = erase('--email', clientEmail, '--yes');
+  await eventually(async () => expect(await t.sql('select from person_erasure')).toHaveLength(1));
+  await t.sql('insert into account_home values ($1, 0, next_freeze())', [partner.accountId]);
+  await blocker.run('commit');
+  expect(await erasing).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^error: The erasure is not finished\. Run .* \(The account \d+ is frozen/),
+  });
+  await t.sql('delete from account_home');
+  expect(await erase('--email', clientEmail, '--yes')).toMatchObject(accepted);
+}, 120_000);
+
 test('an address is read from standard input, and its domain can be in ASCII', async () => {
   await plant();
   const ascii = 'ördög.žluťoučký@xn--plnted-jua.example';
