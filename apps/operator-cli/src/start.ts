@@ -1,10 +1,16 @@
 import { runOperator } from './run-operator.ts';
 
-const { env, stdin, stdout, stderr } = process;
+const { env, stdin, stdout, stderr, argv } = process;
+/** What it changes, it finishes, also if nothing reads its output. */
+const isChange = argv.includes('--yes');
 stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
-  if (code === 'EPIPE') process.exit(141);
-  stderr.write(`error: The result cannot be written: ${message}\n`);
-  process.exit(1);
+  if (code === 'EPIPE') process.exitCode ||= 141;
+  else {
+    stderr.write(`error: The result cannot be written: ${message}\n`);
+    process.exitCode ||= 1;
+  }
+  if (!isChange) process.exit();
 });
-process.exitCode = await runOperator({ env, stdin, stdout, stderr }, process.argv.slice(2));
+stderr.on('error', () => {});
+process.exitCode = (await runOperator({ env, stdin, stdout, stderr }, argv.slice(2))) || process.exitCode;

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, callOperatorWith } from '@deedwire/dev-environment/harness';
 import { connect, eventually } from '@deedwire/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { accepted, findIn, person, startErasing } from '../support/erasing.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 const { t, lender, partner, env, dump, good, broken, subscribe, erase, erasable, refer, plant } = await startErasing();
 
@@ -101,6 +104,32 @@ test('says that it is not finished if the account is frozen when only the first 
   });
   await t.sql('delete from account_home');
   expect(await erase('--email', clientEmail, '--yes')).toMatchObject(accepted);
+}, 120_000);
+
+test('finishes if nothing reads its output', async () => {
+  // It waits for requests, of which it writes a line to standard error.
+  await subscribe('lender', broken, ['team_member.added']);
+  const { memberId, referralId } = await plant();
+  await eventually(async () => expect(await t.sql('select from webhook_pending_delivery')).not.toEqual([]));
+  const command = spawn(
+    process.execPath,
+    [
+      '--conditions=deedwire-source',
+      'apps/operator-cli/src/start.ts',
+      'person',
+      'erase',
+      '--record',
+      memberId,
+      '--yes',
+    ],
+    { cwd: workspaceRoot, env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  command.stdout.destroy();
+  command.stderr.destroy();
+  expect(await once(command, 'exit')).toEqual([141, null]);
+  expect(await t.sql('select from person_erasure')).toEqual([]);
+  expect((await erase('--record', memberId, '--dry-run')).stdout).toBe('Nothing is kept\n');
+  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
 }, 120_000);
 
 test('an address is read from standard input, and its domain can be in ASCII', async () => {
