@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellSession } from '@deedwire/store';
-import { selectCell, selectSplit } from '@deedwire/store/cell-splits';
+import { hasAccountsElsewhere, selectCell, selectSplit } from '@deedwire/store/cell-splits';
 import { callPruning, type ForeignTable } from '@deedwire/store/foreign-rows';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import type { OperatorContext } from './context.ts';
@@ -51,13 +51,14 @@ const lockPauseMs = 500;
 export async function pruneCell({ context, session, isDryRun, onProgress }: Prune): Promise<PruneReport> {
   const split = await selectSplit(session);
   if (split !== null && isOpen(split)) throw new Error('A split is open. Finish it, or run `cell split abort`.');
+  const report: PruneReport = { isDryRun, tables: [], kept: [], keptRows: 0 };
+  if (!(await hasAccountsElsewhere(session))) return report;
   const tables = new Map<string, PrunedTable>();
   const tableOf = (table: string): PrunedTable => {
     const entry = tables.get(table) ?? { table, bytes: 0, rows: 0, partitions: 0 };
     tables.set(table, entry);
     return entry;
   };
-  const report: PruneReport = { isDryRun, tables: [], kept: [], keptRows: 0 };
   const finish = (): PruneReport => ({ ...report, tables: [...tables.values()] });
   for (const { cell, root, bytes } of await withLocks(() => callPruning(session, 'foreign_bytes')))
     if (cell !== null) tableOf(root).bytes += bytes;

@@ -169,6 +169,12 @@ export async function selectEarlierProcesses(database: Database): Promise<string
   return (await run<{ name: string }>(database, text)).map(({ name }) => name);
 }
 
+/** Whether this database can have rows that `cell prune` deletes: any account is at home in another cell. */
+export async function hasAccountsElsewhere(database: Database): Promise<boolean> {
+  const text = 'select exists (select from account_away where not is_frozen) as "hasAccounts"';
+  return onlyRow(await run<{ hasAccounts: boolean }>(database, text)).hasAccounts;
+}
+
 /** The organizations that this cell owns. */
 export async function selectOwnOrganizations(database: Database): Promise<RecordId<'Organization'>[]> {
   const text =

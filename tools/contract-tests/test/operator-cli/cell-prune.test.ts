@@ -221,6 +221,21 @@ test('names a row that stays because a row of another account refers to it', asy
   expect(await countForeign()).toEqual({ ...none, api_client: 1 });
 });
 
+test('reads no table of a cell of which nothing is at home elsewhere', async () => {
+  const harness = await createHarness();
+  onTestFinished(() => harness.close());
+  const { database } = harness;
+  const blocker = await connect(database.databaseUrl);
+  onTestFinished(() => blocker.close());
+  await blocker.run('begin; lock table referral');
+  const env = { DATABASE_URL: await database.urlFor('operator') };
+  expect(await callOperator(env, 'cell', 'prune', '--yes')).toEqual({
+    exitCode: 0,
+    stdout: 'No rows of other cells were found\n',
+    stderr: '',
+  });
+});
+
 test('refuses while a split is open', async () => {
   const { harness, prune, countForeign } = await startCell();
   const before = await countForeign();
