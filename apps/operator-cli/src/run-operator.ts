@@ -71,6 +71,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addDatabaseCommands(program, shell);
   addCellCommands(program, shell);
   nameHelp(program, program.name());
+  refuseRepeatedOptions(program);
   return program;
 }
 
@@ -78,6 +79,18 @@ function createProgram(shell: Shell, isJson: boolean): Command {
 function nameHelp(command: Command, name: string): void {
   command.showHelpAfterError(`See: ${name} --help`);
   for (const child of command.commands) nameHelp(child, `${name} ${child.name()}`);
+}
+
+/** Otherwise the last value would replace the others. */
+function refuseRepeatedOptions(command: Command): void {
+  for (const option of command.options.filter(({ required, variadic }) => required && !variadic)) {
+    let passed = 0;
+    command.on(`option:${option.name()}`, () => {
+      passed += 1;
+      if (passed > 1) command.error(`error: pass one --${option.name()}`);
+    });
+  }
+  for (const child of command.commands) refuseRepeatedOptions(child);
 }
 
 function report({ stderr }: Shell, error: unknown): number {

@@ -18,7 +18,7 @@ interface EraseOptions extends OutputOptions, Choice {
 export function addPersonCommands(program: Command, shell: Shell): void {
   const noun = program.command('person').description('erase the data of persons');
 
-  const verb = addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
+  addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
     .option('--email <address>', 'of records that have it, or had it in an event that is kept; - for standard input')
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
@@ -75,11 +75,6 @@ address that is not read from standard input.
       }
       if (!isDryRun && !options.json) shell.stdout.write('Nothing of it is left\n');
     });
-  // Otherwise the last one would replace the others, which would not be erased.
-  for (const option of ['email', 'record', 'account']) {
-    let passed = 0;
-    verb.on(`option:${option}`, () => (passed += 1) > 1 && verb.error(`error: pass one --${option}`));
-  }
 }
 
 function describe(shell: Shell, { records, tables }: KeptOfPerson): string {

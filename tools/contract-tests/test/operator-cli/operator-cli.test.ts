@@ -295,6 +295,7 @@ describe('the command line', () => {
     ['an unknown verb', ['referral', 'lst']],
     ['a missing option', ['referral', 'list']],
     ['an unknown option', ['organization', 'create', '--name', 'x', '--colour', 'red']],
+    ['a repeated option', ['organization', 'create', '--name', 'x', '--name', 'y']],
     ['a missing argument', ['referral', 'convert']],
     ['an extra argument', ['referral', 'convert', 'gid://service/Referral/1', 'gid://service/Referral/2']],
     ['an update without options', ['member', 'update', 'gid://service/TeamMember/1']],

@@ -106,7 +106,8 @@ describe('a request that is wrong', () => {
   });
 
   test('is one JSON document, and the error another, with --json', async () => {
-    const result = await verify(http(), '--json', '--at', '2026-11-03T10:30:01Z');
+    const later = ['--json', '--at', '2026-11-03T10:30:01Z'];
+    const result = await callOperatorWith({ env, input: Buffer.from(http()) }, 'webhook', 'verify', ...later);
     expect(result.exitCode).toBe(1);
     expect(JSON.parse(result.stdout)).toEqual({
       isAccepted: false,
