@@ -23,7 +23,7 @@ export interface AttemptsPage {
 }
 
 // Each attempt costs up to one buffer, each delivery three, and each day 3 locks.
-const pagesPerStatement = 20;
+const buffersPerStatement = 460;
 const daysPerStatement = 14;
 
 /**
@@ -39,6 +39,7 @@ export async function selectAttempts(database: Database, pages: readonly Attempt
     });
     entries.sort((a, b) => (BigInt(a.deliveryId) > BigInt(b.deliveryId) ? -1 : 1));
     const ids = entries.map(({ deliveryId }) => deliveryId);
+    const pagesPerStatement = Math.floor(buffersPerStatement / (limit + 3));
     for (const group of groupIds(ids, pagesPerStatement, daysPerStatement)) {
       const read = entries.splice(0, group.length);
       for (const { page, ...row } of await selectGroup(database, read, limit)) read[page - 1]?.rows.push(row);

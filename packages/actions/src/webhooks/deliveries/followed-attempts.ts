@@ -25,8 +25,8 @@ const candidatesMax = 1_000;
 const newMax = 500;
 const dueMax = 200;
 const retriedMax = 200;
-/** Of one delivery. */
-const attemptsMax = 20;
+/** Of one delivery. Its schedule has four in the time that a poll goes back at most. */
+const attemptsMax = 5;
 
 /**
  * Finds the attempts of an account as they are made, one poll after the other.

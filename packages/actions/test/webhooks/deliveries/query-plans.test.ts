@@ -25,6 +25,9 @@ test.each(['before', 'after'])(
     );
     expect(ofRecords.filter(({ buffersOfPage }) => buffersOfPage > most)).toEqual([]);
     expect(ofRecords).toHaveLength(14);
+    // Each polls 200 deliveries that are due.
+    const polls = measured.filter(({ list }) => list.startsWith('a poll of the attempts'));
+    expect(polls.map(({ statements }) => statements <= 12)).toEqual([true, true]);
   },
 );
 
