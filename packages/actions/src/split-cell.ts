@@ -185,11 +185,14 @@ async function checkDisk(side: string, { isLocal, dataDirectory, maxWalBytes }: 
 
 /**
  * Freezes what leaves, and waits until no transaction and no attempt from before is open. If that takes longer than
- * `wait`, in seconds, the freeze is undone.
+ * `wait`, in seconds, or `interrupted` is aborted meanwhile, the freeze is undone.
  *
  * @throws {Error} if the split is not prepared, or the wait was too long
  */
-export async function freezeSplit(step: SplitStep, { wait }: { wait: number }): Promise<SplitReport> {
+export async function freezeSplit(
+  step: SplitStep,
+  { wait, interrupted }: { wait: number; interrupted: AbortSignal },
+): Promise<SplitReport> {
   const { oldSide, isDryRun } = step;
   const timer = createTimer();
   await requirePrimary(oldSide);
@@ -197,7 +200,8 @@ export async function freezeSplit(step: SplitStep, { wait }: { wait: number }): 
   if (split.freezeLsn !== null) return report('freeze', split, isDryRun, null);
   timer.note('open transactions', String((await selectHomeReaders(oldSide)).length));
   if (isDryRun) return report('freeze', split, true, timer.parts);
-  const deadlineMs = performance.now() + wait * 1000;
+  const isLate = createDeadline(wait * 1000);
+  const isOver = (): boolean => interrupted.aborted || isLate();
   try {
     // A round finds the accounts that were created before the last one. The first one waits although nothing is left to freeze: a
     // command that was killed may have frozen it without waiting.
@@ -205,7 +209,7 @@ export async function freezeSplit(step: SplitStep, { wait }: { wait: number }): 
       const frozenAt = await oldSide.transaction((transaction) => freezeHomes(transaction, split));
       if (frozenAt === null && !isFirst) break;
       let open = await selectHomeReaders(oldSide);
-      await poll(deadlineMs, async () => {
+      await poll(isOver, async () => {
         const still = new Map((await selectHomeReaders(oldSide)).map((reader) => [reader.transaction, reader]));
         open = open.flatMap(({ transaction }) => still.get(transaction) ?? []);
         return open[0] && `Nothing is frozen, because a transaction stays open: ${open[0].session}. Try again.`;
@@ -213,28 +217,43 @@ export async function freezeSplit(step: SplitStep, { wait }: { wait: number }): 
     }
     timer.note('transactions', 'none from before the freeze');
     const frozenMs = performance.now();
-    await poll(deadlineMs, async () => {
+    await poll(isOver, async () => {
       const [worker] = await selectUnquietWorkers(oldSide, performance.now() - frozenMs);
       return (
         worker && `Nothing is frozen, because a worker still has deliveries of it in flight: ${worker}. Try again.`
       );
     });
     timer.note('workers', 'have nothing of it in flight');
+    await record(oldSide, step, 'freeze', split);
   } catch (error) {
-    await oldSide.transaction(unfreezeHomes);
+    await undoFreeze(oldSide);
     throw error;
   }
-  await record(oldSide, step, 'freeze', split);
   timer.note('position', (await requireFrozen(oldSide)).freezeLsn);
   return report('freeze', split, false, timer.parts);
 }
 
-/** Waits until there is no problem. @throws {Error} with the problem after the deadline */
-async function poll(deadlineMs: number, findProblem: () => Promise<string | undefined>): Promise<void> {
+async function undoFreeze(oldSide: CellSession): Promise<void> {
+  try {
+    await oldSide.transaction(unfreezeHomes);
+  } catch (cause) {
+    const remedy = 'Run `cell split freeze` again, or `cell split abort`.';
+    throw new Error(`What leaves may stay frozen. ${remedy}`, { cause });
+  }
+}
+
+/** Returns whether so much time has passed since. */
+function createDeadline(ms: number): () => boolean {
+  const deadlineMs = performance.now() + ms;
+  return () => performance.now() > deadlineMs;
+}
+
+/** Waits until there is no problem. @throws {Error} with the problem once the wait is over */
+async function poll(isOver: () => boolean, findProblem: () => Promise<string | undefined>): Promise<void> {
   for (;;) {
     const problem = await findProblem();
     if (problem === undefined) return;
-    refuseIf(performance.now() > deadlineMs, problem);
+    refuseIf(isOver(), problem);
     await sleep(pollMs);
   }
 }
@@ -250,7 +269,7 @@ export async function waitForSplit(step: SplitStepOfTwo, { wait }: { wait: numbe
   const { next } = await describeSides(oldSide, newSide);
   const split = await requireFrozen(oldSide);
   if (!next.isStandby || split.promotedAt !== null) return report('wait', split, false, null);
-  await poll(performance.now() + wait * 1000, () => findLag(step, split));
+  await poll(createDeadline(wait * 1000), () => findLag(step, split));
   timer.note('standbys', `have ${split.freezeLsn}`);
   return report('wait', split, false, timer.parts);
 }
@@ -280,8 +299,8 @@ export async function promoteSplit(step: SplitStepOfTwo, { wait }: { wait: numbe
   const split = await requireFrozen(oldSide);
   if (split.promotedAt !== null) return report('promote', split, isDryRun, null);
   const patroni = await selectPatroni(newSide);
-  const deadlineMs = performance.now() + (patroni === null ? 0 : wait * 1000);
-  await poll(deadlineMs, async () => {
+  const isLate = createDeadline(patroni === null ? 0 : wait * 1000);
+  await poll(isLate, async () => {
     const lag = isStandby ? await findLag(step, split) : undefined;
     // While Patroni promotes it, it does not stream.
     ({ isStandby } = await describeServer(newSide));
@@ -297,7 +316,7 @@ export async function promoteSplit(step: SplitStepOfTwo, { wait }: { wait: numbe
     return { ...report('promote', split, false, timer.parts), commands: [promotionBy(patroni)] };
   }
   if (patroni === null && isStandby) await newSide.run('select pg_promote(true, 600)');
-  await poll(deadlineMs, () => findObstacle(newSide));
+  await poll(isLate, () => findObstacle(newSide));
   timer.note('promoted', 'no longer a standby');
   // From now on in the database, so that a failover does not forget it, and no server has it for ever.
   await setDatabaseReadOnly(newSide, true);
@@ -332,7 +351,7 @@ export async function activateSplit(step: SplitStepOfTwo, { map }: { map: string
   refuseIf(split.abortedAt !== null, noSplit);
   refuseIf(split.promotedAt === null, 'The new side is not promoted. Run `cell split promote` first.');
   await requireCopy(newSide, split);
-  await poll(0, () => findObstacle(newSide));
+  await poll(createDeadline(0), () => findObstacle(newSide));
   timer.note('new side', 'has the freeze');
   const routes = routesOf(split, map);
   if (split.activatedAt !== null) return { ...report('activate', split, isDryRun, null), routes };
@@ -353,7 +372,7 @@ export async function activateSplit(step: SplitStepOfTwo, { map }: { map: string
 
 /** Waits until the standbys of a side have what the new side is. One that was lost must not block the end. */
 async function untilFlushed(side: CellSession, lsn: string, state: string): Promise<void> {
-  await poll(performance.now() + standbysMs, async () => {
+  await poll(createDeadline(standbysMs), async () => {
     const late = await selectStandbysBefore(side, [], lsn);
     return (
       late[0] &&

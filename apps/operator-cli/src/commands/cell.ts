@@ -111,7 +111,10 @@ quarters of the time. After an interruption, run it again.`),
     .option('--stay <file>', 'the organizations that stay; without --leave, all others leave')
     .option('--standby <name...>', 'a standby of the old side, by its application_name, besides those that stream');
 
-  addWait(addStep('freeze', 'refuse changes of what leaves, and wait until none is open', freezeSplit), 30);
+  const freeze = addStep('freeze', 'refuse changes of what leaves, and wait until none is open', (step, { wait }) =>
+    untilInterrupted((interrupted) => freezeSplit(step, { wait, interrupted })),
+  );
+  addWait(freeze, 30);
   const wait = addVerb(split, 'wait', 'wait until the standbys have the freeze');
   addWait(wait, 60).action((options: StepOptions) =>
     take(options, true, (step) => ofBoth(waitForSplit)(step, options)),
@@ -188,6 +191,20 @@ type Step = SplitStep & {
 const ofBoth =
   (work: (step: SplitStepOfTwo, options: StepOptions) => Promise<SplitReport>) => (step: Step, options: StepOptions) =>
     step.withNewSide((both) => work(both, options));
+
+const interruptions = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** The first Ctrl-C, or the end of the terminal, aborts the signal. Another one ends the process, as without this. */
+async function untilInterrupted<Result>(work: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  for (const name of interruptions) process.once(name, abort);
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const name of interruptions) process.off(name, abort);
+  }
+}
 
 function addWait(verb: Command, seconds: number): Command {
   const parse = parseUpTo(waitSecondsMax, ' of seconds');

@@ -1,6 +1,7 @@
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
-import { connect } from '@deedwire/testing';
+import { connect, eventually } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { startOperator } from '../support/cells/operator-process.ts';
 
 async function startCell() {
   const database = await createMigratedDatabase();
@@ -82,8 +83,10 @@ test('a matter of a cell that is not 0 has the number of the cell in its referen
   expect(await run(`select (id >> 12) & 1023 as cell from matter`)).toEqual([{ cell: '5' }]);
 });
 
-test('a freeze that goes on after a kill waits for the transactions from before it', async () => {
-  const { env, databaseUrl, run } = await startCell();
+/** A cell of which one organization is to leave, and a transaction that a freeze waits for. */
+async function startFreezing() {
+  const cell = await startCell();
+  const { databaseUrl, run } = cell;
   await run(`insert into organization (name) values ('Harbour')`);
   await run(`insert into account (interface, organization_id, name) select 'partner', id, 'Harbour' from organization`);
   await run(
@@ -93,6 +96,37 @@ test('a freeze that goes on after a kill waits for the transactions from before 
   onTestFinished(() => open.close());
   await open.run('begin');
   await open.run(`insert into referral (account_id, client_name) select id, 'Ada' from account`);
+  return { ...cell, open };
+}
+
+test.each(['SIGHUP', 'SIGINT'] as const)('a freeze that waits is undone after %s', async (signal) => {
+  const { env, run } = await startFreezing();
+  const { child, ended } = startOperator(['cell', 'split', 'freeze', '--yes'], env);
+  await eventually(async () => expect(await run('select from account_home')).toHaveLength(1));
+  child.kill(signal);
+  expect(await ended).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: Nothing is frozen, because a transaction stays open/),
+  });
+  expect(await run('select from account_home')).toEqual([]);
+});
+
+test('a freeze that loses the database while it waits says that it may stay', async () => {
+  const { env, run, open } = await startFreezing();
+  const frozen = callOperator(env, 'cell', 'split', 'freeze', '--yes');
+  await eventually(async () => expect(await run('select from account_home')).toHaveLength(1));
+  await run(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deedwire-split'`);
+  expect(await frozen).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/^error: What leaves may stay frozen\. Run .* \(/),
+  });
+  await open.run('commit');
+  expect(await callOperator(env, 'cell', 'split', 'freeze', '--yes')).toMatchObject({ exitCode: 0 });
+});
+
+test('a freeze that goes on after a kill waits for the transactions from before it', async () => {
+  const { env, run, open } = await startFreezing();
   // The killed command has committed this.
   await run('insert into organization_home select id, 5, next_freeze() from organization');
   await run('insert into account_home select id, 5, next_freeze() from account');

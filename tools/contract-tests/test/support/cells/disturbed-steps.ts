@@ -53,6 +53,7 @@ const unavailable = [
   /^error: A failover could forget/,
   /^error: The new side has not replayed the freeze/,
   /^error: Nothing is frozen, because/,
+  /^error: What leaves may stay frozen/,
   // The session of a command that was killed.
   /^error: Another operator works on a split/,
   /the session of another command has not ended there/,
