@@ -30,7 +30,7 @@ export interface CellServer {
   standbyName: string;
   /** Those whom each commit waits for, unless the server is a standby. */
   synchronousStandbyNames: string;
-  /** Of a standby: what it has replayed. Of a primary: what it has written. */
+  /** Of a standby: what it has replayed. Of a primary: what it has flushed. It can have written more, which standbys do not get until then. */
   lsn: string;
   /** On this machine, as far as the address says so. */
   isLocal: boolean;
@@ -87,7 +87,7 @@ export async function describeServer(database: Database): Promise<CellServer> {
       current_database() as database, coalesce(r.status = 'streaming', false) as "isStreaming",
       coalesce(substring(r.conninfo from '(?<!fallback_)application_name=(\S+)'), nullif(current_setting('cluster_name'), ''),
         'walreceiver') as "standbyName", current_setting('synchronous_standby_names') as "synchronousStandbyNames",
-      case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end::text as lsn,
+      case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end::text as lsn,
       coalesce(inet_server_addr() <<= '127.0.0.0/8' or inet_server_addr() = '::1', true) as "isLocal",
       case when current_setting('is_superuser') = 'on' then current_setting('data_directory') end as "dataDirectory",
       pg_size_bytes(current_setting('max_wal_size'))::text as "maxWalBytes"
