@@ -1,5 +1,4 @@
-import { createStore } from '@deedwire/store';
-import { connect } from '@deedwire/testing';
+import { connect, runOnce } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { CannotStartError } from '../src/command-line.ts';
 import { migrateDevDatabase } from '../src/dev-database.ts';
@@ -11,9 +10,7 @@ test('rejects the database of an earlier build, and says how to reset it', async
   const { databaseUrl, ...migrated } = await createMigratedDatabase();
   const database = { directUrl: databaseUrl, howToReset: 'Delete its data.' };
   await expect(migrateDevDatabase(database, say)).resolves.toBeUndefined();
-  const store = createStore({ databaseUrl, applicationName: 'test' });
-  await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
-  await store.close();
+  await runOnce(databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
   const refused = migrateDevDatabase(database, say);
   await expect(refused).rejects.toThrow(CannotStartError);
   await expect(refused).rejects.toThrow('Migration 0001-accounts-and-credentials was applied');

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, migrate } from '@deedwire/store';
+import { migrate } from '@deedwire/store';
+import { runOnce } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { claimDatabase } from '../src/dev-database.ts';
 import { openHome } from '../src/home.ts';
@@ -34,15 +35,10 @@ test('claims an empty database for a home, and recognizes it later', async () =>
 });
 
 test('rejects a database that is not empty, and does not change it', async () => {
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await store.query({ name: 'make', text: 'create table theirs ()' }, []);
+  const run = (statement: string) => runOnce(database.databaseUrl, statement);
+  await run('create table theirs ()');
   await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
-  const schemas = await store.query(
-    { name: 'look', text: `select from pg_namespace where nspname = 'deedwire_dev'` },
-    [],
-  );
-  expect(schemas).toEqual([]);
-  await store.close();
+  expect(await run(`select from pg_namespace where nspname = 'deedwire_dev'`)).toEqual([]);
 });
 
 test('rejects the database of another home', async () => {

@@ -11,11 +11,12 @@ export {
   type Credential,
   type GraphqlResponse,
 } from './graphql-client.ts';
+export { createLink, type Link } from './link.ts';
 export { listen, type Listening } from './listen.ts';
 export { commandsOf, findProgram, readReceiverKitPages, receiverKitBlock } from './page-commands.ts';
 export { meanRatio } from './mean-ratio.ts';
 export { type Choose, writeRandomDocument } from './random-document.ts';
 export { richSchema } from './rich-schema.ts';
-export { connect, type Connection } from './sql-connection.ts';
+export { connect, type Connection, runOnce } from './sql-connection.ts';
 export { startTcpProxy, type StatementFault, type TcpProxy } from './tcp-proxy.ts';
 export { compileCache, missing, patientTimeouts, seededRandom } from './values.ts';

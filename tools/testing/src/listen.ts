@@ -9,15 +9,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Starts a server on 127.0.0.1. Port 0 is a free port. */
-export async function listen(server: Server, port = 0): Promise<Listening> {
+/** Starts a server. Port 0 is a free port. */
+export async function listen(server: Server, port = 0, host = '127.0.0.1'): Promise<Listening> {
   const connections: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     connections.push(socket);
     // A peer that resets the connection must not end the test process.
     socket.on('error', () => {});
   });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
+  await once(server.listen(port, host), 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no TCP port.');
   return {

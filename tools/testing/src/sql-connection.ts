@@ -16,3 +16,17 @@ export async function connect(databaseUrl: string) {
     close: () => client.end(),
   };
 }
+
+/** Runs a statement on a new connection, because a fault may have ended an idle one. */
+export async function runOnce(
+  databaseUrl: string,
+  sql: string,
+  values?: readonly unknown[],
+): Promise<Record<string, unknown>[]> {
+  const connection = await connect(databaseUrl);
+  try {
+    return await connection.run(sql, values);
+  } finally {
+    await connection.close();
+  }
+}

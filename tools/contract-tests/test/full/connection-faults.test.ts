@@ -140,7 +140,7 @@ test('numbers without gaps when the clock of the database is set back', { timeou
   const { observer, received } = system;
   const load = system.startLoad();
   await received.waitForMore(20);
-  await setClockBack(system, '10 s');
+  await setClockBack(system.t.database.databaseUrl, '10 s');
   await received.waitForMore(100);
   const { delivered } = await expectAllDelivered(system, await load.stop(), windowMax * system.subscriptions.size);
   expect(delivered).toBeGreaterThan(100);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperatorWith } from '@deedwire/dev-environment/harness';
 import { migrate } from '@deedwire/store';
-import { connect, createClient, eventually, missing } from '@deedwire/testing';
+import { createClient, eventually, missing, runOnce as run } from '@deedwire/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type PatroniCluster, startPatroniCluster } from '../support/failover/patroni-cluster.ts';
 import { isWithoutPatroni } from '../support/failover/programs.ts';
@@ -34,15 +34,6 @@ async function startCluster(options: Parameters<typeof startPatroniCluster>[0]):
 
 const numberOf = ({ accountId }: { accountId: string }) => accountId.split('/').at(-1) ?? '';
 const report = (step: string) => process.stderr.write(`${step}: ${Math.round(performance.now())} ms\n`);
-
-async function run(url: string, statement: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
-  const connection = await connect(url);
-  try {
-    return await connection.run(statement, values);
-  } finally {
-    await connection.close();
-  }
-}
 
 /** `cell split` between two clusters. The new side has the server of its leader. */
 function createSplit(old: PatroniCluster, next: PatroniCluster, leaving: string) {

@@ -12,9 +12,11 @@ const kills = Number(process.env['KILLS'] ?? 100);
 const clockSteps = { period: 20, back: 8, forward: 11 };
 
 let system: FaultSystem;
+let databaseUrl: string;
 
 beforeEach(async () => {
   system = await startFaultSystem({ accounts: 8, leaseMs: 1_000 });
+  ({ databaseUrl } = system.t.database);
 });
 
 afterEach(() => system.close());
@@ -31,8 +33,8 @@ test('delivers every event when workers and APIs are killed again and again, bes
   await killAtRandom(system, {
     kills,
     async onKill(kill, what) {
-      if (kill % clockSteps.period === clockSteps.back) await setClockBack(system, '1 hour');
-      else if (kill % clockSteps.period === clockSteps.forward) await resetClock(system);
+      if (kill % clockSteps.period === clockSteps.back) await setClockBack(databaseUrl, '1 hour');
+      else if (kill % clockSteps.period === clockSteps.forward) await resetClock(databaseUrl);
       if ([clockSteps.back, clockSteps.forward].includes(kill % clockSteps.period)) steps += 1;
       if (kill % 10 !== 0 && kill !== kills) return;
       const seconds = Math.round((performance.now() - startedMs) / 1_000);
@@ -42,7 +44,7 @@ test('delivers every event when workers and APIs are killed again and again, bes
     },
   });
   await disturbances.stop();
-  if (steps % 2 === 1) await resetClock(system);
+  if (steps % 2 === 1) await resetClock(databaseUrl);
   await removeUnknownEvents();
   // What is unsettled when all sessions end cannot be read. A locked delivery can neither be recorded nor postponed.
   const ofSteps = 2 * Math.ceil(steps / 2) * windowMax * system.subscriptions.size;

@@ -6,7 +6,6 @@ import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { resetClock, setClockBack } from '../support/faults/database-clock.ts';
-import { createObserver } from '../support/faults/observer.ts';
 import {
   installSvix,
   type LibraryReceiver,
@@ -48,9 +47,6 @@ afterAll(async () => {
   await Promise.all([standard.close(), svix.close(), kit.close()]);
   await kitDatabase.close();
 });
-
-/** What the steps of the clock need. */
-const database = () => ({ t, observer: createObserver(t.database.databaseUrl) });
 
 /** Creates a referral each 50 ms until it is stopped. Ended sessions fail some of the requests. */
 function startLoad(): { stop: () => Promise<void> } {
@@ -113,7 +109,7 @@ test(
       await untilSignedWith(oldSecret, newSecret);
 
       // Ends all sessions, also those that listen: what they would have been told is lost.
-      await setClockBack(database(), '60 s');
+      await setClockBack(t.database.databaseUrl, '60 s');
       await untilSignedWith(oldSecret, newSecret);
       await restartWorker();
       await untilSignedWith(oldSecret, newSecret);
@@ -121,7 +117,7 @@ test(
       kitSecrets = [newSecret];
       // A precondition, not a result: receivers that change later than the overlap lasts would reject.
       expect(performance.now() - startedAt).toBeLessThan(overlapMs);
-      await resetClock(database());
+      await resetClock(t.database.databaseUrl);
       await untilSignedWith(oldSecret, newSecret);
 
       await sleep(Math.max(0, startedAt + overlapMs - performance.now()));

@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { appOf, deployedInterfaces, interfaces } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import type { Credential } from '@deedwire/testing';
+import { createLink, type Credential } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { isWithout, run } from './support/containers.ts';
 import { buildDebianImages } from './support/debian-images.ts';
 import { expectDelivery, type Post } from './support/journey.ts';
-import { relay } from './support/relay.ts';
 
 const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
@@ -170,19 +169,17 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     };
 
     const gateway = await podman('network', 'inspect', '--format={{(index .Subnets 0).Gateway}}', 'deedwire_default');
-    const relays: { close(): Promise<void> }[] = [];
+    const link = createLink();
     try {
       await expectDelivery({ lender: `${origin}/lenders/graphql`, partner: `${origin}/partners/graphql` }, accounts, {
         post,
         reach: async (callbackUrl) => {
-          const started = await relay(gateway, Number(callbackUrl.port));
-          relays.push(started);
+          callbackUrl.port = String(await link.pass(Number(callbackUrl.port), 0, gateway));
           callbackUrl.hostname = gateway;
-          callbackUrl.port = String(started.port);
         },
       });
     } finally {
-      for (const started of relays) await started.close();
+      await link.close();
     }
 
     const connections = await podman(

@@ -6,14 +6,13 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { appOf, deployedInterfaces, interfaces } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { missing } from '@deedwire/testing';
+import { createLink, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createHarness, type Harness } from '../harness/index.ts';
 import { isWithout, run, tryRun } from './support/containers.ts';
 import { expectDelivery } from './support/journey.ts';
-import { relay } from './support/relay.ts';
 
 const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
@@ -191,13 +190,8 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
   test('serve a lender, deliver an event, and stop with 0', async () => {
     await podman('network', 'create', network);
     const gateway = await podman('network', 'inspect', '--format={{(index .Subnets 0).Gateway}}', network);
-    // The database and the receiver listen on the loopback interface. The pods reach them through relays at their gateway.
-    const relays = new Map<number, Promise<{ port: number; close(): Promise<void> }>>();
-    const relayedPort = async (port: number): Promise<number> => {
-      const started = relays.get(port) ?? relay(gateway, port);
-      relays.set(port, started);
-      return (await started).port;
-    };
+    // The database and the receiver listen on the loopback interface. The pods reach them through their gateway.
+    const link = createLink();
     const databasePort = await findFreePort();
 
     await createSecret(
@@ -252,8 +246,8 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
     await writeFile(rendered, await kustomize(folder));
 
     await podman('play', 'kube', `--network=${network}`, rendered);
-    const databaseRelay = await relay(gateway, Number(new URL(harness.database.databaseUrl).port), databasePort);
     try {
+      await link.pass(Number(new URL(harness.database.databaseUrl).port), databasePort, gateway);
       const urlOf = (app: string, index: number): string => `http://127.0.0.1:${ports[app]?.[index]?.hostPort}`;
       for (const url of servers.map((app) => urlOf(app, portsOf(app).length - 1))) {
         const problems = async (): Promise<unknown> => (await fetch(`${url}/ready`)).json();
@@ -264,7 +258,7 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
         harness.accounts,
         {
           reach: async (callbackUrl) => {
-            callbackUrl.port = String(await relayedPort(Number(callbackUrl.port)));
+            callbackUrl.port = String(await link.pass(Number(callbackUrl.port), 0, gateway));
             callbackUrl.hostname = gateway;
           },
         },
@@ -274,8 +268,7 @@ describe.skipIf(context === null || isWithout('kubectl'))('the rendered Deployme
       await podman('stop', '--time=30', ...names);
       for (const name of names) expect(await podman('inspect', '--format={{.State.ExitCode}}', name)).toBe('0');
     } finally {
-      await databaseRelay.close();
-      for (const started of relays.values()) await (await started).close();
+      await link.close();
     }
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { connect, eventually } from '@deedwire/testing';
+import { connect, eventually, runOnce } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createOwnedFolder, killAll, processesOfServer } from '../failover/owned-programs.ts';
 import { postgresFolder } from '../failover/programs.ts';
@@ -52,14 +52,7 @@ export async function startCellServers(): Promise<CellServers> {
       name,
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
       dataDirectory,
-      async run(statement, values) {
-        const connection = await connect(server.url);
-        try {
-          return await connection.run(statement, values);
-        } finally {
-          await connection.close();
-        }
-      },
+      run: (statement, values) => runOnce(server.url, statement, values),
       async hold(table) {
         const connection = await connect(server.url);
         await connection.run(`begin read write; lock table ${table} in access exclusive mode`);

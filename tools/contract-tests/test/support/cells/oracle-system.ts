@@ -2,14 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { type AppDatabaseUrls, createAppLogins, generateSecretKeys, perApp } from '@deedwire/dev-environment';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { eventually, missing, startConnectProxy } from '@deedwire/testing';
+import { createLink, eventually, type Link, missing, startConnectProxy } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { type DeliveryLog, startDeliveryLog } from '../faults/delivery-log.ts';
 import { attemptKey } from '../faults/judge.ts';
 import { type CellApps, startCellApps } from './cell-apps.ts';
 import { type CellPorts, type CellProxy, startCellProxy } from './cell-proxy.ts';
 import { type CellServer, type CellServers, startCellServers } from './cell-servers.ts';
-import { createLink, type Link } from './link.ts';
 
 /** A cell: its primary, another standby of it, and its apps. */
 export interface Side {
@@ -94,9 +93,8 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
   const webhookSecretKeys = generateSecretKeys();
   const sideOf = async (cell: number, server: CellServer): Promise<Side> => {
     const link = createLink();
-    closing.push(async () => link.close());
-    const port = await findFreePort();
-    await link.pass(port, Number(new URL(server.url).port));
+    closing.push(() => link.close());
+    const port = await link.pass(Number(new URL(server.url).port));
     const url = Object.assign(new URL(server.url), { port }).href;
     return { cell, server, link, url, twin: null, apps: null };
   };
@@ -116,7 +114,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
       const own = ports.get(side.cell) ?? missing();
       for (const name of ['lender', 'partner'] as const)
         for (const kind of ['port', 'adminPort'] as const)
-          await side.link.pass(outside.get(side.cell)?.[name][kind] ?? missing(), own[name][kind]);
+          await side.link.pass(own[name][kind], outside.get(side.cell)?.[name][kind]);
       const port = new URL(side.server.url).port;
       side.apps = await startCellApps({
         databaseUrls: await perApp((name) => Object.assign(new URL(logins[name]), { port }).href),
@@ -149,7 +147,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
     async retire(side) {
       await side.apps?.stop();
       side.apps = null;
-      side.link.close();
+      await side.link.close();
       for (const server of [side.server, side.twin]) {
         if (server === null) continue;
         await server.kill();

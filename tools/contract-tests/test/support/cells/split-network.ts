@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { connect, type Connection, eventually } from '@deedwire/testing';
+import { eventually, runOnce } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createOwnedFolder, killAll, processesOfServer } from '../failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../failover/programs.ts';
@@ -26,7 +26,7 @@ if (isWithoutNamespaces)
 export interface ApartServer {
   /** By a socket of the file system, whatever the network does. */
   url: string;
-  run(statement: string, values?: readonly unknown[]): ReturnType<Connection['run']>;
+  run(statement: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
 }
 
 /** An old primary in one network, and the operator and the new side in another one, with one link. */
@@ -78,17 +78,7 @@ export async function startSplitNetwork(): Promise<SplitNetwork> {
 
   function serverAt(port: number): ApartServer {
     const url = `postgres://postgres:${password}@localhost:${port}/postgres?host=${encodeURIComponent(folder.path)}`;
-    return {
-      url,
-      async run(statement, values) {
-        const connection = await connect(url);
-        try {
-          return await connection.run(statement, values);
-        } finally {
-          await connection.close();
-        }
-      },
-    };
+    return { url, run: (statement, values) => runOnce(url, statement, values) };
   }
 
   async function stop(): Promise<void> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort, ownDataDirectory } from '@deedwire/embedded-postgres';
-import { connect, eventually } from '@deedwire/testing';
+import { eventually, runOnce } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createOwnedFolder, killAll, processesOfServer } from './owned-programs.ts';
 import { postgresFolder } from './programs.ts';
@@ -58,14 +58,7 @@ export async function startArchivedPostgres(): Promise<ArchivedPostgres> {
     });
   }
 
-  async function run(statement: string): Promise<Record<string, unknown>[]> {
-    const connection = await connect(url);
-    try {
-      return await connection.run(statement);
-    } finally {
-      await connection.close();
-    }
-  }
+  const run = (statement: string) => runOnce(url, statement);
 
   async function kill(): Promise<void> {
     if (server === null) return;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { connect, eventually, missing } from '@deedwire/testing';
+import { eventually, missing, runOnce } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { startPrimaryProxy } from '../proxies/primary-proxy.ts';
 import { createOwnedFolder, killAll, type OwnedFolder, processesOfServer } from './owned-programs.ts';
@@ -200,14 +200,7 @@ export async function startPatroniCluster({
     proxy = await startPrimaryProxy(nodes, standbyOf === undefined ? 1 : 0);
     const urlAt = (port: number) => `postgres://postgres:${passwords.superuser}@127.0.0.1:${port}/postgres`;
     const url = urlAt(proxy.port);
-    const run = async (statement: string, values?: readonly unknown[]) => {
-      const connection = await connect(url);
-      try {
-        return await connection.run(statement, values);
-      } finally {
-        await connection.close();
-      }
-    };
+    const run = (statement: string, values?: readonly unknown[]) => runOnce(url, statement, values);
     return {
       url,
       servers: Object.fromEntries(nodes.map(({ name, port }) => [name, urlAt(port)])),

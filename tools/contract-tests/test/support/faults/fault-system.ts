@@ -4,7 +4,9 @@ import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import {
   createClient,
   type Client,
+  type Connection,
   type Credential,
+  runOnce,
   startTcpProxy,
   type StatementFault,
   type TcpProxy,
@@ -16,7 +18,6 @@ import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
 import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createInterruptions, type Interruptions } from './interruptions.ts';
 import { startLoad, type Load } from './load.ts';
-import { createObserver, type Observer } from './observer.ts';
 
 export interface FaultSystemOptions {
   /** The apps to start. Defaults to the partner API and the worker. */
@@ -43,7 +44,8 @@ const places = {
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
 export interface FaultSystem {
   t: TestSystem;
-  observer: Observer;
+  /** Runs statements as a superuser. */
+  observer: Pick<Connection, 'run'>;
   accounts: readonly { accountId: string }[];
   /** The account of each subscription. */
   subscriptions: ReadonlyMap<string, string>;
@@ -115,7 +117,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
 
   const system: FaultSystem = {
     t,
-    observer: createObserver(t.database.databaseUrl),
+    observer: { run: (statement, values) => runOnce(t.database.databaseUrl, statement, values) },
     accounts,
     subscriptions,
     accepted,

@@ -1,18 +1,18 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
-/** The network between a cell and all that is elsewhere. */
+/** A network, over which connections are passed on. */
 export interface Link {
-  /** Passes the connections to a port on to another one. */
-  pass(port: number, targetPort: number): Promise<void>;
+  /** Passes the connections to a port on to another one of 127.0.0.1. Resolves with the port: 0 is a free one. */
+  pass(targetPort: number, port?: number, address?: string): Promise<number>;
   /** Nothing passes until `heal`, in either direction. Connections stay open, and new ones get no answer. */
   cut(): void;
   heal(): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createLink(): Link {
-  const closing: (() => void)[] = [];
+  const closing: (() => Promise<void>)[] = [];
   /** Connections, each with the one that it is passed on by. */
   const joined = new Map<Socket, Socket>();
   let isCut = false;
@@ -29,17 +29,17 @@ export function createLink(): Link {
     });
   };
   return {
-    async pass(port, targetPort) {
-      const server = createServer((incoming) => {
-        incoming.on('error', () => {});
+    async pass(targetPort, port, address) {
+      const server = createServer((incoming) =>
         send(() => {
           const outgoing = connect(targetPort, '127.0.0.1');
           join(incoming, outgoing);
           join(outgoing, incoming);
-        });
-      });
-      await once(server.listen(port, '127.0.0.1'), 'listening');
-      closing.push(() => server.close());
+        }),
+      );
+      const listening = await listen(server, port, address);
+      closing.push(() => listening.close());
+      return listening.port;
     },
     cut() {
       isCut = true;
@@ -52,9 +52,9 @@ export function createLink(): Link {
       waiting = [];
       for (const go of work) go();
     },
-    close() {
-      for (const close of closing) close();
+    async close() {
       for (const socket of joined.keys()) socket.destroy();
+      for (const close of closing) await close();
     },
   };
 }
