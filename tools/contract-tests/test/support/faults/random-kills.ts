@@ -20,7 +20,7 @@ export async function killAtRandom(system: FaultSystem, { kills, onKill }: Kills
   const { workers, apis, received, interruptions } = system;
   for (let kill = 1; kill <= kills; kill += 1) {
     await received.waitForMore(deliveriesBetweenKills);
-    const what = kill % 7 === 0 ? 'hand-over' : kill % 5 === 3 ? 'API' : kill % 2 === 0 ? 'failpoint' : 'worker';
+    const what = kill % 7 === 0 ? 'hand-over' : kill % 5 === 2 ? 'API' : kill % 2 === 0 ? 'failpoint' : 'worker';
     if (what === 'hand-over') await joinAndLeave(system);
     else if (what === 'API') {
       const api = pick(apis);
