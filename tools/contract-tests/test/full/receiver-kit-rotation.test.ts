@@ -1,13 +1,7 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { createClient, type Client, eventually, listen } from '@deedwire/testing';
-import { honoHandler } from '@deedwire/webhook-receiver/hono';
+import { createClient, type Client, eventually } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import {
@@ -18,8 +12,8 @@ import {
   type Verify,
 } from '../support/library-receiver.ts';
 import { startInstances } from '../support/receiver-kit/instances.ts';
-import { createKitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
-import { type Observed, observe } from '../support/receiver-kit/observe.ts';
+import { startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
+import type { Observed } from '../support/receiver-kit/observe.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
 import { subscribe } from '../support/subscribe.ts';
 
@@ -29,7 +23,6 @@ const timeout = 300_000;
 /** Guards against hanging: a rejected delivery is retried after 5 s, and after a third failure after up to 54 s. */
 const waitMs = 120_000;
 const pauseMs = 80;
-const receiverPath = '/webhooks';
 const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()];
 
 const svix = await installSvix();
@@ -48,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 interface Load {
-  /** Resolves when this many more referrals have been created, and everything about them was delivered. */
+  /** Resolves when this many more events, and all before them, were delivered. */
   more(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -70,12 +63,10 @@ async function deliveredCount(): Promise<number> {
 /** Creates referrals, each an event, until it is stopped. */
 function startLoad(): Load {
   let isStopped = false;
-  let created = 0;
   async function createInTurn(): Promise<void> {
     while (!isStopped) {
       await t.refer(1);
-      created += 1;
-      // Each is delivered to up to seven receivers, which share two cores with the worker.
+      // Each is delivered to up to five receivers, which share two cores with the worker.
       await sleep(pauseMs);
     }
   }
@@ -86,8 +77,6 @@ function startLoad(): Load {
   });
   return {
     async more(count) {
-      const target = created + count;
-      await eventually(() => expect(created).toBeGreaterThanOrEqual(target), waitMs);
       const last = (await deliveredCount()) + count;
       await eventually(async () => expect(await deliveredCount()).toBeGreaterThanOrEqual(last), waitMs);
       await eventually(() => expectNothingPending(last), waitMs);
@@ -141,37 +130,6 @@ async function startLibrary(verify: Verify): Promise<LibraryReceiver & { subscri
   return { ...receiver, subscriptionId: await subscribeReceiver(receiver.url) };
 }
 
-/** A receiver on Hono that reads its secret from the file that the bindings name, as platforms mount secrets. */
-async function startFileReceiver(databaseUrl: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'rotation-'));
-  const bindings = { secretFile: join(folder, 'secret') };
-  const receiver = createKitReceiver({
-    databaseUrl,
-    secrets: async ({ secretFile }: typeof bindings) => [await readFile(secretFile, 'utf8')],
-  });
-  const app = new Hono();
-  app.post(receiverPath, honoHandler(receiver));
-  const server = createAdaptorServer({ fetch: (request) => app.fetch(request, bindings) });
-  const observed = observe(server);
-  const listening = await listen(server);
-  const replace = async (secret: string): Promise<void> => {
-    const file = join(folder, 'replacement');
-    await writeFile(file, secret);
-    await rename(file, bindings.secretFile);
-  };
-  await replace(oldSecret);
-  return {
-    ...observed,
-    url: `http://127.0.0.1:${listening.port}${receiverPath}`,
-    replace,
-    async close() {
-      await receiver.close();
-      await listening.close();
-      await rm(folder, { recursive: true });
-    },
-  };
-}
-
 /** A receiver that has the given secrets at any time, in a variable. */
 async function startVariableReceiver(databaseUrl: string) {
   let secrets = [oldSecret];
@@ -219,27 +177,24 @@ test(
   async () => {
     const early = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
     const late = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
-    const file = await startKit(startFileReceiver);
     const variable = await startKit(startVariableReceiver);
-    const kits = [early, late, file, variable];
-    const libraries = [await startLibrary(standard), await startLibrary(svix), await startLibrary(standard)] as const;
+    const kits = [early, late, variable];
+    const libraries = [await startLibrary(standard), await startLibrary(svix)] as const;
     const load = startLoad();
 
     await load.more(30);
     await early.receiver.deploy(0, [oldSecret, newSecret]);
     await load.more(10);
     await early.receiver.deploy(1, [newSecret, oldSecret]);
-    libraries[2].hold(oldSecret, newSecret);
+    libraries[1].hold(oldSecret, newSecret);
     await load.more(10);
 
     for (const { subscriptionId } of [...kits, ...libraries]) await rotate(subscriptionId, 86_400);
     // Requests that were signed before it have a response.
-    await load.more(30);
+    await load.more(40);
     await late.receiver.deploy(0, [newSecret]);
     libraries[0].hold(newSecret);
     await load.more(10);
-    await file.receiver.replace(newSecret);
-    libraries[1].hold(newSecret);
     // Another worker takes over during the overlap.
     const next = await t.startWorker();
     await t.stopWorker(worker);
@@ -260,7 +215,7 @@ test(
     await load.more(20);
     await early.receiver.deploy(0, [newSecret]);
     await early.receiver.deploy(1, [newSecret]);
-    libraries[2].hold(newSecret);
+    libraries[1].hold(newSecret);
     await load.more(10);
     await load.stop();
 

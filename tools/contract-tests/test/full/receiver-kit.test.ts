@@ -7,7 +7,6 @@ import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { Pool } from 'pg';
 import { expect, test, vi } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { startLoad } from '../support/faults/load.ts';
@@ -100,73 +99,36 @@ test.concurrent(
   },
 );
 
-test.concurrent.each([
-  ['has timed out', 1],
-  ['and its first retry have failed', 2],
-])('an event is processed once if its handler finishes after the attempt %s', { timeout }, async (_, attempts) => {
-  const secret = generateWebhookSecret();
-  const { client } = await createAccount();
-  const database = await createReceiverDatabase();
-  const received = await startKitReceiver({
-    databaseUrl: database.databaseUrl,
-    secrets: [secret],
-    async beforeEffect(id) {
-      await eventually(async () => {
-        const { webhookDelivery } = await client.request(operations.DeliveryDocument, { id });
-        expect(webhookDelivery?.attempts.length).toBeGreaterThanOrEqual(attempts);
-      }, timeout);
-    },
-  });
-  try {
-    const input = { callbackUrl: received.url, eventTypes: created, webhookSecret: secret };
-    const { id } = await subscribe(client, input);
-    const referralId = await refer(client);
-    const [delivery = missing()] = await pullSettledDeliveries(client, id, 1);
-    const [last, ...earlier] = delivery.attempts;
-    expect(delivery.status).toBe('DELIVERED');
-    expect(last).toMatchObject({ responseStatus: 200, error: null });
-    expect(earlier.pop()).toMatchObject({ number: 1, responseStatus: null, error: 'TIMEOUT' });
-    // Retries while the handler runs. On a busy machine, their responses can also be late.
-    expect(earlier.length).toBeGreaterThanOrEqual(attempts - 1);
-    expect(earlier.filter(({ responseStatus, error }) => responseStatus !== 409 && error !== 'TIMEOUT')).toEqual([]);
-    expect(await database.effects()).toEqual([{ deliveryId: delivery.id, eventId: delivery.event.id, referralId }]);
-  } finally {
-    await received.close();
-    await database.close();
-  }
-});
-
-// Handlers that held all connections of the pool and waited for another one would never end.
 test.concurrent(
-  'handlers of 20 ms that use the pool of their application process 200 events at once, each once',
+  'an event is processed once if its handler ends after two attempts have failed',
   { timeout },
   async () => {
     const secret = generateWebhookSecret();
     const { client } = await createAccount();
     const database = await createReceiverDatabase();
-    const pool = new Pool({ connectionString: database.databaseUrl });
-    let calls = 0;
     const received = await startKitReceiver({
       databaseUrl: database.databaseUrl,
       secrets: [secret],
-      pool,
-      async beforeEffect() {
-        calls += 1;
-        await pool.query('select pg_sleep(0.02)');
+      async beforeEffect(id) {
+        await eventually(async () => {
+          const { webhookDelivery } = await client.request(operations.DeliveryDocument, { id });
+          expect(webhookDelivery?.attempts.length).toBeGreaterThanOrEqual(2);
+        }, timeout);
       },
     });
     try {
-      await subscribe(client, { callbackUrl: received.url, eventTypes: created, webhookSecret: secret });
-      const referralIds: string[] = [];
-      // One address may have 100 connections.
-      while (referralIds.length < 200)
-        referralIds.push(...(await Promise.all(Array.from({ length: 50 }, () => refer(client)))));
-      await eventually(async () => expect(await database.effects()).toHaveLength(200), timeout);
-      expect(new Set((await database.effects()).map(({ referralId }) => referralId))).toEqual(new Set(referralIds));
-      expect(calls).toBe(200);
-      // The handshake, and the attempts.
-      const failed = received.responses.filter(({ status }) => status !== 200).length;
-      process.stdout.write(`${received.responses.length - 1} attempts, ${failed} failed\n`);
+      const input = { callbackUrl: received.url, eventTypes: created, webhookSecret: secret };
+      const { id } = await subscribe(client, input);
+      const referralId = await refer(client);
+      const [delivery = missing()] = await pullSettledDeliveries(client, id, 1);
+      const [last, ...earlier] = delivery.attempts;
+      expect(delivery.status).toBe('DELIVERED');
+      expect(last).toMatchObject({ responseStatus: 200, error: null });
+      expect(earlier.pop()).toMatchObject({ number: 1, responseStatus: null, error: 'TIMEOUT' });
+      // Retries while the handler runs. On a busy machine, their responses can also be late.
+      expect(earlier).not.toEqual([]);
+      expect(earlier.filter(({ responseStatus, error }) => responseStatus !== 409 && error !== 'TIMEOUT')).toEqual([]);
+      expect(await database.effects()).toEqual([{ deliveryId: delivery.id, eventId: delivery.event.id, referralId }]);
     } finally {
       await received.close();
       await database.close();
@@ -236,7 +198,7 @@ test.concurrent(
   { timeout },
   async () => {
     // `KILLS=20` is a longer run.
-    const times = Number(process.env['KILLS'] ?? 4);
+    const times = Number(process.env['KILLS'] ?? 3);
     const { ends, events, started } = await replaceUnderLoad(t, { signal: 'SIGKILL', times });
     expect(ends).toEqual(Array.from({ length: times }, () => ({ exitCode: null, signal: 'SIGKILL' })));
     expect(started).toBeGreaterThanOrEqual(events);
@@ -247,8 +209,8 @@ test.concurrent(
   'a receiver whose processes are closed under load finishes its handlers, and has one effect for each event',
   { timeout },
   async () => {
-    const { ends, events, started } = await replaceUnderLoad(t, { signal: 'SIGTERM', times: 3 });
-    expect(ends).toEqual(Array.from({ length: 3 }, () => ({ exitCode: 0, signal: null })));
+    const { ends, events, started } = await replaceUnderLoad(t, { signal: 'SIGTERM', times: 2 });
+    expect(ends).toEqual(Array.from({ length: 2 }, () => ({ exitCode: 0, signal: null })));
     expect(started).toBe(events);
   },
 );

@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { installApart, listen } from '@deedwire/testing';
+import { installApart, type Respond, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 
@@ -43,31 +43,22 @@ export interface ReceivedDelivery {
 export async function startLibraryReceiver(verify: Verify, secrets: readonly string[]): Promise<LibraryReceiver> {
   let held = secrets.slice(0, 1);
   const received: ReceivedDelivery[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString();
-      const headers = textHeaders(request.headers);
-      const signedWith = secrets.filter((secret) => accepts(verify, secret, body, headers));
-      const isAccepted = signedWith.some((secret) => held.includes(secret));
-      const parsed: Record<string, unknown> = JSON.parse(body);
-      const token = parsed['verification_token'];
-      if (token === undefined) {
-        received.push({ isAccepted, signedWith, signatures: headers['webhook-signature']?.split(' ').length ?? 0 });
-      }
-      response.writeHead(isAccepted ? 200 : 401, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ verification_token: token }));
-    });
-  });
-  const listening = await listen(server);
+  const respond: Respond = (response, request) => {
+    const [headers, body] = [textHeaders(request.headers), request.body.toString()];
+    const signedWith = secrets.filter((secret) => accepts(verify, secret, body, headers));
+    const isAccepted = signedWith.some((secret) => held.includes(secret));
+    const { verification_token: token }: { verification_token?: string } = JSON.parse(body);
+    if (token === undefined)
+      received.push({ isAccepted, signedWith, signatures: headers['webhook-signature']?.split(' ').length ?? 0 });
+    response.writeHead(isAccepted ? 200 : 401, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify({ verification_token: token }));
+  };
+  const receiver = await startReceiver({ onHandshake: respond, onDelivery: respond });
   return {
-    url: `http://127.0.0.1:${listening.port}/`,
+    url: receiver.url,
     received,
-    hold(...changed) {
-      held = changed;
-    },
-    close: () => listening.close(),
+    hold: (...changed) => void (held = changed),
+    close: () => receiver.close(),
   };
 }
 

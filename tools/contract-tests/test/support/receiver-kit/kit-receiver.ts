@@ -7,25 +7,23 @@ import { Pool, type PoolClient } from 'pg';
 import { recordEffect } from './effects.ts';
 import { type Observed, observe } from './observe.ts';
 
-export interface KitReceiverOptions<Context = unknown> {
+export interface KitReceiverOptions {
   databaseUrl: string;
-  secrets: Secrets<Context>;
+  secrets: Secrets<unknown>;
   key?: 'event.id' | 'webhook-id';
-  /** Of the store, and closed with the receiver. Defaults to one of its own. */
-  pool?: Pool;
   /** Runs in the handler before it records the effect. */
   beforeEffect?: (deliveryId: string) => Promise<void>;
 }
 
 /** A receiver with PostgreSQL. Its handler of `referral.created` records an effect. `close` also closes its connections. */
-export function createKitReceiver<Context = unknown>({
+export function createKitReceiver({
   databaseUrl,
   secrets,
   key = 'webhook-id',
-  pool = new Pool({ connectionString: databaseUrl }),
   beforeEffect = async () => {},
-}: KitReceiverOptions<Context>): WebhookReceiver<Context> {
-  const receiver = createWebhookReceiver<PoolClient, Context>({
+}: KitReceiverOptions): WebhookReceiver {
+  const pool = new Pool({ connectionString: databaseUrl });
+  const receiver = createWebhookReceiver<PoolClient>({
     secrets,
     key,
     store: postgresStore(pool),
