@@ -35,17 +35,20 @@ export interface RandomDocumentOptions {
   operations?: number;
   /** Gives some variables a default value. */
   hasDefaults?: boolean;
+  /** Writes mutations instead of queries. */
+  isMutation?: boolean;
 }
 
 const few = ['a', 'b'];
 
 /**
- * Writes a query that is mostly valid: fields, aliases from a small set (so that some of them conflict), arguments, variables,
+ * Writes a document that is mostly valid: fields, aliases from a small set (so that some of them conflict), arguments, variables,
  * directives, inline fragments and fragments that spread later fragments.
  */
 export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, options: RandomDocumentOptions): string {
   const query = schema.getQueryType();
-  if (!query) throw new Error('The schema has no query type.');
+  const root = options.isMutation ? schema.getMutationType() : query;
+  if (!root) throw new Error('The schema has no such root type.');
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[choose(items.length)];
     if (item === undefined) throw new Error('There is nothing to pick from.');
@@ -137,7 +140,7 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
   }
 
   const { operations = 1 } = options;
-  const bodies = Array.from({ length: operations }, () => selectionSet(query, options.depth, 0));
+  const bodies = Array.from({ length: operations }, () => selectionSet(root, options.depth, 0));
   let spreads = bodies.join(' ');
   let definitions = '';
   for (const [index, type] of fragments.entries()) {
@@ -151,8 +154,9 @@ export function writeRandomDocument(schema: GraphQLSchema, choose: Choose, optio
     return `$${name}:${String(type)}${hasDefault ? `=${value(type, false)}` : ''}`;
   });
   const head = declared.length > 0 ? `(${declared.join(' ')})` : '';
+  const kind = options.isMutation ? 'mutation' : 'query';
   return (
-    bodies.map((body, index) => `query${operations > 1 ? ` Q${index}` : ''}${head}${body}`).join('\n') + definitions
+    bodies.map((body, index) => `${kind}${operations > 1 ? ` Q${index}` : ''}${head}${body}`).join('\n') + definitions
   );
 }
 
