@@ -16,6 +16,7 @@ import {
 } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
+import { dump } from '../support/dump.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // A whole system, with the file that docs/operations.md shows. The collector is this test.
@@ -260,19 +261,6 @@ test('an operation that fails has the code of its error', async () => {
   expect(span?.status).toEqual({ code: 2, message: 'BAD_USER_INPUT' });
 });
 
-/** Every row of every table, as pg_dump writes them. */
-async function dump(): Promise<string> {
-  const tables = await h.sql(
-    `select c.oid::regclass::text as name from pg_class c
-     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
-  );
-  let text = '';
-  for (const { name } of tables) {
-    for (const { row } of await h.sql(`select t::text as row from ${String(name)} t`)) text += `${String(row)}\n`;
-  }
-  return text;
-}
-
 test('a canary secret is in no log, trace, metric or dump', async () => {
   const { lender, partner } = h.accounts;
   const query = '{ webhookSubscriptions(first: 5) { nodes { id } } }';
@@ -300,7 +288,7 @@ test('a canary secret is in no log, trace, metric or dump', async () => {
   for (const { adminUrl } of Object.values(system.apps)) {
     output.metrics += await (await fetch(`${adminUrl}/metrics`)).text();
   }
-  output.database = await dump();
+  output.database = await dump(h);
 
   const secret = data?.createWebhookSubscription.webhookSecret ?? '';
   expect(secret).toMatch(/^whsec_/);

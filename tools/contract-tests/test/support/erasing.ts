@@ -4,6 +4,7 @@ import { type ReferralDetails, type TeamMemberDetails } from '@deedwire/domain';
 import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll } from 'vitest';
+import { dump } from './dump.ts';
 
 /** Each is the only one of its kind, so that it is found in any spelling. */
 export const person = { firstName: 'Ördög-Plånted', lastName: 'Žluťoučký', email: 'Ördög.Žluťoučký@Plånted.example' };
@@ -88,19 +89,8 @@ export async function startErasing() {
     OPERATOR_NAME: 'ada',
   };
 
-  /** Every row of every table, as pg_dump writes them, and the samples of rows that the planner keeps. */
-  async function dump(): Promise<string> {
-    const tables = await t.sql(
-      `select oid::regclass::text as name from pg_class
-       where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`,
-    );
-    const rows = await t.sql(
-      [...tables, { name: 'pg_stats' }]
-        .map(({ name }) => `select t::text as row from ${String(name)} t`)
-        .join(' union all '),
-    );
-    return rows.map(({ row }) => `${String(row)}\n`).join('');
-  }
+  /** What the database has, with the samples of rows that the planner keeps. */
+  const dumpAll = () => dump(t, 'pg_stats');
 
   const good = await startReceiver();
   /** Returns what it gets, as a proxy does that shows requests. */
@@ -179,7 +169,7 @@ export async function startErasing() {
     lender,
     partner,
     env,
-    dump,
+    dump: dumpAll,
     good,
     broken,
     ask,
