@@ -45,13 +45,13 @@ async function temporaryFolder(): Promise<string> {
 }
 
 /** `KILLS=25` is a longer run. */
-const kills = Number(process.env['KILLS'] ?? 4);
+const kills = Number(process.env['KILLS'] ?? 2);
 
 test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while push goes on and the receiver is killed', async () => {
   const { database, subscription, all, lost, pulled } = await reconcileLossyPush(t, url, {
     events: 120,
     kills,
-    killAfterMs: (round) => 150 * (round % 10),
+    killAfterMs: (round) => 150 * (1 + (round % 10)),
   });
   const { credential: credentials } = t.accounts.partner;
 
@@ -170,7 +170,7 @@ test('the program for a partner without a public URL has each event once, killed
   const handled = async (): Promise<string[]> =>
     (await database.run('select id from referral')).map(({ id }) => String(id));
   const referrals: string[] = [];
-  for (let round = 1; round <= 3; round += 1) {
+  for (let round = 1; round <= 2; round += 1) {
     referrals.push(...(await t.refer(20)));
     const child = start();
     await eventually(async () => expect((await handled()).length).toBeGreaterThan(referrals.length - 15), 60_000);
