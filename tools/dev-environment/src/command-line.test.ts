@@ -11,7 +11,6 @@ test.each([
 });
 
 test.each([
-  [['--reciever'], "Unknown option '--reciever'"],
   [['-x'], "Unknown option '-x'"],
   [['receiver'], "Unexpected argument 'receiver'"],
   [['--receiver=4004'], "Option '--receiver' does not take an argument"],

@@ -1,13 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createStore } from '@deedwire/store';
 import { listen } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { devConfig } from '../../src/dev-config.ts';
-import { migrateDevDatabase, openDevDatabase } from '../../src/dev-database.ts';
-import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
 
 test('--help prints the options', async () => {
@@ -41,23 +34,6 @@ test('exits with 1 and every error of a wrong configuration', async () => {
   LENDER_API_PORT must be a whole number from 0 to 65535
 `,
   );
-});
-
-test('rejects the data of an earlier build, and names the command that deletes it', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
-  const database = await openDevDatabase(devConfig.parse({}), await openHome(directory));
-  try {
-    await migrateDevDatabase(database, () => {});
-    const store = createStore({ databaseUrl: database.url, applicationName: 'test' });
-    await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
-    await store.close();
-    await expect(migrateDevDatabase(database, () => {})).rejects.toThrow(
-      `start \`pnpm dev\` again: rm -r '${directory}'`,
-    );
-  } finally {
-    await database.close();
-    await rm(directory, { recursive: true, force: true });
-  }
 });
 
 test('reports that the server of DATABASE_URL is unavailable', async () => {

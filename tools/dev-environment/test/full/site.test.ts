@@ -2,12 +2,10 @@ import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { postGraphql } from '@deedwire/testing';
 import { useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveSite } from '../../src/documentation.ts';
 import { packageManagerCommand, workspaceRoot } from '../../src/workspace.ts';
-import { newDevHome } from '../dev-process.ts';
 
 const browser = useBrowser('The site');
 let site: Awaited<ReturnType<typeof serveSite>>;
@@ -103,15 +101,4 @@ test('has the files that pages link to, and the pages at their paths in the repo
 test('serves nothing else', async () => {
   for (const path of ['/package.json', '/..%2f..%2fpackage.json', '/docs/'.repeat(2)])
     expect(await read(path)).toMatch(/^404 .*<title>404 \| Deedwire/s);
-});
-
-test('`pnpm dev` serves it, and errors link to it', async () => {
-  const home = await newDevHome();
-  const dev = home.start();
-  const { partner } = await home.whenReady(dev);
-  const { body } = await postGraphql(partner.url, partner, { query: '{ nothing }' });
-  const url = body.errors?.[0]?.extensions.documentationUrl ?? '';
-  expect(dev.output()).toContain(`Serving the documentation at ${url.replace(/errors\.md#.*$/, '')}\n`);
-  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/docs\/errors\.md#graphql_validation_failed$/);
-  expect((await fetch(url)).status).toBe(200);
 });

@@ -1,6 +1,9 @@
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { createStore } from '@deedwire/store';
+import { postGraphql, runOnce } from '@deedwire/testing';
 import { expect, test } from 'vitest';
+import { devConfig } from '../../src/dev-config.ts';
+import { migrateDevDatabase, openDevDatabase } from '../../src/dev-database.ts';
+import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 
@@ -11,7 +14,7 @@ test('--receiver exits with 1 when the callback URL is rejected', async () => {
   expect(dev.output()).toMatch(/^The sample receiver cannot be subscribed: .+\n$/m);
 });
 
-test('with DATABASE_URL, uses an empty database; a second start uses it and its subscriptions again, without another handshake; rejects the database of an earlier build', async () => {
+test('with DATABASE_URL, uses an empty database; later starts pause its subscriptions or use them again, without another handshake; rejects the database of an earlier build', async () => {
   const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const env = { DATABASE_URL: database.databaseUrl };
   const withReceiver = { commandArguments: ['--receiver'] };
@@ -25,6 +28,19 @@ test('with DATABASE_URL, uses an empty database; a second start uses it and its 
   first.signalGroup('SIGTERM');
   await expect.poll(() => home.processes()).toEqual([]);
 
+  const without = home.start(env);
+  const { partner, lender } = await home.whenReady(without);
+  expect(without.output()).toContain(
+    'Paused the subscriptions of the sample receiver, which does not run without --receiver.\n',
+  );
+  const query = '{ webhookSubscriptions(first: 20) { nodes { status pausedReason } } }';
+  for (const caller of [partner, lender]) {
+    const { body } = await postGraphql<{ webhookSubscriptions: unknown }>(caller.url, caller, { query });
+    expect(body.data?.webhookSubscriptions).toEqual({ nodes: [{ status: 'PAUSED', pausedReason: 'OPERATOR' }] });
+  }
+  without.signalGroup('SIGTERM');
+  await without.ended;
+
   const second = home.start({ ...env, RECEIVER_PORT: port }, withReceiver);
   expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
   await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
@@ -32,13 +48,23 @@ test('with DATABASE_URL, uses an empty database; a second start uses it and its 
   second.signalGroup('SIGTERM');
   await second.ended;
 
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await store.query({ name: 'change', text: `update schema_migration set checksum = 'of an earlier build'` }, []);
-  await store.close();
+  await runOnce(database.databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
   const third = home.start(env);
   expect(await third.ended).toBe(1);
   expect(third.output()).toContain('Migration 0001-accounts-and-credentials was applied to the database, but');
   expect(third.output()).toContain('before the first public release');
   expect(third.output()).toMatch(/\nSet DATABASE_URL to an empty database\.\n$/);
   await database.drop();
+});
+
+test('rejects the data of an earlier build, and names the command that deletes it', async () => {
+  const { path } = await newDevHome();
+  const database = await openDevDatabase(devConfig.parse({}), await openHome(path));
+  try {
+    await migrateDevDatabase(database, () => {});
+    await runOnce(database.url, `update schema_migration set checksum = 'of an earlier build'`);
+    await expect(migrateDevDatabase(database, () => {})).rejects.toThrow(`start \`pnpm dev\` again: rm -r '${path}'`);
+  } finally {
+    await database.close();
+  }
 });
