@@ -1,6 +1,6 @@
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectedVerdicts, go, java, lacks, python, rust, verdictsOf } from '../support/standard-webhooks.ts';
+import { expectedVerdicts, go, lacks, python, verdictsOf } from '../support/standard-webhooks.ts';
 
 // Only the real sender and the tools of the languages show that a partner without the kit can receive.
 let t: TestSystem;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => t.close());
 
-for (const program of [python, go, rust, java])
+for (const program of [python, go])
   test.skipIf(lacks(program.tools))(
     `the library of Standard Webhooks for ${program.name} accepts a delivery and rejects altered ones`,
     async () => expect(await verdictsOf(program, t)).toEqual(expectedVerdicts),
