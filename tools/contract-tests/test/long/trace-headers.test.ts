@@ -2,10 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
-import { postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { createClient, type Receiver, startReceiver } from '@deedwire/testing';
 import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { npmInstall } from '../support/installed-packages.ts';
+import { subscribe } from '../support/subscribe.ts';
 
 // Agents of tracing vendors load the instrumentations of undici and http by default.
 const packages = [
@@ -78,37 +80,19 @@ afterAll(async () => {
 const ofTransport = ['accept-encoding', 'connection', 'content-length', 'host'];
 const allowed = [...ofTransport, ...Object.keys(deliveryHeaders.headers).map((name) => name.toLowerCase())];
 
-async function send(query: string, input: object): Promise<unknown> {
-  const { credential } = t.accounts.partner;
-  const headers = {
-    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-    tracestate: 'vendor=1',
-  };
-  const { body } = await postGraphql(t.urls.partner, credential, { query, variables: { input }, headers });
-  expect(body.errors).toBeUndefined();
-  return body.data;
-}
-
 test('a receiver gets documented headers only, whatever instruments the requests', async () => {
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 1 ? 503 : 204).end();
   };
-  const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];
-  const created = await send(
-    'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { webhookSubscription { id } } }',
-    { callbackUrl: receiver.url, eventTypes },
-  );
-  await send('mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } } }', {
-    clientName: 'Ada',
+  const client = createClient(t.urls.partner, t.accounts.partner.credential, {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    tracestate: 'vendor=1',
   });
+  const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];
+  const { id: subscriptionId } = await subscribe(client, { callbackUrl: receiver.url, eventTypes });
+  await client.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
   await receiver.waitFor(2);
-  const { createWebhookSubscription } = created as {
-    createWebhookSubscription: { webhookSubscription: { id: string } };
-  };
-  await send(
-    'mutation ($input: SendTestWebhookEventInput!) { sendTestWebhookEvent(input: $input) { userErrors { code } } }',
-    { subscriptionId: createWebhookSubscription.webhookSubscription.id },
-  );
+  await client.request(operations.SendTestDocument, { input: { subscriptionId } });
   await receiver.waitFor(3);
 
   expect(receiver.handshakes).toHaveLength(1);
