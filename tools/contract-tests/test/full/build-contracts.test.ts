@@ -24,6 +24,8 @@ import {
   printSchema,
 } from 'graphql';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { SendTestDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // Compares `dist/contracts.json` of each app with what the processes of this build serve, accept, append and render.
@@ -154,21 +156,10 @@ describe.each(['lender', 'partner'] as const)('the app of the %s interface', (na
       const eventTypes = types.flatMap(({ type, versions: { [index]: pinned } }) =>
         pinned === undefined ? [] : [{ type, version: pinned.version }],
       );
-      const input = { callbackUrl: receiver.url, eventTypes };
-      const create = `mutation ($input: CreateWebhookSubscriptionInput!) {
-        createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
-      }`;
-      const created = await send<{
-        createWebhookSubscription: { webhookSubscription: { id: string } | null; userErrors: unknown[] };
-      }>(name, create, { input });
-      expect(created.body).toMatchObject({ data: { createWebhookSubscription: { userErrors: [] } } });
-      const subscriptionId = created.body.data?.createWebhookSubscription.webhookSubscription?.id;
-      for (const { type } of eventTypes) {
-        const sendTest = `mutation ($input: SendTestWebhookEventInput!) {
-          sendTestWebhookEvent(input: $input) { userErrors { message } }
-        }`;
-        const sent = await send(name, sendTest, { input: { subscriptionId, eventType: type } });
-        expect(sent.body).toMatchObject({ data: { sendTestWebhookEvent: { userErrors: [] } } });
+      const { id: subscriptionId } = await subscribe(t[name], { callbackUrl: receiver.url, eventTypes });
+      for (const { type: eventType } of eventTypes) {
+        const sent = await t[name].request(SendTestDocument, { input: { subscriptionId, eventType } });
+        expect(sent.sendTestWebhookEvent.userErrors).toEqual([]);
       }
     }
     const delivered = (await receiver.waitFor(before + events.length)).slice(before).map(({ body: sent }) => {

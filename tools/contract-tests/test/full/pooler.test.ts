@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type AppName, perApp, startApp, startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
-import { findProgram, postGraphql, startReceiver } from '@deedwire/testing';
+import { createClient, findProgram, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { type PgBouncer, startPgBouncer } from '../support/proxies/pgbouncer.ts';
+import { subscribe } from '../support/subscribe.ts';
 
 const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env['CI'] !== 'true';
 
@@ -52,7 +54,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
     const receiver = await startReceiver();
     const { lender, partner } = harness.accounts;
     const lenders = `${system.apps['lender-api'].url}/lenders/graphql`;
-    const partners = `${system.apps['partner-api'].url}/partners/graphql`;
+    const client = createClient(`${system.apps['partner-api'].url}/partners/graphql`, partner.credential);
     try {
       const read = () => postGraphql(lenders, lender.credential, { query: '{ lender { name members { id } } }' });
       // Proves the key. Without, an address may send 50 requests a second.
@@ -60,21 +62,9 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
       const reads = await Promise.all(Array.from({ length: 60 }, read));
       expect(reads.map(({ status, body }) => [status, body.errors])).toEqual(reads.map(() => [200, undefined]));
 
-      const subscribed = await postGraphql(partners, partner.credential, {
-        query:
-          'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { userErrors { message } } }',
-        variables: { input: { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] } },
-      });
-      expect(subscribed.body).toMatchObject({ data: { createWebhookSubscription: { userErrors: [] } } });
-      const created = await Promise.all(
-        Array.from({ length: 20 }, (__, index) =>
-          postGraphql(partners, partner.credential, {
-            query: 'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } } }',
-            variables: { input: { clientName: 'Ada', idempotencyKey: `${randomBytes(8).toString('hex')}-${index}` } },
-          }),
-        ),
-      );
-      expect(created.map(({ status, body }) => [status, body.errors])).toEqual(created.map(() => [200, undefined]));
+      await subscribe(client, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
+      const refer = () => client.request(ReferDocument, { input: { clientName: 'Ada', idempotencyKey: randomUUID() } });
+      await Promise.all(Array.from({ length: 20 }, refer));
       await receiver.waitFor(20);
       // PgBouncer accepts a verified certificate only.
       const [connections] = await harness.sql('select count(*) filter (where ssl)::int as tls from pg_stat_ssl');

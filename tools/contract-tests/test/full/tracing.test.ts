@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSystem, type System } from '@deedwire/dev-environment';
 import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
-import {
-  commandsOf,
-  eventually,
-  listen,
-  type Listening,
-  postGraphql,
-  type Receiver,
-  startReceiver,
-} from '@deedwire/testing';
+import { commandsOf, createClient, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ReferDocument, SubscribeDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from '../support/command.ts';
 import { dump } from '../support/dump.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -54,7 +47,7 @@ const spans: Span[] = [];
 const output = { log: '', traces: '', metrics: '', database: '' };
 
 let folder: string;
-let collector: Listening;
+let collector: Receiver;
 let receiver: Receiver;
 let h: Harness;
 let system: System;
@@ -67,7 +60,12 @@ beforeAll(async () => {
   const [install = '', file = '', variables = ''] = commandsOf(page, 'Traces', 3);
   await writeFile(join(folder, 'tracing.mjs'), file);
   await succeed('sh', ['-c', install.replaceAll('/etc/deedwire/tracing', folder)], { cwd: folder });
-  collector = await listen(createCollector());
+  collector = await startReceiver({
+    onDelivery(response, { headers, body }) {
+      collect(`${JSON.stringify(headers)}\n`, body.toString());
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    },
+  });
   const shown = variables
     .replace('/etc/deedwire/tracing', folder)
     .replace('http://collector.example.com:4318', `http://127.0.0.1:${collector.port}`);
@@ -108,17 +106,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function createCollector(): Server {
-  return createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      collect(`${JSON.stringify(request.headers)}\n`, Buffer.concat(chunks).toString());
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  });
-}
-
 function collect(head: string, text: string): void {
   output.traces += head + text;
   const body: OtlpBody = JSON.parse(text);
@@ -139,53 +126,22 @@ async function spansNamed(name: string, count: number): Promise<Span[]> {
   return spans.filter((span) => span.name === name);
 }
 
-const create = /* GraphQL */ `
-  mutation Subscribe($input: CreateWebhookSubscriptionInput!) {
-    createWebhookSubscription(input: $input) {
-      webhookSubscription {
-        id
-      }
-      webhookSecret
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const refer = /* GraphQL */ `
-  mutation Refer($input: CreateReferralInput!) {
-    createReferral(input: $input) {
-      referral {
-        id
-      }
-    }
-  }
-`;
-
-interface Data {
-  createWebhookSubscription: { webhookSecret: string | null };
-  createReferral: { referral: { id: string } | null };
-}
-
 const clientTrace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-async function ask(query: string, input: object) {
-  const { body, headers } = await postGraphql<Data>(urls.partner, h.accounts.partner.credential, {
-    query,
-    variables: { input },
-    headers: { traceparent: clientTrace },
-  });
-  expect(body.errors).toBeUndefined();
-  return { data: body.data, requestId: headers.get('x-request-id') };
+async function ask<Data, Input>(document: TypedDocumentNode<Data, { input: Input }>, input: Input) {
+  const client = createClient(urls.partner, h.accounts.partner.credential, { traceparent: clientTrace });
+  const { data, errors, headers } = await client.send(document, { input });
+  expect(errors).toEqual([]);
+  return { data, requestId: headers.get('x-request-id') };
 }
 
 test('a mutation, the fan-out of its event and each attempt are one trace, of which the receiver gets nothing', async () => {
   const subscription = { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] };
-  await ask(create, subscription);
+  await ask(SubscribeDocument, subscription);
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 1 ? 500 : 204).end();
   };
-  const { requestId } = await ask(refer, { clientName: 'Ada', clientEmail: 'ada@client.example' });
+  const { requestId } = await ask(ReferDocument, { clientName: 'Ada', clientEmail: 'ada@client.example' });
   await receiver.waitFor(2);
 
   const [mutation] = await spansNamed('mutation Refer', 1);
@@ -241,7 +197,7 @@ test('a worker that reads the delivery again continues the trace', async () => {
   receiver.onDelivery = (response) => {
     response.writeHead(isDown ? 500 : 204).end();
   };
-  await ask(refer, { clientName: 'Grace', clientEmail: 'grace@client.example' });
+  await ask(ReferDocument, { clientName: 'Grace', clientEmail: 'grace@client.example' });
   await spansNamed('attempt referral.created', before + 1);
   await system.apps['webhook-worker'].stop();
   isDown = false;
@@ -253,7 +209,7 @@ test('a worker that reads the delivery again continues the trace', async () => {
 });
 
 test('an operation that fails has the code of its error', async () => {
-  const { body } = await postGraphql<Data>(urls.partner, h.accounts.partner.credential, {
+  const { body } = await postGraphql(urls.partner, h.accounts.partner.credential, {
     query: 'query Broken { webhookSubscriptions(first: 1, after: "nonsense") { nodes { id } } }',
   });
   const [span] = await spansNamed('query Broken', 1);
@@ -269,10 +225,10 @@ test('a canary secret is in no log, trace, metric or dump', async () => {
   };
   const sent = receiver.deliveries.length;
   const subscription = { callbackUrl: `${receiver.url}?second`, eventTypes: [{ type: 'referral.created' }] };
-  const { data } = await ask(create, { ...subscription, idempotencyKey: 'canary' });
+  const { data } = await ask(SubscribeDocument, { ...subscription, idempotencyKey: 'canary' });
   // The answer is saved, with the secret, and read again.
-  expect(await ask(create, { ...subscription, idempotencyKey: 'canary' })).toMatchObject({ data });
-  await ask(refer, { clientName: 'Edsger', clientEmail: 'edsger@client.example' });
+  expect(await ask(SubscribeDocument, { ...subscription, idempotencyKey: 'canary' })).toMatchObject({ data });
+  await ask(ReferDocument, { clientName: 'Edsger', clientEmail: 'edsger@client.example' });
   await receiver.waitFor(sent + 2);
   for (const [url, { credential }] of [
     [urls.lender, lender],

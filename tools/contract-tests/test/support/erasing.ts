@@ -5,6 +5,7 @@ import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/te
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll } from 'vitest';
 import { dump } from './dump.ts';
+import { subscribe as subscribeWith } from './subscribe.ts';
 
 /** Each is the only one of its kind, so that it is found in any spelling. */
 export const person = { firstName: 'Ördög-Plånted', lastName: 'Žluťoučký', email: 'Ördög.Žluťoučký@Plånted.example' };
@@ -53,7 +54,6 @@ export interface Listed {
 interface Data {
   createReferral: { referral: { id: string }; userErrors: object[] };
   createWebhookListener: { webhookListener: { id: string } };
-  createWebhookSubscription: { webhookSubscription: { id: string } };
   lender: object;
   pauseWebhookSubscription: object;
   replayWebhookEvents: { webhookReplay: { id: string } };
@@ -111,14 +111,8 @@ export async function startErasing() {
 
   async function subscribe(account: 'lender' | 'partner', { url }: Receiver, types: string[]): Promise<string> {
     await t.forgetHandshakes();
-    const { createWebhookSubscription: created } = await ask(
-      account,
-      `mutation ($input: CreateWebhookSubscriptionInput!) {
-         createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
-       }`,
-      { input: { callbackUrl: url, eventTypes: types.map((type) => ({ type })) } },
-    );
-    return created.webhookSubscription.id;
+    const input = { callbackUrl: url, eventTypes: types.map((type) => ({ type })) };
+    return (await subscribeWith(t[account], input)).id;
   }
 
   async function erase(...options: string[]) {

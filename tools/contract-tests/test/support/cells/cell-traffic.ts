@@ -95,14 +95,10 @@ export async function addOrganization(
       }`,
       { eventTypes: [{ type: 'referral.created' }] },
     );
-    const { webhookSubscription } = await mutate(
-      `${url}/lenders/graphql`,
-      lender.credential,
-      `mutation ($input: CreateWebhookSubscriptionInput!) {
-        createWebhookSubscription(input: $input) { webhookSubscription { id } userErrors { code } }
-      }`,
-      { callbackUrl: `${received.url}/lender`, eventTypes: [{ type: 'lender.updated' }] },
-    );
+    const { id: lenderSubscription } = await subscribe(createClient(`${url}/lenders/graphql`, lender.credential), {
+      callbackUrl: `${received.url}/lender`,
+      eventTypes: [{ type: 'lender.updated' }],
+    });
     return {
       id,
       accountIds: [partner.accountId, lender.accountId],
@@ -110,7 +106,7 @@ export async function addOrganization(
       lender: lender.credential,
       subscriptions,
       listener: webhookListener?.id ?? missing(),
-      lenderSubscription: webhookSubscription?.id ?? missing(),
+      lenderSubscription,
       limit: limits,
       accepted: [],
       lenderName: '',
