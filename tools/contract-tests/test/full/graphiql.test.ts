@@ -1,10 +1,7 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { workspaceRoot } from '../support/workspace-copy.ts';
 
 const browser = useBrowser('GraphiQL');
 
@@ -29,7 +26,6 @@ interface Opened {
   text(part: 'query' | 'response'): Promise<string>;
   tabs(): Promise<number>;
   choose(version: string): Promise<void>;
-  screenshot(name: string): Promise<void>;
 }
 
 async function open(address: string): Promise<Opened> {
@@ -60,11 +56,6 @@ async function open(address: string): Promise<Opened> {
       await untilShown(page, '#cost', /^Cost: /);
       await page.waitForSelector('.graphiql-query-editor .view-line');
     },
-    async screenshot(name) {
-      if (process.env['CI'] === 'true') return;
-      await mkdir(join(workspaceRoot, 'test-results'), { recursive: true });
-      await page.screenshot({ path: join(workspaceRoot, 'test-results', `graphiql-${name}.png`) });
-    },
   };
 }
 
@@ -78,7 +69,6 @@ async function openExample(name: 'partner' | 'lender'): Promise<Opened> {
   await page.click('.graphiql-execute-button');
   await untilShown(page, '.graphiql-response', /"name":/);
   await untilShown(page, '#cost', /^Cost: requested \d+, charged \d+; \d+ points are left$/);
-  await opened.screenshot(name);
   return opened;
 }
 
@@ -144,10 +134,10 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     const query = '{\n  partner {\n    # a comment\n    nothing\n  }\n}\n';
     const opened = await open(`${addressOf('partner')}?query=${encodeURIComponent(query)}`);
     const { page } = opened;
-    for (const [name, width, height, shown] of [
-      ['wide', 1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],
+    for (const [width, height, shown] of [
+      [1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],
       // The editor has the lines that it shows.
-      ['narrow', 320, 640, /"message": /],
+      [320, 640, /"message": /],
     ] as const) {
       await page.setViewportSize({ width, height });
       await page.click('.graphiql-execute-button');
@@ -162,7 +152,6 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
       );
       expect(root?.bottom).toBeLessThanOrEqual(bar?.top ?? 0);
       expect(bar).toMatchObject({ left: 0, right: width, bottom: height });
-      await opened.screenshot(`error-${name}`);
     }
   });
 });
