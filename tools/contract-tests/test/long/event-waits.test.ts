@@ -3,12 +3,12 @@ import { connect as connectTo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { createAccount, issueCredential, setClientLimit } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { toRecordId } from '@deedwire/domain';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { type Credential, credentialHeaders, postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPartnerAccounts } from '../support/partner-accounts.ts';
 import { insertDelivery, insertSubscription, type StoredSubscription } from '../support/stored-deliveries.ts';
 
 /*
@@ -32,11 +32,18 @@ beforeAll(async () => {
   harness = await createHarness();
   service = await harness.startPartnerApi();
   await service.whenReady;
-  const urls = { lender: '', partner: `${service.url}/partners/graphql` };
-  for (const { accountId, credential } of await createPartnerAccounts({ ...harness, urls }, accounts)) {
-    const number = toRecordId<'Partner'>(accountId.split('/').at(-1) ?? '');
-    const account = { ...harness.accounts.partner, accountId: number };
-    for (let count = 0; count < waitsPerAccount; count += 1) {
+  const { organizationId } = harness.accounts.partner.credential;
+  for (let count = 0; count < accounts; count += 1) {
+    const { id } = await createAccount(harness.operator, 'partner', { organizationId, name: `Partner ${count}` });
+    const credential = await issueCredential(harness.operator, {
+      interfaceName: 'partner',
+      accountId: id,
+      clientId: null,
+    });
+    const limit = { clientId: credential.clientId, maximum: 1_000_000, restoreRate: 1_000_000 };
+    await setClientLimit(harness.operator, limit);
+    const account = { ...harness.accounts.partner, accountId: toRecordId<'Partner'>(id.split('/').at(-1) ?? '') };
+    for (let number = 0; number < waitsPerAccount; number += 1) {
       const subscription = await insertSubscription(harness, 'partner', account);
       readers.push({ subscription, credential });
     }

@@ -154,6 +154,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
   test.each([
     [429, 'RATE_LIMITED', { 'Retry-After': '60' }, 'This page tries again in '],
     [500, 'INTERNAL_SERVER_ERROR', {}, 'request id request-7'],
+    [503, 'SERVICE_UNAVAILABLE', {}, 'request id request-7'],
   ])('shows a %d, and tries again', async (status, code, headers, text) => {
     await fail(status, code, headers);
     await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);

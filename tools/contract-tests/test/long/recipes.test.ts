@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSystem } from '@deedwire/dev-environment';
 import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
-import { postGraphql, startReceiver, type Receiver } from '@deedwire/testing';
+import { credentialHeaders, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../support/workspace-copy.ts';
@@ -43,11 +43,18 @@ afterAll(async () => {
 });
 
 async function send(name: 'lender' | 'partner', schemaVersion: string, query: string, variables: object = {}) {
-  const url = `${system?.apps[`${name}-api`].url}/${name}s/graphql`;
-  const headers = { 'X-Service-Schema-Version': schemaVersion };
-  const { body } = await postGraphql(url, harness.accounts[name].credential, { query, variables, headers });
-  expect(body.errors).toBeUndefined();
-  return body.data;
+  const response = await fetch(`${system?.apps[`${name}-api`].url}/${name}s/graphql`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Service-Schema-Version': schemaVersion,
+      ...credentialHeaders(harness.accounts[name].credential),
+    },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors }: { data?: Record<string, unknown>; errors?: unknown } = JSON.parse(await response.text());
+  expect(errors).toBeUndefined();
+  return data;
 }
 
 /** Subscribes to an event type at the new version. */

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
-import { eventually, type Receiver, startReceiver } from '@deedwire/testing';
+import { type Client, eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { subscribe } from '../support/subscribe.ts';
 
 const waiting = 100_000;
 const responseMs = 100;
@@ -22,9 +21,8 @@ let other: Receiver;
 beforeAll(async () => {
   t = await startTestSystem({ server: await startPostgres() });
   [receiver, other] = [await startReceiver(), await startReceiver()];
-  const eventTypes = [{ type: 'referral.created' }];
-  await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes });
-  await subscribe(t.otherPartner, { callbackUrl: other.url, eventTypes });
+  await subscribe(t.partner, receiver);
+  await subscribe(t.otherPartner, other);
 });
 
 afterAll(async () => {
@@ -32,6 +30,12 @@ afterAll(async () => {
   await receiver.close();
   await other.close();
 });
+
+async function subscribe(client: Client, { url: callbackUrl }: Receiver): Promise<void> {
+  const input = { callbackUrl, eventTypes: [{ type: 'referral.created' }] };
+  const { createWebhookSubscription } = await client.request(operations.SubscribeDocument, { input });
+  expect(createWebhookSubscription.userErrors).toEqual([]);
+}
 
 /** Creates referrals of the other account until `isDone`. Returns the times from the call to the arrival of the webhook, sorted. */
 async function measureOther(isDone: (sent: number) => boolean): Promise<number[]> {
