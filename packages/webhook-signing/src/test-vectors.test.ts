@@ -1,39 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { TestVectors, VectorBody, VerifyCase } from '../test/test-vectors.ts';
 import * as node from './index.ts';
 import * as web from './web.ts';
-
-interface Body {
-  body?: string;
-  bodyBase64?: string;
-}
-
-interface SignCase extends Body {
-  name: string;
-  id: string;
-  timestamp: number;
-  secret: string;
-  nextSecret?: string;
-  headers: Record<string, string>;
-}
-
-interface VerifyCase extends Body {
-  name: string;
-  secrets: string[];
-  now: number;
-  toleranceSeconds?: number;
-  headers: [name: string, value: string][];
-}
-
-type AcceptCase = VerifyCase & { accept: { id: string | null; timestamp: number } };
-type RejectCase = VerifyCase & { reject: string };
-
-interface TestVectors {
-  secrets: { valid: string[]; invalid: { why: string; secret: string }[] };
-  sign: SignCase[];
-  verify: (AcceptCase | RejectCase)[];
-}
 
 const vectors: TestVectors = JSON.parse(readFileSync(new URL('../test-vectors.json', import.meta.url), 'utf8'));
 const acceptCases = vectors.verify.filter((vector) => 'accept' in vector);
@@ -44,7 +14,7 @@ const entryPoints = [
   { name: 'web', ...web },
 ];
 
-function bytes({ body, bodyBase64 }: Body): Buffer {
+function bytes({ body, bodyBase64 }: VectorBody): Buffer {
   return body === undefined ? Buffer.from(bodyBase64 ?? '', 'base64') : Buffer.from(body, 'utf8');
 }
 
