@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { folderForFile, writeIn } from '../test/support/folders.ts';
 import { commitFirst, git } from '../test/support/git.ts';
 import { runInFolder } from '../test/support/run-in-folder.ts';
 import { readInvocation } from './cli/options.ts';
@@ -14,8 +14,7 @@ import { rulesById } from './rules.ts';
 const packageFolder = new URL('../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, packageFolder), 'utf8');
 const readme = readText('README.md');
-const folder = mkdtempSync(join(tmpdir(), 'contract-check-readme-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderForFile();
 
 /** The fenced code blocks of a language, in order. */
 function blocks(language: string, page = readme): string[] {
@@ -55,11 +54,11 @@ test('has at most 500 words', () => {
 });
 
 test('shows the output of the first command', async () => {
-  const write = (text: string): void => writeFileSync(join(folder, 'schema.graphql'), text);
-  writeFileSync(join(folder, 'package.json'), '{ "name": "@books/ledger-api" }');
-  write(oldSdl);
+  writeIn(folder, 'package.json', { name: '@books/ledger-api' });
+  writeIn(folder, 'schema.graphql', oldSdl);
   commitFirst(folder);
-  write(oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n'));
+  const changed = oldSdl.replace('[Entry!]!', '[Entry]!').replace('  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+  writeIn(folder, 'schema.graphql', changed);
   const [line = '', ...expected] = (blocks('console')[0] ?? '').split('\n');
   expect(await runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
 });
@@ -68,16 +67,16 @@ const results = readText('docs/results.md');
 
 test('shows the output of the JSON Schema example', async () => {
   const [from = '', to = ''] = blocks('json', results);
-  writeFileSync(join(folder, 'old.json'), from);
-  writeFileSync(join(folder, 'new.json'), to);
+  writeIn(folder, 'old.json', from);
+  writeIn(folder, 'new.json', to);
   const [line = '', ...expected] = (blocks('console', results)[0] ?? '').split('\n');
   expect(await runInFolder(folder, line.replace('$ npx contract-check ', '').split(' '))).toBe(expected.join('\n'));
 });
 
 test('shows the output of the code example', () => {
   const index = new URL('index.ts', import.meta.url).href;
-  const file = join(folder, 'example.mts');
-  writeFileSync(file, (blocks('ts', results)[0] ?? '').replace('@deedwire/contract-check', index));
+  const code = (blocks('ts', results)[0] ?? '').replace('@deedwire/contract-check', index);
+  const file = writeIn(folder, 'example.mts', code);
   expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toBe(blocks('text', results)[0]);
 });
 
@@ -88,10 +87,10 @@ test('shows a valid manifest', () => {
 
 test('shows a valid configuration, and the error of an invalid one', () => {
   const page = readText('docs/configuration.md');
-  const file = join(folder, 'contract-check.json');
-  writeFileSync(file, blocks('json', page)[0] ?? '');
+  writeIn(folder, 'contract-check.json', blocks('json', page)[0] ?? '');
   expect(readConfig(null, folder).contracts).toHaveLength(2);
-  writeFileSync(file, '{ "overrides": [{\n  "verdict": "none", "reason": "x",\n  "rule": "graphql/fieldRemove" }] }');
+  const misspelled = '{ "overrides": [{\n  "verdict": "none", "reason": "x",\n  "rule": "graphql/fieldRemove" }] }';
+  writeIn(folder, 'contract-check.json', misspelled);
   expect(() => readConfig(null, folder)).toThrow(blocks('text', page)[0]?.trimEnd());
 });
 
@@ -114,13 +113,12 @@ test('the snippets for pull requests have known inputs, options and references',
 test('the script for GitLab fetches the target of a merge request, with which the command compares', async () => {
   const repository = join(folder, 'gitlab');
   const clone = join(folder, 'clone');
-  mkdirSync(join(repository, 'versions'), { recursive: true });
-  writeFileSync(join(repository, 'package.json'), '{ "name": "ledger", "version": "1.0.0" }');
-  writeFileSync(join(repository, 'versions/1.graphql'), oldSdl);
+  writeIn(repository, 'package.json', { name: 'ledger', version: '1.0.0' });
+  writeIn(repository, 'versions/1.graphql', oldSdl);
   commitFirst(repository);
   git(folder, 'clone', '--quiet', repository, clone);
   git(clone, 'update-ref', '-d', 'refs/remotes/origin/HEAD');
-  writeFileSync(join(clone, 'versions/1.graphql'), oldSdl.replace('  CREDIT\n', ''));
+  writeIn(clone, 'versions/1.graphql', oldSdl.replace('  CREDIT\n', ''));
   const [, fetch = '', command = ''] = parse(blocks('yaml')[1] ?? '')['contract-check'].script;
   const set = 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main';
   execFileSync('sh', ['-c', `${set}\n${fetch}`], { cwd: clone, stdio: 'ignore' });

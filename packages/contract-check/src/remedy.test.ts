@@ -1,25 +1,21 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../test/support/folders.ts';
 import { run } from './cli/run.ts';
 import { checkWorkspace } from './workspace/check-workspace.ts';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'contract-check-remedy-'));
+  root = folderForTest();
   write('package.json', { name: 'shop', private: true, workspaces: ['packages/*'] });
   write('packages/api/package.json', { name: '@shop/api', version: '1.4.0' });
   write('packages/api/versions/1.graphql', 'type Query {\n  a: Int\n}\n');
   write('.released/package.json', { name: '@shop/api', version: '1.4.0' });
   write('.released/versions/1.graphql', 'type Query {\n  a: Int\n}\n');
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(path: string, content: object | string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content));
-}
+const write = (path: string, content: object | string) => writeIn(root, path, content);
 
 /** Adds a field, which needs a minor bump. Returns the only problem. */
 async function problem(): Promise<string[]> {

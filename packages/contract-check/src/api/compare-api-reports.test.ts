@@ -11,9 +11,12 @@ function source(file: string, declarations: Declarations) {
 
 const plain = { kind: 'interface', signature: '', members: { id: 'string', 'note?': 'string' } };
 const input = { ...plain, input: true };
+const f = (signature: string): object => ({ kind: 'function', signature });
 const union = { kind: 'union', signature: '', union: ["'A'", "'B'"] };
-const post = { kind: 'function', signature: '(options: Options, tags?: string[]): Entry' };
-const options = { ...plain, input: true };
+const post = f('(options: Options, tags?: string[]): Entry');
+const loosened = { 'id?': 'string', 'note?': 'string' };
+const plugin = { kind: 'interface', signature: '', members: { start: '(): void' } };
+const ended = { ...plugin, members: { ...plugin.members, end: '(): void' } };
 const onEntry = '(entry: Entry, done: (text: string) => void) => void';
 const open = { ...union, union: [...union.union, "'%future added value'"] };
 
@@ -23,7 +26,6 @@ const withConstructor = (signature: string, rest: object = {}): object => ({
   ...rest,
   members: { ...a.members, constructor: signature },
 });
-const f = (signature: string): object => ({ kind: 'function', signature });
 
 type Case = [rule: string, coordinate: string, from: Declarations, to: Declarations];
 
@@ -31,42 +33,16 @@ const cases: Case[] = [
   ['declarationAdded', 'Entry', {}, { Entry: plain }],
   ['declarationRemoved', 'Entry', { Entry: plain }, {}],
   ['declarationChanged', 'Entry', { Entry: plain }, { Entry: { ...plain, kind: 'class' } }],
-  [
-    'declarationChanged',
-    'f',
-    { f: { kind: 'function', signature: '(): A' } },
-    { f: { kind: 'function', signature: '(): B' } },
-  ],
-  [
-    'parameterAdded',
-    'post',
-    { post },
-    { post: { ...post, signature: '(options: Options, tags?: string[], signal?: AbortSignal): Entry' } },
-  ],
-  [
-    'parameterAdded',
-    'post',
-    { post },
-    { post: { ...post, signature: '(options: Options, tags?: string[], ...rest: A[]): Entry' } },
-  ],
-  [
-    'parameterRenamed',
-    'post',
-    { post },
-    { post: { ...post, signature: '({ id }: Options, labels?: string[]): Entry' } },
-  ],
+  ['parameterAdded', 'post', { post }, { post: f('(options: Options, tags?: string[], signal?: AbortSignal): Entry') }],
+  ['parameterAdded', 'post', { post }, { post: f('(options: Options, tags?: string[], ...rest: A[]): Entry') }],
+  ['parameterRenamed', 'post', { post }, { post: f('({ id }: Options, labels?: string[]): Entry') }],
   [
     'parameterRenamed',
     'is',
-    { is: { kind: 'function', signature: '(value: unknown): value is Entry' } },
-    { is: { kind: 'function', signature: '(entry: unknown): entry is Entry' } },
+    { is: f('(value: unknown): value is Entry') },
+    { is: f('(entry: unknown): entry is Entry') },
   ],
-  [
-    'parameterLoosened',
-    'post',
-    { post },
-    { post: { ...post, signature: '(options?: Options, tags?: string[]): Entry' } },
-  ],
+  ['parameterLoosened', 'post', { post }, { post: f('(options?: Options, tags?: string[]): Entry') }],
   // A parameter that is required, inserted, changed, removed or no longer optional.
   ...[
     '(options: Options, tags?: string[], signal: AbortSignal): Entry',
@@ -78,13 +54,7 @@ const cases: Case[] = [
     '(options: Options, tags?: string[], signal?: AbortSignal): Entry | null',
     '<T>(options: Options, tags?: string[], signal?: T): Entry',
     '(options: Options, tags?: string[]): Entry; (text: string): Entry',
-  ].map((signature): Case => ['declarationChanged', 'post', { post }, { post: { ...post, signature } }]),
-  [
-    'parameterAdded',
-    'f',
-    { f: { kind: 'function', signature: '(a: A): B; <T extends A = A>(a: T, b: B): T' } },
-    { f: { kind: 'function', signature: '(x: A): B; <T extends A = A>(a: T, b: B, c?: { d: string; }): T' } },
-  ],
+  ].map((signature): Case => ['declarationChanged', 'post', { post }, { post: f(signature) }]),
   [
     'parameterRenamed',
     'Entry.on',
@@ -97,20 +67,15 @@ const cases: Case[] = [
     { Entry: { ...input, members: { on: onEntry } } },
     { Entry: { ...input, members: { on: onEntry.replace('entry:', 'entry?:') } } },
   ],
-  [
-    'memberLoosened',
-    'Options.id',
-    { post, Options: options },
-    { post, Options: { ...options, members: { 'id?': 'string', 'note?': 'string' } } },
-  ],
+  ['memberLoosened', 'Options.id', { post, Options: input }, { post, Options: { ...input, members: loosened } }],
   // Callers also receive it: from a function, or as an argument of their own function.
   ...[
     '(options: Options): Options',
     '(on: (options: Options) => void): void',
     '(on: { done(options: Options): void; }): void',
   ].map((signature): Case => {
-    const declarations = { post: { ...post, signature }, Options: options };
-    const changed = { ...declarations, Options: { ...options, members: { 'id?': 'string', 'note?': 'string' } } };
+    const declarations = { post: f(signature), Options: input };
+    const changed = { ...declarations, Options: { ...input, members: loosened } };
     return ['memberChanged', 'Options.id', declarations, changed];
   }),
   [
@@ -133,12 +98,7 @@ const cases: Case[] = [
   ],
   ['memberRemoved', 'Entry.note', { Entry: plain }, { Entry: { ...plain, members: { id: 'string' } } }],
   ['memberChanged', 'Entry.id', { Entry: plain }, { Entry: { ...plain, members: { ...plain.members, id: 'ID' } } }],
-  [
-    'memberChanged',
-    'Entry.id',
-    { Entry: plain },
-    { Entry: { ...plain, members: { 'id?': 'string', 'note?': 'string' } } },
-  ],
+  ['memberChanged', 'Entry.id', { Entry: plain }, { Entry: { ...plain, members: loosened } }],
   [
     'memberGuaranteed',
     'Entry.note',
@@ -168,33 +128,28 @@ const cases: Case[] = [
     { A: a },
     { A: { ...a, members: { ...a.members, b: 'protected abstract (): string' } } },
   ],
-  [
-    'declarationChanged',
-    'f',
-    { f: f('(this: Date, text: string): void') },
-    { f: f('(self: Date, text: string): void') },
-  ],
-  // An overload that takes the calls of a later one.
-  ['declarationChanged', 'f', { f: f('(a: A): A; (a: A, b: B): B') }, { f: f('(a: A, b?: B): A; (a: A, b: B): B') }],
-  ['declarationChanged', 'f', { f: f('(a: A): A; (): B') }, { f: f('(a?: A): A; (): B') }],
-  // Types that name parameters.
-  ['parameterRenamed', 'f', { f: f('(x: A): asserts x is B') }, { f: f('(y: A): asserts y is B') }],
-  ['declarationChanged', 'f', { f: f('(a: A, b: A): asserts a is B') }, { f: f('(b: A, a: A): asserts a is B') }],
-  ['parameterRenamed', 'f', { f: f('(a: A, b: typeof a): typeof a') }, { f: f('(x: A, b: typeof x): typeof x') }],
-  ['declarationChanged', 'f', { f: f('(a: A, b: B): typeof a') }, { f: f('(b: A, a: B): typeof a') }],
-  ['declarationChanged', 'f', { f: f('({ a }: A): typeof a') }, { f: f('({ b: a }: A): typeof a') }],
-  [
-    'declarationChanged',
-    'f',
-    { f: f('(a: A, g: (b: B) => typeof a): void') },
-    { f: f('(a: A, g: (b: B) => typeof b): void') },
-  ],
-  [
-    'parameterAdded',
-    'f',
-    { f: f('(a: A): (x: B) => typeof a') },
-    { f: f('(a: A, g?: (y: B) => void): (x: B) => typeof a') },
-  ],
+  ...(
+    [
+      ['declarationChanged', '(): A', '(): B'],
+      [
+        'parameterAdded',
+        '(a: A): B; <T extends A = A>(a: T, b: B): T',
+        '(x: A): B; <T extends A = A>(a: T, b: B, c?: { d: string; }): T',
+      ],
+      ['declarationChanged', '(this: Date, text: string): void', '(self: Date, text: string): void'],
+      // An overload that takes the calls of a later one.
+      ['declarationChanged', '(a: A): A; (a: A, b: B): B', '(a: A, b?: B): A; (a: A, b: B): B'],
+      ['declarationChanged', '(a: A): A; (): B', '(a?: A): A; (): B'],
+      // Types that name parameters.
+      ['parameterRenamed', '(x: A): asserts x is B', '(y: A): asserts y is B'],
+      ['declarationChanged', '(a: A, b: A): asserts a is B', '(b: A, a: A): asserts a is B'],
+      ['parameterRenamed', '(a: A, b: typeof a): typeof a', '(x: A, b: typeof x): typeof x'],
+      ['declarationChanged', '(a: A, b: B): typeof a', '(b: A, a: B): typeof a'],
+      ['declarationChanged', '({ a }: A): typeof a', '({ b: a }: A): typeof a'],
+      ['declarationChanged', '(a: A, g: (b: B) => typeof a): void', '(a: A, g: (b: B) => typeof b): void'],
+      ['parameterAdded', '(a: A): (x: B) => typeof a', '(a: A, g?: (y: B) => void): (x: B) => typeof a'],
+    ] as const
+  ).map(([rule, from, to]): Case => [rule, 'f', { f: f(from) }, { f: f(to) }]),
   // Types of which only callers create values.
   [
     'declarationChanged',
@@ -202,22 +157,9 @@ const cases: Case[] = [
     { Plugin: { kind: 'type', signature: '(text: string) => void' } },
     { Plugin: { kind: 'type', signature: '(text?: string) => void' } },
   ],
-  [
-    'requiredMemberAdded',
-    'Plugin.end',
-    { Plugin: { kind: 'interface', signature: '', members: { start: '(): void' } } },
-    { Plugin: { kind: 'interface', signature: '', members: { start: '(): void', end: '(): void' } } },
-  ],
+  ['requiredMemberAdded', 'Plugin.end', { Plugin: plugin }, { Plugin: ended }],
   // Received, so that the package creates them.
-  [
-    'memberAdded',
-    'Plugin.end',
-    { f: f('(): Plugin'), Plugin: { kind: 'interface', signature: '', members: { start: '(): void' } } },
-    {
-      f: f('(): Plugin'),
-      Plugin: { kind: 'interface', signature: '', members: { start: '(): void', end: '(): void' } },
-    },
-  ],
+  ['memberAdded', 'Plugin.end', { f: f('(): Plugin'), Plugin: plugin }, { f: f('(): Plugin'), Plugin: ended }],
   [
     'memberChanged',
     'A.on',

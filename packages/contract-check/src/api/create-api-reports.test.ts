@@ -1,23 +1,17 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { run } from '../cli/run.ts';
 import { compareApiReports } from './compare-api-reports.ts';
 import { createApiReports } from './create-api-reports.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'contract-check-api-report-'));
+  folder = folderForTest();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
-function write(path: string, text: string): string {
-  const file = join(folder, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
+const write = (path: string, text: string) => writeIn(folder, path, text);
 
 async function declarationsOf(file: string): Promise<Record<string, object>> {
   const { stdout, stderr } = await run(['api-report', file]);

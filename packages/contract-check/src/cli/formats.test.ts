@@ -1,18 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { folderForFile, writeIn } from '../../test/support/folders.ts';
 import { run } from './run.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-check-formats-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function file(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
+const folder = folderForFile();
+const file = (name: string, text: string) => writeIn(folder, name, text);
 
 const from = file(
   'old.graphql',
@@ -141,14 +135,10 @@ describe('junit', () => {
 
 describe('a workspace', () => {
   const root = join(folder, 'workspace');
-  const write = (path: string, text: string): void => {
-    mkdirSync(join(root, path, '..'), { recursive: true });
-    writeFileSync(join(root, path), text);
-  };
-  write('api/package.json', '{ "name": "@books/api", "version": "1.0.0" }');
-  write('api/versions/1.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
+  file('workspace/api/package.json', '{ "name": "@books/api", "version": "1.0.0" }');
+  file('workspace/api/versions/1.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
   cpSync(join(root, 'api'), join(root, '.released'), { recursive: true });
-  write('api/versions/1.graphql', 'type Query {\n  a: Int\n}\n');
+  file('workspace/api/versions/1.graphql', 'type Query {\n  a: Int\n}\n');
 
   test.each(['text', 'json', 'github', 'sarif', 'markdown', 'junit'])(
     '%s names the package and the problem',

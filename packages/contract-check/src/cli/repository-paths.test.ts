@@ -1,21 +1,18 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { folderForFile, writeIn } from '../../test/support/folders.ts';
 import { commitFirst } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'contract-check-paths-')));
+const root = realpathSync(folderForFile());
 const folder = join(root, 'packages/api');
 
 beforeAll(() => {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'schema.graphql'), 'type Query {\n  a: Int\n  b: Int\n}\n');
-  writeFileSync(join(folder, 'old.graphql'), 'type Query {\n  a: Int\n  b: Int\n}\n');
+  for (const name of ['schema.graphql', 'old.graphql']) writeIn(folder, name, 'type Query {\n  a: Int\n  b: Int\n}\n');
   commitFirst(root);
-  writeFileSync(join(folder, 'schema.graphql'), 'type Query {\n  a: Int\n}\n');
+  writeIn(folder, 'schema.graphql', 'type Query {\n  a: Int\n}\n');
 });
-afterAll(() => rmSync(root, { recursive: true }));
 
 const compare = (from: string, format: string, variables = {}): Promise<string> =>
   runInFolder(folder, ['graphql', '--from', from, '--to', 'schema.graphql', '--format', format], variables);

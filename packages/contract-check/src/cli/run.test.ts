@@ -1,19 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { folderForFile, writeIn } from '../../test/support/folders.ts';
 import { run } from './run.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-check-cli-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function file(name: string, text: string | Uint8Array): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
+const folder = folderForFile();
+const file = (name: string, text: string | Uint8Array) => writeIn(folder, name, text);
 
 const oldSdl = file('old.graphql', 'type Query { a: String b: Int }');
 const newSdl = file('new.graphql', 'type Query { a: String! }');
@@ -90,7 +83,6 @@ describe('comparing two files', () => {
 
   test('prints the command that declares the bump, for the package of the new file', async () => {
     file('package.json', '{ "name": "@books/ledger-api", "packageManager": "yarn@4.9.1" }');
-    mkdirSync(join(folder, '.changeset'));
     file('.changeset/config.json', '{}');
     expect((await run([...manifest, '--declared', 'patch'])).stdout).toBe(
       [
@@ -110,10 +102,15 @@ describe('comparing two files', () => {
   });
 
   test('a minor bump may break a package below 1.0.0', async () => {
-    const folderOfApi = mkdtempSync(join(folder, 'api-'));
-    writeFileSync(join(folderOfApi, 'package.json'), '{ "name": "@books/young-api", "version": "0.2.0" }');
-    writeFileSync(join(folderOfApi, 'new.graphql'), 'type Query { a: String }');
-    const args = ['graphql', '--from', oldSdl, '--to', join(folderOfApi, 'new.graphql'), '--declared'];
+    file('api/package.json', '{ "name": "@books/young-api", "version": "0.2.0" }');
+    const args = [
+      'graphql',
+      '--from',
+      oldSdl,
+      '--to',
+      file('api/new.graphql', 'type Query { a: String }'),
+      '--declared',
+    ];
     expect((await run([...args, 'minor'])).stdout).toContain('Verdict: major\n\n  major  Query.b\n');
     expect((await run([...args, 'minor'])).exitCode).toBe(0);
     const { exitCode, stdout } = await run([...args, 'patch']);
@@ -121,7 +118,7 @@ describe('comparing two files', () => {
     expect(stdout).toContain('Failed: the changes need a minor bump, but only a patch bump is declared.');
     expect(stdout).toContain('To fix: pass --declared minor, and declare a minor bump of @books/young-api');
     // The version of a private package, which is not released.
-    writeFileSync(join(folderOfApi, 'package.json'), '{ "name": "@books/young-api", "version": "0.0.0" }');
+    file('api/package.json', '{ "name": "@books/young-api", "version": "0.0.0" }');
     expect((await run([...args, 'minor'])).exitCode).toBe(1);
   });
 

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { commitAll, commitFirst } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { compareGraphql } from '../graphql/compare-graphql.ts';
@@ -19,7 +19,7 @@ const contracts = [
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'contract-check-config-'));
+  root = folderForTest();
   write('package.json', '{ "name": "bank", "private": true, "version": "0.0.0" }');
   write('services/accounts/package.json', '{ "name": "@bank/accounts", "version": "1.4.0" }');
   write('services/accounts/schema/public.graphql', sdl);
@@ -27,19 +27,15 @@ beforeEach(() => {
   configure({ contracts });
   commitFirst(root);
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
+const write = (path: string, text: string) => writeIn(root, path, text);
 
 function configure(config: object): void {
   write('contract-check.json', JSON.stringify(config, null, 2));
 }
 
 const check = () => checkWorkspace({ root });
-const dropOwner = (): void => write('services/accounts/schema/public.graphql', sdl.replace('  owner: String!\n', ''));
+const dropOwner = () => write('services/accounts/schema/public.graphql', sdl.replace('  owner: String!\n', ''));
 
 describe('contracts in any layout', () => {
   test('are compared with a commit, by package', async () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import {
@@ -14,6 +12,7 @@ import {
   signed,
   worker,
 } from '../../test/support/environment.ts';
+import { folderForFile, writeIn } from '../../test/support/folders.ts';
 import { git } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import type { Build } from './generated/files.ts';
@@ -22,49 +21,47 @@ import type { Build } from './generated/files.ts';
 vi.useFakeTimers({ toFake: ['Date'] });
 afterAll(() => vi.useRealTimers());
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-check-answers-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderForFile();
+const file = (name: string, content: object | string) => writeIn(folder, name, content);
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-function file(name: string, content: string | object): string {
-  const path = join(folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
+type Changes = NonNullable<Parameters<typeof environmentOf>[1]>;
 
 interface Asked {
+  /** The builds that are live. */
+  readonly live?: readonly Build[];
+  /** What else differs in the environment. */
+  readonly changes?: Changes;
+  /** The text of the file, if it is not that of such an environment. */
   readonly environment?: string;
   readonly builds?: readonly Build[];
   readonly args?: readonly string[];
 }
 
-function canIDeploy({ environment = exported(environmentOf()), builds = [], args = [] }: Asked) {
+function ask(command: string, { live, changes, environment, builds = [], args = [] }: Asked) {
+  const text = environment ?? exported(environmentOf(live, changes));
   const files = builds.flatMap((build) => ['--build', file(`${build.app}.json`, build)]);
-  return run([
-    'can-i-deploy',
-    '--environment',
-    file('production.json', environment),
-    '--root',
-    folder,
-    ...files,
-    ...args,
-  ]);
+  return run([command, '--environment', file('production.json', text), '--root', folder, ...files, ...args]);
 }
 
-function canIRetire({ environment = exported(environmentOf()), args = ['partner@2026-11-01'] }: Asked) {
-  return run(['can-i-retire', '--environment', file('production.json', environment), '--root', folder, ...args]);
+const canIDeploy = (asked: Asked) => ask('can-i-deploy', asked);
+const canIRetire = (asked: Asked) => ask('can-i-retire', { args: ['partner@2026-11-01'], ...asked });
+
+/** An answer with each of its texts in one line. */
+async function unwrapped(answering: ReturnType<typeof run>) {
+  const { exitCode, stdout } = await answering;
+  return { exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') };
 }
 
-const newApi = buildOf('partner-api', '0.6.0', api);
+type Contents = Parameters<typeof buildOf>[2];
+const apiWith = (changes: Contents): Build => buildOf('partner-api', '0.6.0', { ...api, ...changes });
+const workerWith = (contents: Contents): Build => buildOf('webhook-worker', '0.5.0', contents);
+const newApi = apiWith({});
 const without = (...left: readonly string[]): Build =>
-  buildOf('partner-api', '0.6.0', {
-    ...api,
-    serves: Object.fromEntries(Object.entries(api.serves).filter(([version]) => !left.includes(version))),
-  });
-const withSdl = (text: string): Build =>
-  buildOf('partner-api', '0.6.0', { ...api, serves: { ...api.serves, '2026-11-01': text } });
+  apiWith({ serves: Object.fromEntries(Object.entries(api.serves).filter(([version]) => !left.includes(version))) });
+const withSdl = (text: string): Build => apiWith({ serves: { ...api.serves, '2026-11-01': text } });
 const pin = { id: 'sub_1', account: 'acc_1', interface: 'partner', event: 'entry.posted@2026-11-01', version: null };
 const client = { id: 'client_1', account: 'acc_1', interface: 'partner', event: null, version: '2026-11-01' };
 const use = {
@@ -94,7 +91,7 @@ Evidence: production, taken 20 s ago (TIME): partner-api 0.5.0
 test('says no with the reason and what to deploy first', async () => {
   const archived = { ...api, appends: { 'referral.archived': [] } };
   const asked = {
-    environment: exported(environmentOf([buildOf('partner-api', '0.4.0', api), livingWorker])),
+    live: [buildOf('partner-api', '0.4.0', api), livingWorker],
     builds: [buildOf('partner-api', '0.5.0', archived)],
   };
   const expected = `no: webhook-worker 0.4.1 (production, seen 40 s ago) does not know referral.archived,
@@ -104,9 +101,7 @@ test('says no with the reason and what to deploy first', async () => {
     exitCode: 1,
     stdout: expect.stringContaining(`${expected}    Deploy a version of webhook-worker that fits first.\n`),
   });
-  const next = buildOf('webhook-worker', '0.5.0', {
-    renders: { ...worker.renders, 'referral.archived@2026-11-01': [] },
-  });
+  const next = workerWith({ renders: { ...worker.renders, 'referral.archived@2026-11-01': [] } });
   expect(await canIDeploy({ ...asked, builds: [...asked.builds, next] })).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining(`${expected}    Deploy webhook-worker 0.5.0 first.\n`),
@@ -133,110 +128,103 @@ test('all environments must say yes, and the answer names the one that does not'
   expect(await canIDeploy({ environment: first, builds: [newApi], args: absent })).toMatchObject({ exitCode: 3 });
 });
 
-describe.each<
-  readonly [what: string, builds: readonly Build[], changes: Parameters<typeof environmentOf>[1], expected: string]
->([
+test.each<readonly [what: string, build: Build, expected: string, changes: Changes]>([
   [
     'a build whose migration is missing',
-    [buildOf('partner-api', '0.6.0', { ...api, migration: '0049-b' })],
-    {},
+    apiWith({ migration: '0049-b' }),
     'needs 0049-b. Apply the migrations first.',
+    {},
   ],
-  ['a build that a migration ended', [newApi], { needsMigration: '0048' }, 'would not start'],
+  ['a build that a migration ended', newApi, 'would not start', { needsMigration: '0048' }],
   [
     'a writer of a type that a live worker does not know',
-    [buildOf('partner-api', '0.6.0', { ...api, appends: { ...api.appends, b: [] } })],
-    {},
+    apiWith({ appends: { ...api.appends, b: [] } }),
     'does not know b, which partner-api 0.6.0 appends',
+    {},
   ],
   [
     'a writer of less than a live worker needs',
-    [buildOf('partner-api', '0.6.0', { ...api, appends: { 'entry.posted': ['kind'] } })],
-    {},
+    apiWith({ appends: { 'entry.posted': ['kind'] } }),
     'cannot render entry.posted@2026-11-01 from what partner-api 0.6.0 appends: $.id',
+    {},
   ],
   [
     'a pin that a live worker cannot render',
-    [buildOf('partner-api', '0.6.0', { ...api, pins: [...api.pins, 'entry.posted@2027-02-01'] })],
-    {},
+    apiWith({ pins: [...api.pins, 'entry.posted@2027-02-01'] }),
     'cannot render entry.posted@2027-02-01, which partner-api 0.6.0 accepts as a pin',
+    {},
   ],
   [
     'a worker that drops a type that is appended',
-    [buildOf('webhook-worker', '0.5.0', { renders: { 'other@1': [] } })],
-    {},
+    workerWith({ renders: { 'other@1': [] } }),
     'does not know entry.posted, which partner-api 0.5.0 (production',
+    {},
   ],
   [
     'a worker that renders nothing',
-    [buildOf('webhook-worker', '0.5.0', {})],
-    {},
+    workerWith({}),
     'does not know entry.posted, which partner-api 0.5.0 (production',
+    {},
   ],
   [
     'a worker that drops a version that is accepted',
-    [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-01-01': [] } })],
-    {},
+    workerWith({ renders: { 'entry.posted@2026-01-01': [] } }),
     'cannot render entry.posted@2026-11-01',
+    {},
   ],
   [
     'a worker that drops a version that is pinned',
-    [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': [] } })],
-    { pins: [{ ...pin, event: 'entry.posted@2026-01-01' }] },
+    workerWith({ renders: { 'entry.posted@2026-11-01': [] } }),
     'which sub_1 pins',
+    { pins: [{ ...pin, event: 'entry.posted@2026-01-01' }] },
   ],
   [
     'a worker that drops a version that is queued',
-    [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': [] } })],
-    { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 3 }] },
+    workerWith({ renders: { 'entry.posted@2026-11-01': [] } }),
     'which is queued (3)',
+    { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 3 }] },
   ],
   [
     'a worker that drops a type that is queued',
-    [buildOf('webhook-worker', '0.5.0', worker)],
-    { queued: [{ type: 'old', event: null, count: 1 }] },
+    workerWith(worker),
     'does not know old, which is queued (1)',
+    { queued: [{ type: 'old', event: null, count: 1 }] },
   ],
   [
     'a worker that needs more than a live writer appends',
-    [buildOf('webhook-worker', '0.5.0', { renders: { ...worker.renders, 'entry.posted@2026-11-01': ['id', 'note'] } })],
-    {},
+    workerWith({ renders: { ...worker.renders, 'entry.posted@2026-11-01': ['id', 'note'] } }),
     '$.note',
+    {},
   ],
   [
     'an interface without a version that is pinned',
-    [without('2026-11-01')],
-    { pins: [client] },
+    without('2026-11-01'),
     'does not serve partner@2026-11-01. It is used by client_1.',
+    { pins: [client] },
   ],
   [
     'an interface that no longer accepts a version of an event that is pinned',
-    [buildOf('partner-api', '0.6.0', { ...api, pins: [] })],
-    { pins: [pin, { ...pin, id: 'sub_2' }, { ...pin, id: 'sub_3', interface: 'lender' }] },
+    apiWith({ pins: [] }),
     'partner-api 0.6.0 does not accept entry.posted@2026-11-01, which sub_1 and 1 more pin.',
+    { pins: [pin, { ...pin, id: 'sub_2' }, { ...pin, id: 'sub_3', interface: 'lender' }] },
   ],
-  ['an interface without a version that is used', [without('2026-11-01')], { uses: [use] }, 'It is used by client_2.'],
+  ['an interface without a version that is used', without('2026-11-01'), 'It is used by client_2.', { uses: [use] }],
   [
     'an interface without a field of a version that is used',
-    [withSdl(sdl.replace('note: String ', ''))],
-    { uses: [use] },
+    withSdl(sdl.replace('note: String ', '')),
     'breaks Entry.note of partner@2026-11-01',
+    { uses: [use] },
   ],
   [
     'an interface without a deprecated field that is used',
-    [withSdl(sdl.replace(/total.*\)/, ''))],
-    { uses: [{ ...use, coordinate: 'Entry.total' }] },
+    withSdl(sdl.replace(/total.*\)/, '')),
     'breaks Entry.total',
+    { uses: [{ ...use, coordinate: 'Entry.total' }] },
   ],
-])('says no for %s', (_what, builds, changes, expected) => {
-  test('and for no other reason', async () => {
-    const { exitCode, stdout } = await canIDeploy({ builds, environment: exported(environmentOf(living, changes)) });
-    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
-      exitCode: 1,
-      stdout: expect.stringContaining(expected),
-    });
-    expect(stdout.match(/^no: /gm)).toHaveLength(1);
-  });
+])('says no for %s, and for no other reason', async (_what, build, expected, changes) => {
+  const answer = await unwrapped(canIDeploy({ builds: [build], changes }));
+  expect(answer).toEqual({ exitCode: 1, stdout: expect.stringContaining(expected) });
+  expect(answer.stdout.match(/^no: /gm)).toHaveLength(1);
 });
 
 test.each([
@@ -247,33 +235,21 @@ test.each([
     { uses: [use], pins: [client] },
   ],
   ['an older build after an expanding migration', newApi, { migration: '0049-b' }],
-  [
-    'a worker without an unused version',
-    buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } }),
-    {},
-  ],
+  ['a worker without an unused version', workerWith({ renders: { 'entry.posted@2026-11-01': ['id'] } }), {}],
   [
     'an interface that no longer accepts an event version without pins',
-    buildOf('partner-api', '0.6.0', { ...api, pins: [] }),
+    apiWith({ pins: [] }),
     { pins: [{ ...pin, interface: 'lender' }] },
   ],
   ['an app whose process runs only now and then', buildOf('operator-cli', '0.1.0', {}), {}],
   ['a use before the window', without('2026-11-01'), { uses: [{ ...use, lastDay: '2020-01-01' }] }],
 ])('says yes for %s', async (_what, build, changes) => {
-  const { exitCode, stdout } = await canIDeploy({
-    builds: [build],
-    environment: exported(environmentOf(living, changes)),
-  });
-  expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+  expect(await canIDeploy({ builds: [build], changes })).toMatchObject({ exitCode: 0 });
 });
 
 test('checks every live build, not the newest, and the rollback in both orders', async () => {
   const old = buildOf('webhook-worker', '0.3.0', { renders: { 'entry.posted@2026-11-01': ['id', 'note'] } });
-  const { exitCode, stdout } = await canIDeploy({
-    builds: [newApi],
-    environment: exported(environmentOf([...living, old])),
-  });
-  expect({ exitCode, stdout }).toEqual({
+  expect(await canIDeploy({ builds: [newApi], live: [...living, old] })).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining('webhook-worker 0.3.0 (production'),
   });
@@ -293,23 +269,21 @@ test('checks every live build, not the newest, and the rollback in both orders',
 });
 
 test('asks whether the rollback fits the new build, without the versions that only the new build serves', async () => {
-  const version = ['--rollback', '0.5.0'];
-  const appending = buildOf('webhook-worker', '0.5.0', {
+  const appending = workerWith({
     ...worker,
     appends: { alert: [] },
     renders: { ...worker.renders, 'alert@1': [] },
   });
-  const environment = exported(environmentOf([livingApi, { ...livingWorker, version: '0.3.0' }, livingWorker]));
-  const { exitCode, stdout } = await canIDeploy({ builds: [appending], environment, args: ['--rollback', '0.3.0'] });
-  expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+  const live = [livingApi, { ...livingWorker, version: '0.3.0' }, livingWorker];
+  expect(await unwrapped(canIDeploy({ builds: [appending], live, args: ['--rollback', '0.3.0'] }))).toEqual({
     exitCode: 1,
     stdout: expect.stringContaining(
       'webhook-worker 0.3.0 (rollback) does not know alert, which webhook-worker 0.5.0 appends',
     ),
   });
-  const more = buildOf('partner-api', '0.6.0', { ...api, serves: { ...api.serves, '2027-06-01': sdl } });
-  const uncounted = exported(environmentOf(living, { counting: [] }));
-  expect(await canIDeploy({ builds: [more], environment: uncounted, args: version })).toMatchObject({ exitCode: 0 });
+  const more = apiWith({ serves: { ...api.serves, '2027-06-01': sdl } });
+  const uncounted = { builds: [more], changes: { counting: [] }, args: ['--rollback', '0.5.0'] };
+  expect(await canIDeploy(uncounted)).toMatchObject({ exitCode: 0 });
 });
 
 const needs = {
@@ -332,56 +306,49 @@ const needs = {
 describe('a consumer', () => {
   const [used] = needs.schema;
   test.each([
-    ['that has what it needs', {}, {}, 0, 'yes: portal fits production.'],
-    ['that lacks a version', { pin: '2026-01-01' }, {}, 1, 'does not serve it'],
+    ['that has what it needs', {}, 0, 'yes: portal fits production.'],
+    ['that lacks a version', { pin: '2026-01-01' }, 1, 'does not serve it'],
     [
       'that rejects its operations',
       { operations: [{ name: 'A', text: '{ entry { gone } }' }] },
-      {},
       1,
       'rejects its operations: Cannot query field "gone"',
     ],
     [
       'that allows null',
       { coordinates: { 'Query.entry': 'Entry!' } },
-      {},
       1,
       'has Query.entry of the type Entry, not Entry!',
     ],
-    ['that lacks an enum value of a variable', { coordinates: { 'Kind.A': null } }, {}, 1, 'lacks Kind.A'],
+    ['that lacks an enum value of a variable', { coordinates: { 'Kind.A': null } }, 1, 'lacks Kind.A'],
     [
       'that does not accept the version of its event',
       { events: [{ ...needs.events[0], event: 'entry.posted@2026-01-01' }] },
-      {},
       1,
       'does not accept it as a pin',
     ],
     [
       'whose worker does not render its event',
       { events: [{ ...needs.events[0], event: 'entry.posted@2027-06-01' }] },
-      {},
       1,
       'does not render it',
     ],
     [
       'for which nothing is live',
       { schema: [{ ...used, package: '@books/lender-schema' }] },
-      {},
       3,
       'for which no build is live',
     ],
     [
       'with another contract of the same version',
       { schema: [{ ...used, sha256: 'other' }] },
-      {},
       3,
       'an unpublished contract',
     ],
-    ['without a package', { schema: [{ ...used, package: null }] }, {}, 3, 'an unpublished contract'],
-  ])('asks each build, one %s', async (_what, changes, environment, expected, text) => {
+    ['without a package', { schema: [{ ...used, package: null }] }, 3, 'an unpublished contract'],
+  ])('asks each build, one %s', async (_what, changes, expected, text) => {
     const args = ['--consumer', file('uses.json', { ...needs, ...changes })];
-    const { exitCode, stdout } = await canIDeploy({ args, environment: exported(environmentOf(living, environment)) });
-    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+    expect(await unwrapped(canIDeploy({ args }))).toEqual({
       exitCode: expected,
       stdout: expect.stringContaining(text),
     });
@@ -390,21 +357,20 @@ describe('a consumer', () => {
 
 test('a consumer whose event has reached its sunset has no version', async () => {
   const ended = { ...livingApi, pins: livingApi.pins.map((each) => ({ ...each, sunsetOn: '2020-06-01' })) };
-  const { exitCode, stdout } = await canIDeploy({
-    environment: exported(environmentOf([ended, livingWorker])),
+  const answer = await canIDeploy({
+    live: [ended, livingWorker],
     args: ['--consumer', file('uses.json', { ...needs, pin: null, schema: [], coordinates: {}, operations: [] })],
   });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: expect.stringContaining('does not accept it as a pin') });
+  expect(answer).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('does not accept it as a pin') });
 });
 
 test.each([
   ['accepts no version of its event', { pins: [] }, { schema: [], operations: [] }, 'does not accept it as a pin'],
   ['serves nothing of its interface', { serves: [] }, { events: [] }, 'does not serve it'],
 ])('a consumer asks a live build, too, that %s', async (_what, lacking, changes, expected) => {
-  const environment = exported(environmentOf([{ ...livingApi, version: '0.4.0', ...lacking }, ...living]));
+  const live = [{ ...livingApi, version: '0.4.0', ...lacking }, ...living];
   const consumer = file('uses.json', { ...needs, coordinates: {}, ...changes });
-  const { exitCode, stdout } = await canIDeploy({ environment, args: ['--consumer', consumer] });
-  expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+  expect(await unwrapped(canIDeploy({ live, args: ['--consumer', consumer] }))).toEqual({
     exitCode: 1,
     stdout: expect.stringContaining(`partner-api 0.4.0 (production, seen 40 s ago) ${expected}`),
   });
@@ -412,57 +378,38 @@ test.each([
 
 test('builds that are deployed together have to fit each other', async () => {
   const knowing = buildOf('webhook-worker', '0.4.1', { renders: { ...worker.renders, 'b@1': [] } });
-  const { exitCode, stdout } = await canIDeploy({
-    environment: exported(environmentOf([livingApi, knowing])),
-    builds: [
-      buildOf('partner-api', '0.6.0', { ...api, appends: { ...api.appends, b: [] } }),
-      buildOf('webhook-worker', '0.5.0', worker),
-    ],
+  const answer = await canIDeploy({
+    live: [livingApi, knowing],
+    builds: [apiWith({ appends: { ...api.appends, b: [] } }), workerWith(worker)],
   });
-  expect({ exitCode, stdout }).toEqual({
+  expect(answer).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining('webhook-worker 0.5.0 does not know b, which partner-api 0.6.0 appends'),
   });
 });
 
 describe('a version', () => {
-  test.each([
-    ['that a client pins', { pins: [client] }, [], 'client_1 pins partner@2026-11-01.'],
-    ['that a client used', { uses: [use] }, [], 'client_2 used partner@2026-11-01 on'],
-    ['that is deprecated for less', {}, ['--unused-for', '9999d'], 'is deprecated since 2020-01-01 only'],
-    [
-      'of an event that a subscription pins',
-      { pins: [pin] },
-      ['entry.posted@2026-11-01'],
-      'sub_1 pins entry.posted@2026-11-01.',
-    ],
-    [
-      'of an event that is queued',
-      { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-11-01', count: 2 }] },
-      ['entry.posted@2026-11-01'],
-      '2 deliveries',
-    ],
+  const [version, event] = ['partner@2026-11-01', 'entry.posted@2026-11-01'];
+
+  test.each<[what: string, changes: Changes, args: string[], expected: string]>([
+    ['that a client pins', { pins: [client] }, [version], 'client_1 pins partner@2026-11-01.'],
+    ['that a client used', { uses: [use] }, [version], 'client_2 used partner@2026-11-01 on'],
+    ['that is deprecated for less', {}, [version, '--unused-for', '9999d'], 'is deprecated since 2020-01-01 only'],
+    ['of an event that a subscription pins', { pins: [pin] }, [event], 'sub_1 pins entry.posted@2026-11-01.'],
+    ['of an event that is queued', { queued: [{ type: 'entry.posted', event, count: 2 }] }, [event], '2 deliveries'],
   ])('cannot be retired: one %s', async (_what, changes, args, expected) => {
-    const subject = args[0]?.startsWith('entry') === true ? [] : ['partner@2026-11-01'];
-    const { exitCode, stdout } = await canIRetire({
-      environment: exported(environmentOf(living, changes)),
-      args: [...subject, ...args],
-    });
-    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+    expect(await unwrapped(canIRetire({ changes, args }))).toEqual({
       exitCode: 1,
       stdout: expect.stringContaining(expected),
     });
   });
 
-  test.each(['partner@2026-11-01', 'entry.posted@2026-11-01'])(
-    'an unused version can be retired: %s',
-    async (subject) => {
-      expect(await canIRetire({ args: [subject] })).toMatchObject({
-        exitCode: 0,
-        stdout: expect.stringContaining(`yes: ${subject} can be retired in production.`),
-      });
-    },
-  );
+  test.each([version, event])('an unused version can be retired: %s', async (subject) => {
+    expect(await canIRetire({ args: [subject] })).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining(`yes: ${subject} can be retired in production.`),
+    });
+  });
 
   test('is unknown if no build serves it', async () => {
     expect(await canIRetire({ args: ['partner@2020-01-01'] })).toMatchObject({ exitCode: 3 });
@@ -512,36 +459,29 @@ describe('the counts of use', () => {
     ],
     ['counts that ended', { counting: [counting(100 * day, 2 * hour)] }, 'no instance counted use'],
   ])('are not complete: %s', async (_what, changes, expected) => {
-    const { exitCode, stdout } = await canIRetire({ environment: exported(environmentOf(living, changes)) });
-    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+    expect(await unwrapped(canIRetire({ changes }))).toEqual({
       exitCode: 3,
       stdout: expect.stringContaining(expected),
     });
-    const lost = await canIDeploy({
-      builds: [without('2026-11-01')],
-      environment: exported(environmentOf(living, changes)),
-    });
-    expect(lost).toMatchObject({ exitCode: 3 });
+    expect(await canIDeploy({ builds: [without('2026-11-01')], changes })).toMatchObject({ exitCode: 3 });
   });
 
   test('are not complete for a field that was deprecated within the window', async () => {
     const [later = counting(0)] = environmentOf().counting;
     const before = { ...counting(100 * day, 2 * day), coordinates: '2027-02-01 Entry.total' };
-    const { exitCode, stdout } = await canIDeploy({
-      builds: [withSdl(sdl.replace(/total.*\)/, ''))],
-      environment: exported(environmentOf(living, { counting: [before, { ...later, from: ago(2 * day) }] })),
-    });
-    expect({ exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') }).toEqual({
+    const changes = { counting: [before, { ...later, from: ago(2 * day) }] };
+    const builds = [withSdl(sdl.replace(/total.*\)/, ''))];
+    expect(await unwrapped(canIDeploy({ builds, changes }))).toEqual({
       exitCode: 3,
       stdout: expect.stringContaining('partner-api has counted use for 1 d, not for 90 d.'),
     });
   });
 
   test('are complete with short gaps, which the answer lists', async () => {
-    const environment = exported(environmentOf(living, { gaps: [gapOn(9, 400_000)] }));
+    const changes = { gaps: [gapOn(9, 400_000)] };
     const [yes, no] = [
-      await canIRetire({ environment }),
-      await canIRetire({ environment, args: ['partner@2026-11-01', '--max-gap', '0'] }),
+      await canIRetire({ changes }),
+      await canIRetire({ changes, args: ['partner@2026-11-01', '--max-gap', '0'] }),
     ];
     expect(yes).toMatchObject({
       exitCode: 0,
@@ -552,12 +492,10 @@ describe('the counts of use', () => {
 });
 
 test('a queue that is too long is unknown for a worker and for an event, and not for others', async () => {
-  const environment = exported(environmentOf(living, { isQueueCut: true }));
-  expect(await canIDeploy({ environment, builds: [buildOf('webhook-worker', '0.5.0', worker)] })).toMatchObject({
-    exitCode: 3,
-  });
-  expect(await canIRetire({ environment, args: ['entry.posted@2026-11-01'] })).toMatchObject({ exitCode: 3 });
-  expect(await canIDeploy({ environment, builds: [newApi] })).toMatchObject({ exitCode: 0 });
+  const changes = { isQueueCut: true };
+  expect(await canIDeploy({ changes, builds: [workerWith(worker)] })).toMatchObject({ exitCode: 3 });
+  expect(await canIRetire({ changes, args: ['entry.posted@2026-11-01'] })).toMatchObject({ exitCode: 3 });
+  expect(await canIDeploy({ changes, builds: [newApi] })).toMatchObject({ exitCode: 0 });
 });
 
 describe('an unknown answer', () => {
@@ -694,7 +632,7 @@ describe('an unknown answer', () => {
 });
 
 test('an exception for one pair overrules an answer once it is merged, until it expires', async () => {
-  const build = buildOf('partner-api', '0.6.0', { ...api, appends: { ...api.appends, b: [] } });
+  const build = apiWith({ appends: { ...api.appends, b: [] } });
   const json = await canIDeploy({ builds: [build], args: ['--format', 'json'] });
   const { rule, package: name, file: place, coordinate } = JSON.parse(json.stdout).findings[0];
   expect({ rule, name, place, coordinate }).toEqual({
@@ -724,8 +662,7 @@ test('an exception for one pair overrules an answer once it is merged, until it 
   });
   git(root, 'add', 'contract-exceptions.json');
   git(root, 'commit', '--quiet', '--message', 'Second');
-  const { exitCode, stdout } = await canIDeploy({ builds: [build] });
-  expect({ exitCode, stdout }).toEqual({
+  expect(await canIDeploy({ builds: [build] })).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(
       /yes: [^]*excepted: [^]*applied  partner-api@0\.6\.0 production webhook-worker@0\.4\.1 b \(deploy\/typeUnknown\)[^]*Approved by Ada/,
@@ -775,7 +712,7 @@ test('cutting anything out of an export turns no answer into yes', async () => {
     { asked: [newApi], changes: { needsMigration: '0048' } },
     { asked: [livingWorker], changes: { isQueueCut: true } },
     {
-      asked: [buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } })],
+      asked: [workerWith({ renders: { 'entry.posted@2026-11-01': ['id'] } })],
       changes: { queued: [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 1 }] },
     },
   ];

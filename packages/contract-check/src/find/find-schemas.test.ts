@@ -1,26 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { type Files, folderForTest, writeAllIn } from '../../test/support/folders.ts';
 import { commitFirst, initRepository } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import { run } from '../cli/run.ts';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'contract-check-find-'));
+  root = folderForTest();
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-}
-
+const write = (files: Files) => writeAllIn(root, files);
 const find = () => run(['find', '--root', root]);
 const sdl = 'type Query {\n  a: Int\n  b: Int\n}\n';
 const schema = '{ "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object" }';
@@ -196,8 +189,7 @@ test('finds schemas without git, and in a repository without a commit', async ()
 });
 
 test('prints one pattern for many files', async () => {
-  mkdirSync(join(root, 'events/old'), { recursive: true });
-  for (let i = 0; i < 300; i += 1) writeFileSync(join(root, i % 2 ? 'events' : 'events/old', `${i}.json`), schema);
+  for (let i = 0; i < 300; i += 1) write({ [`${i % 2 ? 'events' : 'events/old'}/${i}.json`]: schema });
   for (let i = 0; i < 30; i += 1) write({ [`broken-${i}.json`]: schema.replace('"object"', '1') });
   const { stdout } = await find();
   expect(JSON.parse(printedConfiguration(stdout)).contracts[0].files).toEqual(['events/**/*.json']);

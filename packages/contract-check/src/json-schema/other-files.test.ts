@@ -1,20 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { readSourceText } from '../text-file.ts';
 import { compareJsonSchemas } from './compare-json-schema.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'contract-check-refs-'));
+  folder = folderForTest();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
-function write(path: string, value: unknown): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), JSON.stringify(value, null, 2));
-}
+const write = (path: string, value: unknown) => writeIn(folder, path, JSON.stringify(value, null, 2));
 
 function compare() {
   const [from, to] = ['old', 'new'].map((name) => readSourceText(join(folder, name, 'root.json')));

@@ -1,21 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { create } from 'tar';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { folderForFile, writeIn } from '../../test/support/folders.ts';
 import { commitAll, git, initRepository } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import type { Change } from '../change.ts';
 import { run } from '../cli/run.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-check-sources-'));
-const write = (path: string, text: string): void => {
-  mkdirSync(join(folder, path, '..'), { recursive: true });
-  writeFileSync(join(folder, path), text);
-};
+const folder = folderForFile();
+const write = (path: string, text: string) => writeIn(folder, path, text);
 const old = 'type Query {\n  a: Int\n  b: Int\n}\n';
 let server: ContractServer;
 let origin = '';
@@ -27,10 +24,7 @@ beforeAll(async () => {
   write('api/schema.graphql', 'type Query {\n  a: Int\n}\n');
   write('old.graphql', old);
 });
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => server.close());
 afterEach(() => {
   vi.unstubAllEnvs();
 });
@@ -255,11 +249,11 @@ test('reads the file at the same path in a folder and in a tarball', async () =>
 describe('a commit', () => {
   beforeAll(() => {
     initRepository(folder);
-    writeFileSync(join(folder, 'api/schema.graphql'), old);
+    write('api/schema.graphql', old);
     write('events/part.json', '{ "$defs": { "name": { "type": "string" } } }');
     write('events/root.json', '{\n  "properties": { "name": { "$ref": "part.json#/$defs/name" } }\n}');
     commitAll(folder);
-    writeFileSync(join(folder, 'api/schema.graphql'), 'type Query {\n  a: Int\n}\n');
+    write('api/schema.graphql', 'type Query {\n  a: Int\n}\n');
   });
 
   test('is read by git', async () => {

@@ -1,14 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import { run } from '../cli/run.ts';
-
-const root = mkdtempSync(join(tmpdir(), 'contract-check-uses-'));
-afterAll(() => rmSync(root, { recursive: true }));
 
 const sdl = `"""A date."""
 scalar Date
@@ -32,15 +29,12 @@ const eventSchema = (type: string, version: string): string =>
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(root, 'consumer-'));
+  folder = folderForTest();
   file('node_modules/@books/ledger-schema/package.json', '{ "name": "@books/ledger-schema", "version": "1.4.0" }');
   file(schema, sdl);
 });
 
-function file(path: string, text: string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-}
+const file = (path: string, text: string) => writeIn(folder, path, text);
 
 /** Runs the command in the folder, and returns what it prints. */
 function uses(...args: readonly string[]): Promise<string> {

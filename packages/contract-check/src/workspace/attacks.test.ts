@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { create } from 'tar';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer } from '../../test/support/contract-server.ts';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
 import { commitFirst, commitRelease, git, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
@@ -15,11 +15,10 @@ import { workspaceMembers } from './workspace-members.ts';
 let folder: string;
 let root: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'contract-check-attack-'));
+  folder = folderForTest();
   root = join(folder, 'repository');
   mkdirSync(root);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const { write, release, commit, check } = repositoryIn(() => root);
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
@@ -201,10 +200,8 @@ describe('one pull request', () => {
     vi.stubEnv('npm_config_cache', join(folder, 'cache'));
     vi.stubEnv('npm_config_fetch_retries', '0');
     try {
-      const packed = join(folder, 'package');
-      mkdirSync(join(packed, 'schema'), { recursive: true });
-      writeFileSync(join(packed, 'package.json'), manifest('1.0.0'));
-      writeFileSync(join(packed, 'schema/a.graphql'), sdl);
+      writeIn(folder, 'package/package.json', manifest('1.0.0'));
+      writeIn(folder, 'package/schema/a.graphql', sdl);
       create({ file: join(folder, 'a.tgz'), gzip: true, sync: true, cwd: folder }, ['package']);
       server.publish('@books/api', '1.0.0', join(folder, 'a.tgz'));
       const baseline = { folder: 'packages/api', files: ['schema/*.graphql'], baseline: 'npm:@books/api@latest' };

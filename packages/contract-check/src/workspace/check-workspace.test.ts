@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { create } from 'tar';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { folderForTest, writeAllIn } from '../../test/support/folders.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace, type WorkspaceOptions, type WorkspaceReport } from './check-workspace.ts';
 
@@ -78,31 +78,10 @@ const released: Readonly<Record<string, string>> = {
   'packages/no-contract/package.json': '{ "name": "@books/no-contract", "version": "1.0.0" }',
 };
 
-const folders: string[] = [];
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-function write(root: string, files: Readonly<Record<string, string | null>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    const file = join(root, path);
-    mkdirSync(dirname(file), { recursive: true });
-    if (text === null) rmSync(file);
-    else writeFileSync(file, text);
-  }
-}
-
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'contract-check-'));
-  folders.push(folder);
-  return folder;
-}
-
 /** A workspace whose contracts are as in its folder `.released`. `merged-state.test.ts` finds what was released in git. */
 function workspace(more: Readonly<Record<string, string>> = {}): string {
-  const root = emptyFolder();
-  for (const folder of [root, join(root, '.released')]) write(folder, { ...released, ...more });
+  const root = folderForTest();
+  for (const folder of [root, join(root, '.released')]) writeAllIn(folder, { ...released, ...more });
   return root;
 }
 
@@ -193,16 +172,18 @@ describe('passes', () => {
   test('when a changeset declares the addition', async () => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
-    write(root, { '.changeset/brave-cats.md': '---\n"@books/ledger-api": minor\n---\n\nEntries can be reversals.\n' });
+    writeAllIn(root, {
+      '.changeset/brave-cats.md': '---\n"@books/ledger-api": minor\n---\n\nEntries can be reversals.\n',
+    });
     expect(await runCheck(root)).toMatchObject({ exitCode: 0 });
   });
 
   test('by --declared, which replaces the pending changesets', async () => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
-    write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
+    writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
     expect((await runCheck(root, '--declared', 'patch')).exitCode).toBe(1);
-    write(root, { '.changeset/a.md': null });
+    writeAllIn(root, { '.changeset/a.md': null });
     expect((await runCheck(root, '--declared', 'minor')).exitCode).toBe(0);
   });
 
@@ -216,23 +197,23 @@ describe('passes', () => {
   ])('in pre mode of %s, by the changesets that no pre-release contains', async (_, files, consumed) => {
     const root = workspace();
     edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
-    write(root, { ...files, [consumed]: '---\n"@books/ledger-api": minor\n---\n' });
+    writeAllIn(root, { ...files, [consumed]: '---\n"@books/ledger-api": minor\n---\n' });
     const stored = (): unknown =>
       readdirSync(join(root, '.changeset'), { recursive: true })
         .map((path) => String(path))
         .toSorted();
     const before = stored();
     expect(await runCheck(root)).toMatchObject({ exitCode: 1 });
-    write(root, { '.changeset/b.md': '---\n"@books/ledger-api": minor\n---\n' });
+    writeAllIn(root, { '.changeset/b.md': '---\n"@books/ledger-api": minor\n---\n' });
     expect(await runCheck(root)).toMatchObject({ exitCode: 0 });
-    write(root, { '.changeset/b.md': null });
+    writeAllIn(root, { '.changeset/b.md': null });
     expect(stored()).toEqual(before);
     expect(readFileSync(join(root, '.changeset/pre.json'), 'utf8')).toBe(files['.changeset/pre.json']);
   });
 
   test('when a minor adds a version and breaks a preview', async () => {
     const root = workspace();
-    write(root, {
+    writeAllIn(root, {
       [`${api}/versions/2027-06-01.graphql`]: sdl.replace('  name: String!\n', ''),
       '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
     });
@@ -243,13 +224,13 @@ describe('passes', () => {
   test('when a major removes a version whose sunset has passed, but not when a minor does', async () => {
     const root = workspace();
     const exitCode = async (today: string) => (await runCheck(root, '--today', today)).exitCode;
-    write(root, {
+    writeAllIn(root, {
       [`${api}/versions/2026-01-01.graphql`]: null,
       [`${api}/versions/2026-01-01.manifest.json`]: null,
       '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n',
     });
     expect(await exitCode('2027-06-01')).toBe(1);
-    write(root, { '.changeset/a.md': "---\n'@books/ledger-api': major\n---\n" });
+    writeAllIn(root, { '.changeset/a.md': "---\n'@books/ledger-api': major\n---\n" });
     expect(await exitCode('2027-06-01')).toBe(0);
     expect(await exitCode('2027-05-31')).toBe(1);
   });
@@ -264,7 +245,7 @@ describe('passes', () => {
 
   test('for every change before the first release', async () => {
     const root = workspace();
-    write(root, { 'packages/new/package.json': '{ "name": "new" }', 'packages/new/versions/1.graphql': sdl });
+    writeAllIn(root, { 'packages/new/package.json': '{ "name": "new" }', 'packages/new/versions/1.graphql': sdl });
     const { exitCode, stdout } = await runCheck(root);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('new: not released yet, so every change is allowed');
@@ -276,7 +257,7 @@ test('a released version cannot be retired with a backdated deprecation', async 
   const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
   const retired = '"2026-06-01": { "status": "retired", "deprecatedOn": "2025-01-01", "sunsetOn": "2026-01-01" }';
   edit(root, `${api}/versions.json`, current, retired);
-  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
+  writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
   const { exitCode, stdout } = await runCheck(root);
   expect(stdout).toContain('Clients were promised the version until its sunset.');
   expect(exitCode).toBe(1);
@@ -287,7 +268,7 @@ test('the minimum lifetime of a package applies to its sunsets', async () => {
   const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
   const deprecated = '"2026-06-01": { "status": "deprecated", "deprecatedOn": "2027-01-31", "sunsetOn": "2027-06-30" }';
   edit(root, `${api}/versions.json`, current, deprecated);
-  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
+  writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
   const codes = async () => (await check(root, { today: '2027-01-31' })).packages[0]?.problems.map(({ code }) => code);
   expect(await codes()).toEqual([]);
   edit(root, `${api}/package.json`, '"1.0.0"', '"1.0.0", "contractCheck": { "minimumLifetimeMonths": 5 }');
@@ -297,14 +278,14 @@ test('the minimum lifetime of a package applies to its sunsets', async () => {
 test('the package that serves a contract is bumped with it', async () => {
   const root = workspace();
   edit(root, `${api}/package.json`, '"1.0.0"', '"1.0.0", "contractCheck": { "servedBy": ["@books/ledger-server"] }');
-  write(root, { 'packages/ledger-server/package.json': '{ "name": "@books/ledger-server", "version": "1.0.0" }' });
+  writeAllIn(root, { 'packages/ledger-server/package.json': '{ "name": "@books/ledger-server", "version": "1.0.0" }' });
   const codes = async () => (await check(root)).packages[0]?.problems.map(({ code }) => code);
   expect(await codes()).toEqual([]);
   edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
-  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
+  writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
   expect(await codes()).toEqual(['server-not-bumped']);
   expect((await runCheck(root)).stdout).toContain('npx changeset add --minor @books/ledger-server');
-  write(root, { '.changeset/b.md': '---\n"@books/ledger-server": patch\n---\n' });
+  writeAllIn(root, { '.changeset/b.md': '---\n"@books/ledger-server": patch\n---\n' });
   expect(await codes()).toEqual([]);
 });
 
@@ -321,7 +302,7 @@ describe('API reports and append-only files', () => {
       [`${client}/api/index.api.json`]: report,
       [`${client}/error-codes.json`]: codes,
     });
-    write(root, { '.changeset/a.md': '---\n"@books/ledger-client": minor\n---\n' });
+    writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-client": minor\n---\n' });
     return root;
   }
 
@@ -336,7 +317,7 @@ describe('API reports and append-only files', () => {
     const root = clientWorkspace();
     edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
     expect(await problemsOf(root)).toEqual(['bump-too-small']);
-    write(root, { '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
+    writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
     expect(await problemsOf(root)).toEqual([]);
   });
 
@@ -358,7 +339,7 @@ describe('API reports and append-only files', () => {
 
   test('a version raised from 0.2.0 declares a breaking change with 0.3.0, not with 0.2.1', async () => {
     const root = clientWorkspace('0.2.0');
-    write(root, { '.changeset/a.md': null });
+    writeAllIn(root, { '.changeset/a.md': null });
     edit(root, `${client}/api/index.api.json`, 'void', 'boolean');
     edit(root, `${client}/package.json`, '0.2.0', '0.2.1');
     expect(await problemsOf(root)).toEqual(['bump-too-small']);
@@ -368,7 +349,7 @@ describe('API reports and append-only files', () => {
 
   test('a removed entry point needs a major bump, and an added one a minor bump', async () => {
     const root = clientWorkspace();
-    write(root, { [`${client}/api/index.api.json`]: null, [`${client}/api/web.api.json`]: report });
+    writeAllIn(root, { [`${client}/api/index.api.json`]: null, [`${client}/api/web.api.json`]: report });
     expect((await check(root)).changes.map(({ verdict, rule, file }) => [verdict, rule, file])).toEqual([
       ['major', 'version/contractRemoved', 'api/index.api.json'],
       ['minor', 'version/contractAdded', 'api/web.api.json'],
@@ -387,7 +368,7 @@ describe('API reports and append-only files', () => {
     ],
   ])('no bump is enough if %s', async (_, files) => {
     const root = clientWorkspace();
-    write(root, { ...files, '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
+    writeAllIn(root, { ...files, '.changeset/a.md': '---\n"@books/ledger-client": major\n---\n' });
     expect(await problemsOf(root)).toEqual(['released-version-broken']);
   });
 });
@@ -395,7 +376,7 @@ describe('API reports and append-only files', () => {
 test('a broken released version fails even if a changeset declares a major', async () => {
   const root = workspace();
   edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
-  write(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
+  writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
   expect(await codesIn(root)).toEqual(['released-version-broken']);
 });
 
@@ -471,14 +452,14 @@ describe('invalid input', () => {
     ['a changeset that is not YAML', { '.changeset/a.md': '---\n"a": minor\n"b: [\n---\n' }, 'a.md:'],
   ])('exits 2 and names the file: %s', async (_, files, message) => {
     const root = workspace();
-    write(root, files);
+    writeAllIn(root, files);
     const { exitCode, stdout, stderr } = await runCheck(root);
     expect(stderr).toContain(message);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   });
 
   test('reports a missing or empty root and a missing, empty or broken baseline', async () => {
-    const empty = emptyFolder();
+    const empty = folderForTest();
     const root = workspace();
     writeFileSync(join(empty, 'broken.tgz'), 'not a tarball');
     expect(await stderrOf('--root', empty)).toContain('found no package that contains');

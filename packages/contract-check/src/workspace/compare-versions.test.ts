@@ -1,133 +1,111 @@
 import { describe, expect, test } from 'vitest';
 import { compareVersionStates } from './compare-versions.ts';
 import { refusedRules } from './rules.ts';
-import type { VersionState, VersionStatus } from './version-status.ts';
+import type { VersionState } from './version-status.ts';
 
 const lifecycle = { today: '2027-03-01', minimumLifetimeMonths: 12 };
 
-function state(status: VersionStatus, deprecatedOn: string | null = null, sunsetOn: string | null = null) {
-  return { status, deprecatedOn, sunsetOn } satisfies VersionState;
-}
-
-const current = state('current');
-const deprecated = state('deprecated', '2026-02-01', '2027-03-01');
+const undated = { deprecatedOn: null, sunsetOn: null };
+const current: VersionState = { status: 'current', ...undated };
+const preview: VersionState = { status: 'preview', ...undated };
+const deprecated = (deprecatedOn: string, sunsetOn: string | null = null): VersionState => ({
+  status: 'deprecated',
+  deprecatedOn,
+  sunsetOn,
+});
+const retired = (deprecatedOn: string, sunsetOn: string): VersionState => ({
+  status: 'retired',
+  deprecatedOn,
+  sunsetOn,
+});
+const ending = deprecated('2026-02-01', '2027-03-01');
 
 function rules(from: VersionState | null, to: VersionState | null): string[] {
-  return compareVersionStates('2026-11-01', from, to, lifecycle).map(({ rule }) => rule);
+  return compareVersionStates('2026-11-01', from, to, lifecycle).map(({ rule }) => rule.replace('version/', ''));
 }
 
 describe('allows', () => {
   test.each<[string, VersionState, VersionState, string[]]>([
-    [
-      'a retirement on the day of the sunset',
-      deprecated,
-      state('retired', '2026-02-01', '2027-03-01'),
-      ['version/versionRetired'],
-    ],
-    [
-      'a deprecation on the day of its release',
-      current,
-      state('deprecated', '2027-03-01'),
-      ['version/versionDeprecated'],
-    ],
+    ['a retirement on the day of the sunset', ending, retired('2026-02-01', '2027-03-01'), ['versionRetired']],
+    ['a deprecation on the day of its release', current, deprecated('2027-03-01'), ['versionDeprecated']],
     [
       'a sunset after exactly the minimum lifetime',
       current,
-      state('deprecated', '2027-03-01', '2028-03-01'),
-      ['version/versionDeprecated'],
+      deprecated('2027-03-01', '2028-03-01'),
+      ['versionDeprecated'],
     ],
     [
       'a sunset that is announced later, with the minimum lifetime ahead',
-      state('deprecated', '2026-02-01'),
-      state('deprecated', '2026-02-01', '2028-03-01'),
-      ['version/sunsetAnnounced'],
+      deprecated('2026-02-01'),
+      deprecated('2026-02-01', '2028-03-01'),
+      ['sunsetAnnounced'],
     ],
-    ['a later sunset', deprecated, state('deprecated', '2026-02-01', '2027-04-01'), ['version/sunsetLater']],
+    ['a later sunset', ending, deprecated('2026-02-01', '2027-04-01'), ['sunsetLater']],
     [
       'a later deprecation',
-      state('deprecated', '2027-03-05', '2029-01-01'),
-      state('deprecated', '2027-03-06', '2029-01-01'),
-      ['version/deprecationMoved'],
+      deprecated('2027-03-05', '2029-01-01'),
+      deprecated('2027-03-06', '2029-01-01'),
+      ['deprecationMoved'],
     ],
-    ['a preview that is retired', state('preview'), state('retired'), ['version/previewRemoved']],
-    ['a revoked deprecation', deprecated, current, ['version/deprecationRevoked', 'version/sunsetLater']],
+    ['a preview that is retired', preview, { ...preview, status: 'retired' }, ['previewRemoved']],
+    ['a revoked deprecation', ending, current, ['deprecationRevoked', 'sunsetLater']],
   ])('%s', (_, from, to, expected) => {
     expect(rules(from, to)).toEqual(expected);
-    expect(expected.filter((rule) => refusedRules.has(rule))).toEqual([]);
+    expect(expected.filter((rule) => refusedRules.has(`version/${rule}`))).toEqual([]);
   });
 });
 
 describe('refuses', () => {
   test.each<[string, VersionState, VersionState, string]>([
-    ['to retire a current version', current, state('retired', '2025-11-01', '2026-11-01'), 'version/retiredEarly'],
+    ['to retire a current version', current, retired('2025-11-01', '2026-11-01'), 'retiredEarly'],
     [
       'to retire a deprecated version without a sunset',
-      state('deprecated', '2026-02-01'),
-      state('retired', '2026-02-01', '2027-02-01'),
-      'version/retiredEarly',
+      deprecated('2026-02-01'),
+      retired('2026-02-01', '2027-02-01'),
+      'retiredEarly',
     ],
     [
       'to retire a version on the day before its sunset',
-      state('deprecated', '2026-02-01', '2027-03-02'),
-      state('retired', '2026-02-01', '2027-03-02'),
-      'version/retiredEarly',
+      deprecated('2026-02-01', '2027-03-02'),
+      retired('2026-02-01', '2027-03-02'),
+      'retiredEarly',
     ],
-    [
-      'a deprecation before the release',
-      current,
-      state('deprecated', '2027-02-28', '2029-01-01'),
-      'version/deprecationBackdated',
-    ],
+    ['a deprecation before the release', current, deprecated('2027-02-28', '2029-01-01'), 'deprecationBackdated'],
     [
       'an earlier deprecation',
-      state('deprecated', '2027-04-01', '2028-04-01'),
-      state('deprecated', '2027-02-01', '2028-04-01'),
-      'version/deprecationBackdated',
+      deprecated('2027-04-01', '2028-04-01'),
+      deprecated('2027-02-01', '2028-04-01'),
+      'deprecationBackdated',
     ],
-    ['an earlier sunset', deprecated, state('deprecated', '2026-02-01', '2027-02-28'), 'version/sunsetEarlier'],
-    [
-      'an earlier sunset of a retired version',
-      deprecated,
-      state('retired', '2026-02-01', '2027-02-28'),
-      'version/sunsetEarlier',
-    ],
-    [
-      'a sunset before the minimum lifetime ends',
-      current,
-      state('deprecated', '2027-03-01', '2028-02-29'),
-      'version/lifetimeTooShort',
-    ],
+    ['an earlier sunset', ending, deprecated('2026-02-01', '2027-02-28'), 'sunsetEarlier'],
+    ['an earlier sunset of a retired version', ending, retired('2026-02-01', '2027-02-28'), 'sunsetEarlier'],
+    ['a sunset before the minimum lifetime ends', current, deprecated('2027-03-01', '2028-02-29'), 'lifetimeTooShort'],
     [
       'a sunset that is announced later than the minimum lifetime allows',
-      state('deprecated', '2026-02-01'),
-      state('deprecated', '2026-02-01', '2027-06-01'),
-      'version/lifetimeTooShort',
+      deprecated('2026-02-01'),
+      deprecated('2026-02-01', '2027-06-01'),
+      'lifetimeTooShort',
     ],
-    ['to withdraw a released version', current, state('preview'), 'version/versionWithdrawn'],
+    ['to withdraw a released version', current, preview, 'versionWithdrawn'],
   ])('%s', (_, from, to, expected) => {
     expect(rules(from, to)).toContain(expected);
-    expect(refusedRules.has(expected)).toBe(true);
+    expect(refusedRules.has(`version/${expected}`)).toBe(true);
   });
 });
 
 describe('a version as a whole', () => {
   test.each<[string, VersionState | null, VersionState | null, string[]]>([
-    ['that is added', null, current, ['version/versionAdded']],
+    ['that is added', null, current, ['versionAdded']],
     [
       'that is added as deprecated, backdated',
       null,
-      state('deprecated', '2026-01-01', '2029-01-01'),
-      ['version/versionAdded', 'version/versionDeprecated', 'version/deprecationBackdated'],
+      deprecated('2026-01-01', '2029-01-01'),
+      ['versionAdded', 'versionDeprecated', 'deprecationBackdated'],
     ],
-    ['that is removed before it was deprecated', current, null, ['version/retiredEarly']],
-    ['that is removed after its sunset', deprecated, null, ['version/versionRetired']],
-    [
-      'that is removed after it was retired',
-      state('retired', '2026-02-01', '2027-02-01'),
-      null,
-      ['version/versionRetired'],
-    ],
-    ['that is removed as a preview', state('preview'), null, ['version/previewRemoved']],
+    ['that is removed before it was deprecated', current, null, ['retiredEarly']],
+    ['that is removed after its sunset', ending, null, ['versionRetired']],
+    ['that is removed after it was retired', retired('2026-02-01', '2027-02-01'), null, ['versionRetired']],
+    ['that is removed as a preview', preview, null, ['previewRemoved']],
   ])('%s', (_, from, to, expected) => {
     expect(rules(from, to)).toEqual(expected);
   });

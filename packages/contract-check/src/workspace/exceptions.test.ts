@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { commitRelease, git, merge } from '../../test/support/git.ts';
 import { outcomeOfWorkspace } from '../cli/outcome.ts';
 import { renderText } from '../cli/render-text.ts';
@@ -21,7 +21,7 @@ const secret = 'type Query { name: String secret: String }';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'contract-exceptions-'));
+  root = folderForTest();
   write('package.json', '{ "name": "books", "private": true, "version": "0.0.0", "workspaces": ["packages/*"] }');
   write('package-lock.json', '{}');
   write('.changeset/config.json', '{}');
@@ -32,12 +32,8 @@ beforeEach(() => {
   removeSecret();
   declare('major');
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
+const write = (path: string, text: string) => writeIn(root, path, text);
 
 function removeSecret(): void {
   write('packages/api/versions/2026-06-01.graphql', 'type Query { name: String }');

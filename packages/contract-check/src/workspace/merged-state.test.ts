@@ -1,10 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { create } from 'tar';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
 import { commitAll, commitFirst, commitRelease, git, headOf, initRepository, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
@@ -15,11 +15,10 @@ import { checkWorkspace } from './check-workspace.ts';
 let folder: string;
 let root: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'contract-check-merged-'));
+  folder = folderForTest();
   root = join(folder, 'repository');
   mkdirSync(root);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const { write, release, commit, check } = repositoryIn(() => root);
 const api = 'api/index.api.json';
@@ -500,12 +499,11 @@ function npmrc(origin: string): string {
 
 /** @param text that of the contract. Null if `files` in package.json leaves it out. */
 function pack(version: string, text: string | null): string {
-  const packed = join(folder, version, 'package');
-  mkdirSync(join(packed, 'versions'), { recursive: true });
-  writeFileSync(join(packed, 'package.json'), manifest(version));
-  if (text !== null) writeFileSync(join(packed, 'versions/2026-01-01.graphql'), text);
+  const packed = join(folder, version);
+  writeIn(packed, 'package/package.json', manifest(version));
+  if (text !== null) writeIn(packed, 'package/versions/2026-01-01.graphql', text);
   const tarball = join(folder, `${version}.tgz`);
-  create({ file: tarball, gzip: true, sync: true, cwd: dirname(packed) }, ['package']);
+  create({ file: tarball, gzip: true, sync: true, cwd: packed }, ['package']);
   return tarball;
 }
 
@@ -639,8 +637,7 @@ describe('the base', () => {
     const sha = headOf(root);
     commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
     merge(root);
-    const event = join(folder, 'event.json');
-    writeFileSync(event, JSON.stringify({ merge_group: { base_sha: sha } }));
+    const event = writeIn(folder, 'event.json', { merge_group: { base_sha: sha } });
     const queue = { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'merge_group' };
     expect((await check({ environment: { ...queue, GITHUB_EVENT_PATH: event } })).rules).toEqual([
       'version/packageRemoved',

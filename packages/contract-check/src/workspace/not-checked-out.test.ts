@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { commitAll, commitFirst, git, merge } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import { run } from '../cli/run.ts';
@@ -11,7 +11,7 @@ const event = '{ "$schema": "http://json-schema.org/draft-07/schema#", "$ref": "
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'contract-check-sparse-'));
+  root = folderForTest();
   write('package.json', '{ "name": "shop", "private": true, "workspaces": ["packages/*"] }');
   for (const name of ['a', 'b', 'c']) {
     write(`packages/${name}/package.json`, `{ "name": "@shop/${name}", "version": "1.0.0" }`);
@@ -23,12 +23,8 @@ beforeEach(() => {
   merge(root);
   write('packages/a/versions/1.graphql', sdl.replace('a: Int', 'a: Int\n  b: Int'));
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
+const write = (path: string, text: string) => writeIn(root, path, text);
 
 /** The verdict of each package, or the error. */
 async function verdicts(): Promise<unknown> {

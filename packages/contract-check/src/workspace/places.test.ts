@@ -1,19 +1,16 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { create } from 'tar';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
+import { folderForFile, writeIn } from '../../test/support/folders.ts';
 import { commitRelease, git, merge } from '../../test/support/git.ts';
 import { checkWorkspace } from './check-workspace.ts';
 
 // One released version of a package, at every place that can be a baseline.
 
-const root = mkdtempSync(join(tmpdir(), 'contract-check-places-'));
-const write = (path: string, text: string): void => {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-};
+const root = folderForFile();
+const write = (path: string, text: string) => writeIn(root, path, text);
 const file = 'versions/2026-01-01.graphql';
 const sdl = 'type Query {\n  a: Int\n  b: Int\n}\n';
 const deprecated = (sunsetOn: string): string =>
@@ -36,10 +33,7 @@ beforeAll(async () => {
   create({ file: join(root, 'api.tgz'), gzip: true, sync: true, cwd: join(root, '.packed') }, ['package']);
   server.publish('@books/api', '1.0.0', join(root, 'api.tgz'));
 });
-afterAll(() => {
-  server.close();
-  rmSync(root, { recursive: true });
-});
+afterAll(() => server.close());
 beforeEach(() => {
   vi.stubEnv('npm_config_registry', origin);
   vi.stubEnv('npm_config_cache', join(root, '.cache'));

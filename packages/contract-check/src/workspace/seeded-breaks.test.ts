@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { folderForFile } from '../../test/support/folders.ts';
 import { commitRelease, git } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 
@@ -11,12 +11,11 @@ import { run } from '../cli/run.ts';
 // complete output of contract-check, including its instructions.
 
 const packages = join(import.meta.dirname, '../../..');
-let copies: string;
+const copies = folderForFile();
 /** The copy that a test uses. */
 let copy: string;
 
 beforeAll(() => {
-  copies = mkdtempSync(join(tmpdir(), 'deedwire-contracts-'));
   for (const name of ['lender-schema', 'partner-schema', 'webhook-events', 'webhook-signing']) {
     use(name);
     const [from, to] = [join(packages, name), join(copy, 'packages', name)];
@@ -29,8 +28,6 @@ beforeAll(() => {
     commitRelease(copy);
   }
 });
-
-afterAll(() => rmSync(copies, { recursive: true }));
 
 function use(packageName: string): void {
   copy = join(copies, packageName);

@@ -1,22 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { readDeclaredBumps } from '../../src/workspace/changesets.ts';
+import { folderForFile, writeIn } from '../support/folders.ts';
 import { commitFirst } from '../support/git.ts';
-
-const scratch = mkdtempSync(join(tmpdir(), 'contract-check-changesets-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
 
 const packages = join(import.meta.dirname, '../..');
 const commands = {
@@ -90,11 +78,8 @@ const rows: readonly Row[] = [
 ];
 
 describe.each([2, 3] as const)('the bumps of Changesets %d are those of changeset status', (major) => {
-  const root = join(scratch, `${major}`);
-  const write = (path: string, content: object | string): void => {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content));
-  };
+  const root = folderForFile();
+  const write = (path: string, content: object | string) => writeIn(root, path, content);
   write('package.json', { name: 'shop', private: true, workspaces: ['packages/*'] });
   write('package-lock.json', '{}');
   write('packages/lib/package.json', lib);

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { declared, entry, runAction } from '../support/action.ts';
+import { folderForFile } from '../support/folders.ts';
 import { folderWithContracts, runInstalled, testInstalledPackage } from '../support/installed-package.ts';
 import { createMonorepo, describeMonorepo, npm, type Monorepo } from '../support/monorepo.ts';
 import { packedPackage } from '../support/packed-package.ts';
@@ -10,8 +10,7 @@ import { packedPackage } from '../support/packed-package.ts';
 // Runs the packed package outside this workspace. All tests share one installation. `test/long/` has the other package managers,
 // the other versions of graphql and TypeScript, npx, and an action that installs the package.
 
-const scratch = mkdtempSync(join(tmpdir(), 'contract-check-outside-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = folderForFile();
 
 let monorepo: Monorepo;
 let consumer = '';

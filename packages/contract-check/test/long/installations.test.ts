@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { runAction } from '../support/action.ts';
+import { folderForFile } from '../support/folders.ts';
 import { folderWithContracts, graphql, runInstalled, testInstalledPackage } from '../support/installed-package.ts';
 import { command, packedPackage } from '../support/packed-package.ts';
 
 // `test/full/outside.test.ts` has one installation.
 
-const scratch = mkdtempSync(join(tmpdir(), 'contract-check-installations-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = folderForFile();
 
 let tarball = '';
 beforeAll(async () => {

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { beforeAll, describe } from 'vitest';
+import { folderForFile } from '../support/folders.ts';
 import { createMonorepo, describeMonorepo, npm, otherManagers, type Monorepo } from '../support/monorepo.ts';
 import { packedPackage } from '../support/packed-package.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'contract-check-managers-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
+const scratch = folderForFile();
 
 let tarball = '';
 beforeAll(async () => {

@@ -1,16 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { comparePairs } from '../support/compare-pairs.ts';
+import { folderForFile, writeIn } from '../support/folders.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'contract-check-pairs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-}
+const folder = folderForFile();
+const write = (path: string, text: string) => writeIn(folder, path, text);
 
 test('prints the verdicts of a folder of pairs beside those of the last run', () => {
   write('api/1/old.graphql', 'type Query { a: Int b: Int }');
@@ -30,8 +25,8 @@ test('prints the verdicts of a folder of pairs beside those of the last run', ()
       '4 pairs, 0 with another verdict than in the last run',
     ].join('\n'),
   );
-  const file = join(folder, 'verdicts.json');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"api/1": "major"', '"api/1": "minor"'));
+  const verdicts = readFileSync(join(folder, 'verdicts.json'), 'utf8');
+  write('verdicts.json', verdicts.replace('"api/1": "major"', '"api/1": "minor"'));
   const again = comparePairs(folder);
   expect(again).toContain('!\tapi/1\tmajor\tminor\n');
   expect(again).toContain(' \tpartial\tminor\tminor\n4 pairs, 1 with another verdict than in the last run');

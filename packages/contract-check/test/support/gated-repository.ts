@@ -1,6 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { checkWorkspace, type WorkspaceOptions } from '../../src/workspace/check-workspace.ts';
+import { type Files, writeAllIn } from './folders.ts';
 import { commitAll, commitRelease } from './git.ts';
 
 export const sdl = 'type Query {\n  a: Int\n  b: Int\n}\n';
@@ -11,19 +10,9 @@ export function manifest(version: string, settings: object = {}): string {
   return JSON.stringify({ name: '@books/api', version, contractCheck: settings });
 }
 
-/** Path → text. Null removes the file or the folder. */
-type Files = Readonly<Record<string, string | null>>;
-
 /** What tests do in a repository with one contract package, whose folder `rootOf` returns. */
 export function repositoryIn(rootOf: () => string) {
-  function write(files: Files): void {
-    for (const [path, text] of Object.entries(files)) {
-      const file = join(rootOf(), path);
-      mkdirSync(dirname(file), { recursive: true });
-      if (text === null) rmSync(file, { recursive: true });
-      else writeFileSync(file, text);
-    }
-  }
+  const write = (files: Files): void => writeAllIn(rootOf(), files);
   return {
     write,
     /** Version 1.0.0 of the package is released. */
