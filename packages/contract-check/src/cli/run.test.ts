@@ -234,46 +234,30 @@ describe('help and version', () => {
   });
 
   test('explain prints the page of a rule, with examples from the corpus', async () => {
-    const { exitCode, stdout } = await run(['explain', 'graphql/interfaceAbandoned']);
+    const { exitCode, stdout } = await run(['explain', 'graphql/enumValueRemovedOutput']);
     expect(exitCode).toBe(0);
-    expect(stdout).toBe(`# graphql/interfaceAbandoned
+    expect(stdout).toBe(`# graphql/enumValueRemovedOutput
 
-GraphQL: a type no longer implements an interface.
+GraphQL: a value is removed from an enum that is only output.
 
-**major**: A fragment on the interface can no longer be spread on the type.
+**major**: A client that waits for the value never receives it, and code that names it no longer compiles.
 
 ## Examples
 
-### an object no longer implements an interface
+### a value is removed from an output enum
 
-A fragment on N can no longer be spread on A.
+A client that waits for it never receives it.
 
 Old:
 
 \`\`\`graphql
-interface N { x: Int } type A implements N { x: Int } type Query implements N { x: Int a: A }
+enum E { A B } type Query { e: E }
 \`\`\`
 
 New:
 
 \`\`\`graphql
-interface N { x: Int } type A { x: Int } type Query implements N { x: Int a: A }
-\`\`\`
-
-### an interface no longer implements another interface
-
-Clients can no longer rely on every N to be an M.
-
-Old:
-
-\`\`\`graphql
-interface M { x: Int } interface N implements M { x: Int } type A implements N & M { x: Int } type Query { n: N m: M }
-\`\`\`
-
-New:
-
-\`\`\`graphql
-interface M { x: Int } interface N { x: Int } type A implements N & M { x: Int } type Query { n: N m: M }
+enum E { A } type Query { e: E }
 \`\`\`
 
 ## Change the verdict
@@ -284,7 +268,7 @@ Add an override to \`contract-check.json\`. Every run reports it with its reason
 {
   "overrides": [
     {
-      "rule": "graphql/interfaceAbandoned",
+      "rule": "graphql/enumValueRemovedOutput",
       "coordinate": "THE.COORDINATE",
       "verdict": "minor",
       "reason": "Why your clients are not affected."
@@ -298,6 +282,7 @@ Add an override to \`contract-check.json\`. Every run reports it with its reason
   test.each([
     ['json-schema/nullAdded', 'You send what the schema describes (producer): **major**. A receiver gets a value'],
     ['graphql/enumValueAddedClosed', 'With `--closed-outputs`.'],
+    ['graphql/interfaceAbandoned', '### an interface no longer implements another interface\n'],
     ['version/versionWithdrawn', 'List a necessary exception in `contract-exceptions.json`'],
   ])('explain %s prints: %s', async (rule, text) => {
     const { stdout } = await run(['explain', rule]);

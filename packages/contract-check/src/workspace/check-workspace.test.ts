@@ -107,42 +107,23 @@ function edit(root: string, path: string, from: string, to: string): void {
 const api = 'packages/ledger-api';
 const events = 'packages/ledger-events';
 
-// `seeded-breaks.test.ts` pins complete reports.
+// `seeded-breaks.test.ts` has more breaks, and pins the reports.
 test.each([
-  [
-    'a deprecated version loses a value',
-    `${api}/versions/2026-01-01.graphql`,
-    '  DEBIT\n',
-    '',
-    'graphql/enumValueRemovedOutput',
-  ],
+  ['a deprecated version loses a value', `${api}/versions/2026-01-01.graphql`, '  DEBIT\n', 'enumValueRemovedOutput'],
   [
     'a bound of an event is loosened',
     `${events}/json-schema/entry.posted/2026-01-01.json`,
     ', "minimum": 0',
-    '',
-    'json-schema/boundLoosened',
+    'boundLoosened',
   ],
-  [
-    'a header becomes required',
-    `${api}/versions/2026-06-01.manifest.json`,
-    '"X-Version": { "required": false }',
-    '"X-Version": { "required": true }',
-    'manifest/requestHeaderRequired',
-  ],
-  ['a sunset moves to an earlier date', `${api}/versions.json`, '2027-06-01', '2027-01-01', 'version/sunsetEarlier'],
-  [
-    'a released version becomes a preview',
-    `${api}/versions.json`,
-    '"current"',
-    '"preview"',
-    'version/versionWithdrawn',
-  ],
-])('fails if %s, which no bump allows', async (_, path, from, to, rule) => {
+])('fails if %s, even if a changeset declares a major', async (_, path, lost, rule) => {
   const root = workspace();
-  edit(root, path, from, to);
-  expect((await check(root)).changes.map((change) => change.rule)).toEqual([rule]);
-  expect(await codesIn(root, { declared: 'major' })).toEqual(['released-version-broken']);
+  edit(root, path, lost, '');
+  const names = ['ledger-api', 'ledger-events'].map((name) => `"@books/${name}": major\n`).join('');
+  writeAllIn(root, { '.changeset/a.md': `---\n${names}---\n` });
+  const { changes } = await check(root);
+  expect(changes.map((change) => change.rule.replace(/.*\//, ''))).toEqual([rule]);
+  expect(await codesIn(root)).toEqual(['released-version-broken']);
 });
 
 test('a changed description needs a patch bump', async () => {
@@ -250,17 +231,6 @@ describe('passes', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('new: not released yet, so every change is allowed');
   });
-});
-
-test('a released version cannot be retired with a backdated deprecation', async () => {
-  const root = workspace();
-  const current = '"2026-06-01": { "status": "current", "deprecatedOn": null, "sunsetOn": null }';
-  const retired = '"2026-06-01": { "status": "retired", "deprecatedOn": "2025-01-01", "sunsetOn": "2026-01-01" }';
-  edit(root, `${api}/versions.json`, current, retired);
-  writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
-  const { exitCode, stdout } = await runCheck(root);
-  expect(stdout).toContain('Clients were promised the version until its sunset.');
-  expect(exitCode).toBe(1);
 });
 
 test('the minimum lifetime of a package applies to its sunsets', async () => {
@@ -373,35 +343,26 @@ describe('API reports and append-only files', () => {
   });
 });
 
-test('a broken released version fails even if a changeset declares a major', async () => {
+test('compares with a folder or a tarball and counts the bump of the version', async () => {
   const root = workspace();
-  edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '');
-  writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": major\n---\n' });
-  expect(await codesIn(root)).toEqual(['released-version-broken']);
-});
+  const before = join(root, '.released');
+  edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+  const tarball = join(before, 'ledger-api.tgz');
+  cpSync(join(before, api), join(before, 'package'), { recursive: true });
+  create({ file: tarball, gzip: true, sync: true, cwd: before }, ['package']);
+  rmSync(join(before, 'package'), { recursive: true });
 
-describe('baselines', () => {
-  test('compares with a folder or a tarball and counts the bump of the version', async () => {
-    const root = workspace();
-    const before = join(root, '.released');
-    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
-    const tarball = join(before, 'ledger-api.tgz');
-    cpSync(join(before, api), join(before, 'package'), { recursive: true });
-    create({ file: tarball, gzip: true, sync: true, cwd: before }, ['package']);
-    rmSync(join(before, 'package'), { recursive: true });
-
-    for (const baseline of [before, tarball, join(before, api)]) {
-      const report = async () => (await check(root, { baselines: [baseline] })).packages[0];
-      expect(await report()).toMatchObject({
-        verdict: 'minor',
-        declared: 'none',
-        problems: [{ code: 'bump-too-small' }],
-      });
-      edit(root, `${api}/package.json`, '1.0.0', '1.1.0');
-      expect(await report()).toMatchObject({ verdict: 'minor', declared: 'minor', problems: [] });
-      edit(root, `${api}/package.json`, '1.1.0', '1.0.0');
-    }
-  });
+  for (const baseline of [before, tarball, join(before, api)]) {
+    const report = async () => (await check(root, { baselines: [baseline] })).packages[0];
+    expect(await report()).toMatchObject({
+      verdict: 'minor',
+      declared: 'none',
+      problems: [{ code: 'bump-too-small' }],
+    });
+    edit(root, `${api}/package.json`, '1.0.0', '1.1.0');
+    expect(await report()).toMatchObject({ verdict: 'minor', declared: 'minor', problems: [] });
+    edit(root, `${api}/package.json`, '1.1.0', '1.0.0');
+  }
 });
 
 async function stderrOf(...args: string[]): Promise<string> {

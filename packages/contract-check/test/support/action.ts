@@ -1,31 +1,28 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { command, packageFolder } from './packed-package.ts';
 
-const action = readFileSync(join(packageFolder, 'action/action.yml'), 'utf8');
-const [, using = '', main = ''] = /^runs:\n {2}using: (\w+)\n {2}main: (.+)\n/m.exec(action) ?? [];
+const action: {
+  inputs: Record<string, { default?: string }>;
+  outputs: Record<string, object>;
+  runs: { using: string; main: string };
+} = parse(readFileSync(join(packageFolder, 'action/action.yml'), 'utf8'));
 const defaults = Object.fromEntries(
-  [...action.matchAll(/^ {2}([\w-]+):\n {4}description: .*\n {4}default: '?(.*?)'?$/gm)].map(([, name, value]) => [
-    name,
-    value,
-  ]),
+  Object.entries(action.inputs).flatMap(([name, input]) =>
+    input.default === undefined ? [] : [[name, input.default]],
+  ),
 );
-
-function namesIn(section: string): string[] {
-  const [, lines = ''] = new RegExp(`^${section}:\\n((?:  .*\\n)+)`, 'm').exec(action) ?? [];
-  return [...lines.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name = '']) => name);
-}
 
 /** What action.yml declares. */
 export const declared = {
-  using,
-  main,
+  ...action.runs,
   defaults: Object.keys(defaults),
-  inputs: namesIn('inputs'),
-  outputs: namesIn('outputs'),
+  inputs: Object.keys(action.inputs),
+  outputs: Object.keys(action.outputs),
 };
 
-export const entry = join(packageFolder, 'action', main);
+export const entry = join(packageFolder, 'action', declared.main);
 
 /**
  * Runs the entry of action.yml as GitHub does: in the root of the repository, with the inputs, their defaults and the files
