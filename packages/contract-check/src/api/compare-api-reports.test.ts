@@ -15,16 +15,20 @@ const f = (signature: string): object => ({ kind: 'function', signature });
 const union = { kind: 'union', signature: '', union: ["'A'", "'B'"] };
 const post = f('(options: Options, tags?: string[]): Entry');
 const loosened = { 'id?': 'string', 'note?': 'string' };
+/** A declaration with more or other members. */
+const withMembers = <Base extends { members: object }>(base: Base, members: object) => ({
+  ...base,
+  members: { ...base.members, ...members },
+});
 const plugin = { kind: 'interface', signature: '', members: { start: '(): void' } };
-const ended = { ...plugin, members: { ...plugin.members, end: '(): void' } };
+const ended = withMembers(plugin, { end: '(): void' });
 const onEntry = '(entry: Entry, done: (text: string) => void) => void';
 const open = { ...union, union: [...union.union, "'%future added value'"] };
 
 const a = { kind: 'class', signature: '', members: { a: 'string' }, nominal: false };
 const withConstructor = (signature: string, rest: object = {}): object => ({
-  ...a,
+  ...withMembers(a, { constructor: signature }),
   ...rest,
-  members: { ...a.members, constructor: signature },
 });
 
 type Case = [rule: string, coordinate: string, from: Declarations, to: Declarations];
@@ -78,26 +82,11 @@ const cases: Case[] = [
     const changed = { ...declarations, Options: { ...input, members: loosened } };
     return ['memberChanged', 'Options.id', declarations, changed];
   }),
-  [
-    'memberAdded',
-    'Entry.amount',
-    { Entry: plain },
-    { Entry: { ...plain, members: { ...plain.members, amount: 'number' } } },
-  ],
-  [
-    'memberAdded',
-    'Entry.amount',
-    { Entry: input },
-    { Entry: { ...input, members: { ...input.members, 'amount?': 'number' } } },
-  ],
-  [
-    'requiredMemberAdded',
-    'Entry.amount',
-    { Entry: input },
-    { Entry: { ...input, members: { ...input.members, amount: 'number' } } },
-  ],
+  ['memberAdded', 'Entry.amount', { Entry: plain }, { Entry: withMembers(plain, { amount: 'number' }) }],
+  ['memberAdded', 'Entry.amount', { Entry: input }, { Entry: withMembers(input, { 'amount?': 'number' }) }],
+  ['requiredMemberAdded', 'Entry.amount', { Entry: input }, { Entry: withMembers(input, { amount: 'number' }) }],
   ['memberRemoved', 'Entry.note', { Entry: plain }, { Entry: { ...plain, members: { id: 'string' } } }],
-  ['memberChanged', 'Entry.id', { Entry: plain }, { Entry: { ...plain, members: { ...plain.members, id: 'ID' } } }],
+  ['memberChanged', 'Entry.id', { Entry: plain }, { Entry: withMembers(plain, { id: 'ID' }) }],
   ['memberChanged', 'Entry.id', { Entry: plain }, { Entry: { ...plain, members: loosened } }],
   [
     'memberGuaranteed',
@@ -122,12 +111,7 @@ const cases: Case[] = [
   ['parameterAdded', 'A.constructor', { A: a }, { A: withConstructor('(text?: string)') }],
   ['memberChanged', 'A.constructor', { A: withConstructor('(text: string)') }, { A: a }],
   ['classNominal', 'A', { A: a }, { A: { ...a, nominal: true } }],
-  [
-    'requiredMemberAdded',
-    'A.b',
-    { A: a },
-    { A: { ...a, members: { ...a.members, b: 'protected abstract (): string' } } },
-  ],
+  ['requiredMemberAdded', 'A.b', { A: a }, { A: withMembers(a, { b: 'protected abstract (): string' }) }],
   ...(
     [
       ['declarationChanged', '(): A', '(): B'],

@@ -259,21 +259,14 @@ test('checks every live build, not the newest, and the rollback in both orders',
   expect(await canIDeploy({ builds: [newApi], environment })).toMatchObject({ exitCode: 0 });
   expect(
     await canIDeploy({ builds: [newApi], environment, args: ['--rollback', 'webhook-worker@0.3.0'] }),
-  ).toMatchObject({
-    exitCode: 1,
-    stdout: expect.stringContaining('webhook-worker 0.3.0 (rollback) cannot render'),
-  });
+  ).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('webhook-worker 0.3.0 (rollback) cannot render') });
   expect(await canIDeploy({ builds: [newApi], environment, args: ['--rollback', '0.1.0'] })).toMatchObject({
     exitCode: 3,
   });
 });
 
 test('asks whether the rollback fits the new build, without the versions that only the new build serves', async () => {
-  const appending = workerWith({
-    ...worker,
-    appends: { alert: [] },
-    renders: { ...worker.renders, 'alert@1': [] },
-  });
+  const appending = workerWith({ ...worker, appends: { alert: [] }, renders: { ...worker.renders, 'alert@1': [] } });
   const live = [livingApi, { ...livingWorker, version: '0.3.0' }, livingWorker];
   expect(await unwrapped(canIDeploy({ builds: [appending], live, args: ['--rollback', '0.3.0'] }))).toEqual({
     exitCode: 1,

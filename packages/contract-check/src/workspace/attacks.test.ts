@@ -5,7 +5,7 @@ import { create } from 'tar';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer } from '../../test/support/contract-server.ts';
 import { folderForTest, writeIn } from '../../test/support/folders.ts';
-import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
+import { approved, broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
 import { commitFirst, commitRelease, git, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { workspaceMembers } from './workspace-members.ts';
@@ -22,19 +22,14 @@ beforeEach(() => {
 
 const { write, release, commit, check } = repositoryIn(() => root);
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
-const report = JSON.stringify({ declarations: { f: { kind: 'const', signature: '1' } } });
-const listing = JSON.stringify({ contracts: [{ kind: 'graphql', folder: 'packages/api', files: ['*.graphql'] }] });
+const report = { declarations: { f: { kind: 'const', signature: '1' } } };
+const listing = { contracts: [{ kind: 'graphql', folder: 'packages/api', files: ['*.graphql'] }] };
 const tooSmall = { codes: ['bump-too-small'] };
 
 /** A repository that lists its contracts, so that a major bump may break them. */
 function releaseListed(entry: object = {}, files: Readonly<Record<string, string>> = {}): void {
   const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'], ...entry }];
-  release({
-    [contract]: sdl,
-    'packages/api/schema/a.graphql': sdl,
-    'contract-check.json': JSON.stringify({ contracts }),
-    ...files,
-  });
+  release({ [contract]: sdl, 'packages/api/schema/a.graphql': sdl, 'contract-check.json': { contracts }, ...files });
 }
 
 describe('one pull request', () => {
@@ -115,11 +110,7 @@ describe('one pull request', () => {
       areListed: members.areListed,
       isMember: members.includes(path),
       isOther: members.includes('other/api'),
-    }).toEqual({
-      areListed: true,
-      isMember: true,
-      isOther: false,
-    });
+    }).toEqual({ areListed: true, isMember: true, isOther: false });
   });
 
   test('has builds in a folder of the workspace, which git ignores', async () => {
@@ -221,7 +212,7 @@ describe('one pull request', () => {
     write({
       'packages/api/package.json': manifest('1.0.0'),
       'packages/api/schema/a.graphql': sdl,
-      'contract-check.json': JSON.stringify({ contracts: [entry] }),
+      'contract-check.json': { contracts: [entry] },
       '../published/schema/a.graphql': sdl,
     });
     commitRelease(outer);
@@ -243,12 +234,12 @@ describe('one pull request', () => {
 
   test('begins where an override or an exception applied that is withdrawn since', async () => {
     release();
-    const exception = { package: '@books/api', file: 'versions/2026-01-01.graphql', rule: 'graphql/fieldRemoved' };
-    const approval = { coordinate: 'Query.b', reason: 'A test.', expiresOn: '2999-12-31', approvedBy: 'Ada Example' };
-    const override = { rule: 'graphql/fieldRemoved', verdict: 'none', reason: 'A test.' };
+    const rule = 'graphql/fieldRemoved';
+    const exception = { file: 'versions/2026-01-01.graphql', rule, coordinate: 'Query.b' };
+    const override = { rule, verdict: 'none', reason: 'A test.' };
     for (const files of [
-      { 'contract-check.json': JSON.stringify({ overrides: [override] }) },
-      { 'contract-exceptions.json': JSON.stringify({ exceptions: [{ ...exception, ...approval }] }) },
+      { 'contract-check.json': { overrides: [override] } },
+      { 'contract-exceptions.json': approved(exception) },
     ]) {
       commit(files);
       git(root, 'checkout', '--quiet', '-B', 'topic');
@@ -320,7 +311,7 @@ describe('one pull request', () => {
 
   test('moves a package to where an override applies', async () => {
     const override = { rule: 'graphql/fieldRemoved', files: ['internal/**'], verdict: 'none', reason: 'A test.' };
-    release({ 'contract-check.json': JSON.stringify({ overrides: [override] }) });
+    release({ 'contract-check.json': { overrides: [override] } });
     mkdirSync(join(root, 'internal'));
     renameSync(join(root, 'packages/api'), join(root, 'internal/api'));
     commit();
@@ -333,8 +324,7 @@ describe('one pull request', () => {
 
 describe('two pull requests', () => {
   test('make an API report a preview, then break it', async () => {
-    const declarations = { f: { kind: 'const', signature: '1' } };
-    release({ 'packages/api/api/index.api.json': JSON.stringify({ declarations }) });
+    release({ 'packages/api/api/index.api.json': report });
     commit({ 'packages/api/versions.json': '{ "index": { "status": "preview" } }' });
     expect(await check()).toMatchObject({ codes: ['released-version-broken'], rules: ['version/versionWithdrawn'] });
   });
@@ -348,7 +338,7 @@ describe('two pull requests', () => {
   test('give a listed contract to another package by its entry, then break it', async () => {
     releaseListed();
     const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'], package: 'x' }];
-    commit({ 'contract-check.json': JSON.stringify({ contracts }) });
+    commit({ 'contract-check.json': { contracts } });
     expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
   });
 
@@ -379,10 +369,7 @@ describe('two pull requests', () => {
     expect(await check()).toMatchObject({ codes: [] });
     merge(root);
     commit({ 'packages/api/package.json': manifest('1.0.1') });
-    expect(await check()).toMatchObject({
-      ...tooSmall,
-      baselines: ['commit <id> (2.0.0), commit <id> (1.0.0)'],
-    });
+    expect(await check()).toMatchObject({ ...tooSmall, baselines: ['commit <id> (2.0.0), commit <id> (1.0.0)'] });
   });
 
   test.each([
@@ -466,7 +453,7 @@ describe('two pull requests', () => {
   test('let a build make a file to which a contract refers', async () => {
     const schema = { properties: { a: { $ref: '../../generated/a.json' } } };
     release({
-      'packages/api/json-schema/event/1.json': JSON.stringify(schema),
+      'packages/api/json-schema/event/1.json': schema,
       'packages/api/generated/a.json': '{ "$ref": "b.json" }',
       'packages/api/generated/b.json': '{}',
     });
@@ -480,7 +467,7 @@ describe('two pull requests', () => {
     const schema = { properties: { a: { $ref: '../../a.json' } } };
     release({ '.gitignore': 'generated\n', 'packages/api/generated/a.json': '{}' });
     symlinkSync('generated/a.json', join(root, 'packages/api/a.json'));
-    commit({ 'packages/api/json-schema/event/1.json': JSON.stringify(schema) });
+    commit({ 'packages/api/json-schema/event/1.json': schema });
     await expect(check()).rejects.toThrow('packages/api/a.json: is not in the git repository');
   });
 
@@ -536,12 +523,12 @@ describe('the root', () => {
   const brokenCodes = { codes: ['released-version-broken'], rules: ['append-only/entryRemoved'] };
 
   test('is compared if it has nothing but an append-only file, alone and beside packages', async () => {
-    write({ 'package.json': JSON.stringify(codes), 'codes.json': '["A", "B"]' });
+    write({ 'package.json': codes, 'codes.json': '["A", "B"]' });
     commitRelease(root);
     write({ 'codes.json': '["A"]' });
     expect(await check()).toMatchObject({ ...brokenCodes, verdicts: [['books', 'major']] });
     write({
-      'package.json': JSON.stringify({ ...codes, workspaces: ['packages/*'] }),
+      'package.json': { ...codes, workspaces: ['packages/*'] },
       'packages/api/package.json': manifest('1.0.0'),
       [contract]: sdl,
     });
@@ -582,14 +569,8 @@ describe('the root', () => {
 describe('a pull request gets a verdict', () => {
   test('after an approved removal of the only package, but not in a workspace that never had a contract', async () => {
     release({ 'package.json': '{ "name": "books", "private": true }' });
-    const change = { package: '@books/api', file: 'package.json', rule: 'version/packageRemoved' };
-    const approval = {
-      coordinate: '@books/api',
-      reason: 'A test.',
-      expiresOn: '2999-12-31',
-      approvedBy: 'Ada Example',
-    };
-    commit({ 'contract-exceptions.json': JSON.stringify({ exceptions: [{ ...change, ...approval }] }) });
+    const removal = { file: 'package.json', rule: 'version/packageRemoved', coordinate: '@books/api' };
+    commit({ 'contract-exceptions.json': approved(removal) });
     merge(root);
     commit({ 'packages/api': null });
     expect(await check()).toMatchObject({ codes: [], rules: ['version/packageRemoved'] });
@@ -621,7 +602,7 @@ describe('a pull request gets a verdict', () => {
     release();
     for (const outside of ['/etc', '../../..']) {
       const contracts = [{ kind: 'graphql', folder: outside, files: ['*.graphql'] }];
-      commit({ 'contract-check.json': JSON.stringify({ contracts }) });
+      commit({ 'contract-check.json': { contracts } });
     }
     commit({ 'contract-check.json': null });
     merge(root);
@@ -640,7 +621,7 @@ describe('a pull request gets a verdict', () => {
     const schema = { properties: { a: { $ref: '../../../../../shared/a.json' } } };
     write({
       'packages/api/package.json': manifest('1.0.0'),
-      'packages/api/json-schema/event/1.json': JSON.stringify(schema),
+      'packages/api/json-schema/event/1.json': schema,
       '../shared/a.json': '{ "type": "string" }',
     });
     commitRelease(outer);
@@ -659,10 +640,7 @@ describe('a pull request gets a verdict', () => {
 
   test('when a fixture has the name and the version of a package', async () => {
     release();
-    commit({
-      'fixtures/api/package.json': manifest('1.0.0'),
-      'fixtures/api/versions/2026-01-01.graphql': broken,
-    });
+    commit({ 'fixtures/api/package.json': manifest('1.0.0'), 'fixtures/api/versions/2026-01-01.graphql': broken });
     merge(root);
     commit({ 'README.md': 'Books' });
     expect(await check()).toMatchObject({ codes: [] });

@@ -5,7 +5,7 @@ import { create } from 'tar';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
 import { folderForTest, writeIn } from '../../test/support/folders.ts';
-import { broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
+import { approved, broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
 import { commitAll, commitFirst, commitRelease, git, headOf, initRepository, merge } from '../../test/support/git.ts';
 import { run } from '../cli/run.ts';
 import { checkWorkspace } from './check-workspace.ts';
@@ -24,6 +24,7 @@ const { write, release, commit, check } = repositoryIn(() => root);
 const api = 'api/index.api.json';
 const one = '{ "declarations": {} }';
 const two = '{ "declarations": { "a": { "kind": "const", "signature": "1" } } }';
+const renamed = { 'packages/api/package.json': { name: '@books/new', version: '1.0.0' } };
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
 
 describe('a pull request does not choose what it is compared with', () => {
@@ -55,13 +56,10 @@ describe('a pull request does not choose what it is compared with', () => {
     release({
       'packages/api/schema/a.graphql': sdl,
       'packages/api/schema/b.graphql': sdl,
-      'contract-check.json': JSON.stringify({ contracts }),
+      'contract-check.json': { contracts },
     });
     git(root, 'checkout', '--quiet', '-b', 'topic');
-    commit({
-      'contract-check.json': JSON.stringify({ contracts: contracts.slice(0, 1) }),
-      'packages/api/schema/b.graphql': null,
-    });
+    commit({ 'contract-check.json': { contracts: contracts.slice(0, 1) }, 'packages/api/schema/b.graphql': null });
     expect(await check()).toMatchObject({
       verdicts: [['@books/api', 'major']],
       rules: ['version/contractRemoved'],
@@ -76,7 +74,7 @@ describe('a pull request does not choose what it is compared with', () => {
 
   test('by a package.json in the folder of the contracts, which gives them to another package', async () => {
     const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'] }];
-    release({ 'packages/api/schema/a.graphql': sdl, 'contract-check.json': JSON.stringify({ contracts }) });
+    release({ 'packages/api/schema/a.graphql': sdl, 'contract-check.json': { contracts } });
     commit({
       'packages/api/schema/a.graphql': broken,
       'packages/api/schema/package.json': '{ "name": "x", "version": "0.0.1" }',
@@ -89,7 +87,7 @@ describe('a pull request does not choose what it is compared with', () => {
   test('by a configuration that lists other contracts than those in the documented folders', async () => {
     release();
     const contracts = [{ kind: 'graphql', files: ['other.graphql'], package: '@books/api' }];
-    write({ 'contract-check.json': JSON.stringify({ contracts }), 'other.graphql': sdl });
+    write({ 'contract-check.json': { contracts }, 'other.graphql': sdl });
     expect(await check()).toMatchObject({ codes: ['bump-too-small'], rules: ['version/contractRemoved'] });
     write({ [contract]: broken });
     expect(await check()).toMatchObject({ codes: ['released-version-broken', 'bump-too-small'] });
@@ -100,7 +98,7 @@ describe('a pull request does not choose what it is compared with', () => {
     release({
       'packages/api/schema/a.graphql': sdl,
       'published/schema/a.graphql': sdl,
-      'contract-check.json': JSON.stringify({ contracts }),
+      'contract-check.json': { contracts },
     });
     commit({ 'packages/api/schema/a.graphql': broken, 'published/schema/a.graphql': broken });
     expect(await check()).toMatchObject({ rules: ['graphql/fieldRemoved'] });
@@ -108,10 +106,7 @@ describe('a pull request does not choose what it is compared with', () => {
 
   test('by another name of the package', async () => {
     release();
-    commit({
-      [contract]: broken,
-      'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }),
-    });
+    commit({ [contract]: broken, ...renamed });
     expect(await check()).toMatchObject({
       verdicts: [
         ['@books/api', 'major'],
@@ -125,16 +120,10 @@ describe('a pull request does not choose what it is compared with', () => {
     expect(stdout).toContain('Failed: @books/api was removed, which no bump allows.');
     expect(stdout).toContain('To fix: restore the package @books/api.');
     git(root, 'reset', '--quiet', '--hard', 'HEAD~1');
-    const exception = {
-      package: '@books/api',
-      file: 'package.json',
-      rule: 'version/packageRemoved',
-      coordinate: '@books/api',
-    };
-    const approval = { reason: 'The API has another name.', expiresOn: '2999-12-31', approvedBy: 'Ada Example' };
-    commit({ 'contract-exceptions.json': JSON.stringify({ exceptions: [{ ...exception, ...approval }] }) });
+    const removal = { file: 'package.json', rule: 'version/packageRemoved', coordinate: '@books/api' };
+    commit({ 'contract-exceptions.json': approved(removal) });
     merge(root);
-    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    commit(renamed);
     expect(await check()).toMatchObject({ codes: [], rules: ['version/packageRemoved'] });
     merge(root);
     expect(await check()).toMatchObject({ codes: [], rules: [], verdicts: [['@books/new', 'none']] });
@@ -228,14 +217,12 @@ describe('a pull request can repair a released contract', () => {
     const settings = { appendOnly: ['codes.json'] };
     const coordinate = path.slice(path.lastIndexOf('/') + 1);
     const rule = 'version/contractRepaired';
-    const exception = { package: '@books/api', file: path, rule, coordinate, reason: 'It was invalid.' };
-    const exceptions = [{ ...exception, verdict: 'patch', expiresOn: '9999-12-31', approvedBy: 'Ada' }];
     release({ 'packages/api/package.json': manifest('1.0.0', settings), [contract]: sdl, [file]: old });
     commit({ [file]: now });
     const problem = { rules: [rule], codes: [code] };
     expect(await check()).toMatchObject(problem);
     write({ [file]: old });
-    commit({ 'contract-exceptions.json': JSON.stringify({ exceptions }) });
+    commit({ 'contract-exceptions.json': approved({ file: path, rule, coordinate, verdict: 'patch' }) });
     merge(root);
     write({ [file]: now });
     expect(await check({ declared: 'patch' })).toMatchObject({ rules: [rule], codes: [] });
@@ -309,10 +296,7 @@ describe('the last release', () => {
   });
 
   test('is at the newest tag if the version never changes in git', async () => {
-    write({
-      'package.json': JSON.stringify({ name: 'api', version: '0.0.0-development' }),
-      'versions/1.graphql': broken,
-    });
+    write({ 'package.json': { name: 'api', version: '0.0.0-development' }, 'versions/1.graphql': broken });
     commitFirst(root);
     merge(root);
     expect(await check()).toMatchObject({
@@ -330,7 +314,7 @@ describe('the last release', () => {
 
   test('is at the newest tag if the version stays a static one, or is no longer committed', async () => {
     const [first, second] = ['versions/1.graphql', 'versions/2.graphql'] as const;
-    write({ 'package.json': JSON.stringify({ name: 'api', version: '1.0.0' }), [first]: sdl });
+    write({ 'package.json': { name: 'api', version: '1.0.0' }, [first]: sdl });
     commitFirst(root);
     git(root, 'tag', 'v1.0.0');
     commit({ [second]: sdl });
@@ -338,7 +322,7 @@ describe('the last release', () => {
     merge(root);
     write({ [second]: broken });
     expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['tag v1.1.0'], notices: [] });
-    commit({ [second]: sdl, 'package.json': JSON.stringify({ name: 'api', version: '1.2.0' }) });
+    commit({ [second]: sdl, 'package.json': { name: 'api', version: '1.2.0' } });
     merge(root);
     expect(await check()).toMatchObject({ baselines: ['commit <id> (1.2.0)'] });
     git(root, 'tag', 'v1.3.0');
@@ -347,16 +331,16 @@ describe('the last release', () => {
   });
 
   test('has the version of its tag once a pull request commits one', async () => {
-    write({ 'package.json': JSON.stringify({ name: 'api', version: '1.0.0' }), [api]: two });
+    write({ 'package.json': { name: 'api', version: '1.0.0' }, [api]: two });
     commitFirst(root);
     git(root, 'tag', 'v1.1.0');
     merge(root);
     write({ [api]: one });
     expect(await check({ declared: 'minor' })).toMatchObject({ codes: ['bump-too-small'] });
     expect(await check({ declared: 'major' })).toMatchObject({ codes: [] });
-    write({ 'package.json': JSON.stringify({ name: 'api', version: '1.2.0' }) });
+    write({ 'package.json': { name: 'api', version: '1.2.0' } });
     expect(await check({ declared: 'major' })).toMatchObject({ codes: ['bump-too-small'] });
-    write({ 'package.json': JSON.stringify({ name: 'api', version: '2.0.0' }) });
+    write({ 'package.json': { name: 'api', version: '2.0.0' } });
     expect(await check()).toMatchObject({ codes: [] });
   });
 
@@ -413,10 +397,10 @@ describe('the last release', () => {
     const contracts = [{ kind: 'graphql', files: ['schema.graphql'] }];
     for (const [path, config] of [
       ['packages/api/versions/1.graphql', null],
-      ['schema.graphql', JSON.stringify({ contracts })],
+      ['schema.graphql', { contracts }],
     ] as const) {
       const of = path === 'schema.graphql' ? 'package.json' : 'packages/api/package.json';
-      write({ [of]: JSON.stringify({ name: 'api', version }), [path]: sdl });
+      write({ [of]: { name: 'api', version }, [path]: sdl });
       if (config !== null) write({ 'contract-check.json': config });
       if (config === null) commitFirst(root);
       else commitAll(root);
@@ -440,7 +424,7 @@ describe('the last release', () => {
     write({
       'package.json': '{ "name": "api", "version": "0.0.0" }',
       'schema.graphql': sdl,
-      'contract-check.json': JSON.stringify({ contracts }),
+      'contract-check.json': { contracts },
     });
     commitFirst(root);
     write({ 'schema.graphql': broken });
@@ -460,24 +444,20 @@ describe('the last release', () => {
     write({ [contract]: sdl });
     expect(await check()).toMatchObject({ baselines: [null], codes: [], rules: [] });
     const contracts = [{ kind: 'graphql', folder: 'packages/api', files: ['schema/*.graphql'] }];
-    write({ 'contract-check.json': JSON.stringify({ contracts }), 'packages/api/schema/a.graphql': sdl });
+    write({ 'contract-check.json': { contracts }, 'packages/api/schema/a.graphql': sdl });
     expect(await check()).toMatchObject({ baselines: [null], codes: [], rules: [] });
   });
 
   test('of contracts without a package is what is merged', async () => {
     const contracts = [{ kind: 'graphql', files: ['schema/*.graphql'], package: 'gateway' }];
-    release({ 'contract-check.json': JSON.stringify({ contracts }), 'schema/a.graphql': sdl });
+    release({ 'contract-check.json': { contracts }, 'schema/a.graphql': sdl });
     write({ 'schema/a.graphql': null });
     expect(await check()).toMatchObject({ rules: ['version/contractRemoved'], codes: ['bump-too-small'] });
   });
 
   test.each([undefined, '.', './'])('of contracts in a package in the root is found for the folder %j', async (of) => {
     const contracts = [{ kind: 'graphql', folder: of, files: ['*.graphql'] }];
-    write({
-      'package.json': manifest('1.0.0'),
-      'a.graphql': sdl,
-      'contract-check.json': JSON.stringify({ contracts }),
-    });
+    write({ 'package.json': manifest('1.0.0'), 'a.graphql': sdl, 'contract-check.json': { contracts } });
     commitRelease(root);
     write({ 'a.graphql': broken });
     expect(await check()).toMatchObject({ codes: ['bump-too-small'], baselines: ['commit <id> (1.0.0)'] });
@@ -613,7 +593,7 @@ describe('the base', () => {
   test('is the target of a pull request in a GitHub workflow, unless --base names one', async () => {
     release();
     git(root, 'update-ref', 'refs/remotes/origin/stable', 'HEAD');
-    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    commit(renamed);
     merge(root);
     expect((await check({ environment })).rules).toEqual(['version/packageRemoved']);
     expect((await check({ environment, base: 'HEAD' })).rules).toEqual([]);
@@ -628,14 +608,14 @@ describe('the base', () => {
     merge(root);
     git(root, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
     git(root, 'checkout', '--quiet', '-b', 'origin/main');
-    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    commit(renamed);
     expect((await check({ base: 'origin/main' })).rules).toEqual(['version/packageRemoved']);
   });
 
   test('is the base of a merge queue', async () => {
     release();
     const sha = headOf(root);
-    commit({ 'packages/api/package.json': JSON.stringify({ name: '@books/new', version: '1.0.0' }) });
+    commit(renamed);
     merge(root);
     const event = writeIn(folder, 'event.json', { merge_group: { base_sha: sha } });
     const queue = { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'merge_group' };

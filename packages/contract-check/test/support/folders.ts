@@ -30,12 +30,12 @@ export function writeIn(folder: string, path: string, content: object | string |
   return file;
 }
 
-/** Path → text. Null removes the file or the folder. */
-export type Files = Readonly<Record<string, string | null>>;
+/** Path → content. Null removes the file or the folder. */
+export type Files = Readonly<Record<string, object | string | null>>;
 
 export function writeAllIn(folder: string, files: Files): void {
-  for (const [path, text] of Object.entries(files)) {
-    if (text === null) rmSync(join(folder, path), { recursive: true });
-    else writeIn(folder, path, text);
+  for (const [path, content] of Object.entries(files)) {
+    if (content === null) rmSync(join(folder, path), { recursive: true });
+    else writeIn(folder, path, content);
   }
 }

@@ -10,6 +10,12 @@ export function manifest(version: string, settings: object = {}): string {
   return JSON.stringify({ name: '@books/api', version, contractCheck: settings });
 }
 
+/** The content of `contract-exceptions.json` with an approved exception. */
+export function approved(exception: object): object {
+  const approval = { reason: 'A test.', expiresOn: '9999-12-31', approvedBy: 'Ada Example' };
+  return { exceptions: [{ package: '@books/api', ...exception, ...approval }] };
+}
+
 /** What tests do in a repository with one contract package, whose folder `rootOf` returns. */
 export function repositoryIn(rootOf: () => string) {
   const write = (files: Files): void => writeAllIn(rootOf(), files);
