@@ -18,7 +18,7 @@ import { memoryStore } from '../src/memory.ts';
 import { nodeHandler } from '../src/node.ts';
 import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
 import { expresses } from './support/adapters.ts';
-import { converted, type Delivery, deliveryOf, newSecret, secret, send } from './support/delivery.ts';
+import { asRequest, converted, type Delivery, deliveryOf, newSecret, secret, send } from './support/delivery.ts';
 import { logLinesTo, silent } from './support/log.ts';
 
 function receiver(log: ReceiverLog = silent): WebhookReceiver {
@@ -42,8 +42,7 @@ function compressed(): Delivery {
 
 async function answerOfHono(middleware: MiddlewareHandler, delivery: Delivery): Promise<object> {
   const app = new Hono().use(middleware).post('/webhooks', honoHandler(receiver()));
-  const headers = Object.entries(delivery.headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const response = await app.request('/webhooks', { method: 'POST', headers, body: Buffer.from(delivery.body) });
+  const response = await app.request(asRequest(delivery));
   return { status: response.status, json: await response.json() };
 }
 
@@ -306,10 +305,6 @@ describe('Lambda', () => {
     expect(await answerTo({ ...event, body: '%%%' })).toEqual(refused);
   });
 
-  test('refuses the body of a proxy that compressed it', async () => {
-    expect(await answerTo(eventOf(compressed()))).toEqual({ status: 401, json: { code: 'SIGNATURE_MISMATCH' } });
-  });
-
   test('responds to events without a body, headers or a method', async () => {
     const { body: _body, ...withoutBody } = eventOf(deliveryOf({ body: '' }));
     const malformed = { status: 400, json: { code: 'BODY_MALFORMED' } };
@@ -320,11 +315,5 @@ describe('Lambda', () => {
       json: { code: 'SIGNATURE_MISSING' },
     });
     expect(await answerTo({})).toEqual({ status: 405, json: { code: 'METHOD_NOT_ALLOWED' } });
-  });
-
-  test('responds 413 to a body that is larger than 300,000 bytes after decoding', async () => {
-    const event = eventOf(deliveryOf());
-    const large = Buffer.alloc(300_001, ' ').toString('base64');
-    expect(await answerTo({ ...event, body: large })).toEqual({ status: 413, json: { code: 'BODY_TOO_LARGE' } });
   });
 });

@@ -8,7 +8,7 @@ import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from
 import type { ReceiverResult } from '../src/report.ts';
 import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
 import type { WebhookInbox } from '../src/webhook-inbox.ts';
-import { deliveryOf, secret } from './support/delivery.ts';
+import { deliveryOf, asRequest, secret } from './support/delivery.ts';
 import { logTo, silent } from './support/log.ts';
 
 type Options = Partial<WebhookReceiverOptions<undefined, unknown>>;
@@ -36,9 +36,7 @@ const created = async (receiver: WebhookReceiver, id: string): Promise<number> =
 /** A signed request with any body. */
 async function signed(receiver: WebhookReceiver, body: object, id?: string): Promise<number> {
   const delivery = deliveryOf({ body, secret: testSecret, ...(id !== undefined && { id }) });
-  const headers = Object.entries(delivery.headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const request = new Request('http://localhost', { method: 'POST', headers, body: Buffer.from(delivery.body) });
-  return (await receiver.fetch(request)).status;
+  return (await receiver.fetch(asRequest(delivery))).status;
 }
 
 const event = { id: 'gid://service/WebhookEvent/1', timestamp: '2026-11-03T09:30:00.123Z', data: {} };

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { listen } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { help } from '../../src/cli/help.ts';
@@ -73,9 +74,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
 test('no command prints or writes a secret, whatever a receiver and the API respond', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-hidden-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const listening = await listen(createServer((request, response) => void respond(request, response)));
-  onTestFinished(() => listening.close());
-  const { port } = listening;
+  const { port } = await forTest(listen(createServer((request, response) => void respond(request, response))));
   const secret = (await call(['secret'])).stdout.trim();
   const variables = {
     WEBHOOK_SECRET: secret,

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { listen, startConnectProxy } from '@deedwire/testing';
+import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -354,9 +355,7 @@ test('the kit passes every check, and those of Standard Webhooks', async () => {
     on: { 'referral.created': { '2026-11-01': () => void (effects += 1) } },
     log: silent,
   });
-  const listening = await listen(createServer(nodeHandler(receiver)));
-  const { port } = listening;
-  onTestFinished(() => listening.close());
+  const { port } = await forTest(listen(createServer(nodeHandler(receiver))));
   const url = new URL(`http://localhost:${port}/webhooks`);
   const running = {
     url,
@@ -376,17 +375,15 @@ const certificate = (name: string): string =>
 test('grades a receiver with https, also through a proxy', async () => {
   const [key, cert] = await Promise.all(['server-key', 'valid'].map((name) => readFile(certificate(name))));
   const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log: silent });
-  const listening = await listen(createSecureServer({ key, cert }, nodeHandler(receiver)));
-  onTestFinished(() => listening.close());
-  const { port } = listening;
-  const proxy = await startConnectProxy({ target: () => ({ host: '127.0.0.1', port }) });
-  onTestFinished(() => proxy.close());
+  const { port } = await forTest(listen(createSecureServer({ key, cert }, nodeHandler(receiver))));
+  const proxy = await forTest(startConnectProxy({ target: () => ({ host: '127.0.0.1', port }) }));
   const run = async (...args: string[]): Promise<string> => {
     const env = {
       WEBHOOK_SECRET: secret,
       NODE_EXTRA_CA_CERTS: certificate('ca'),
       NODE_USE_ENV_PROXY: '1',
       HTTPS_PROXY: proxy.url,
+      ...compileCache,
     };
     const command = ['--conditions=deedwire-source', bin, 'grade', '--only', 'redirect,valid,kept-connection', ...args];
     return (await promisify(execFile)(process.execPath, command, { env })).stdout;

@@ -6,16 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { listen } from '@deedwire/testing';
+import { compileCache, listen } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { call } from '../support/call.ts';
 
 test('refuses a state that it cannot read, because a new one would lose events', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-listen-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const listening = await listen(createServer((_, response) => response.end('{"data":{"webhookListeners":[]}}')));
-  onTestFinished(() => listening.close());
-  const DEEDWIRE_URL = `http://127.0.0.1:${listening.port}/`;
+  const api = createServer((_, response) => response.end('{"data":{"webhookListeners":[]}}'));
+  const { port } = await forTest(listen(api));
+  const DEEDWIRE_URL = `http://127.0.0.1:${port}/`;
   const credentials = { CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization' };
   const run = () =>
     call(['listen', '--to', '1', '--types', 'webhook.test'], {
@@ -43,18 +44,17 @@ test('lets one of several processes replace one that was killed', async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   // It holds what its listener reads, until the test has ended.
   const data = { webhookListeners: [{ id: 'a' }], payload: { webhookListener: { id: 'a' }, userErrors: [] } };
-  const listening = await listen(
-    createServer((request, response) => {
-      void text(request).then((query) => query.includes('webhookEvents') || response.end(JSON.stringify({ data })));
-    }),
-  );
-  onTestFinished(() => listening.close());
+  const api = createServer((request, response) => {
+    void text(request).then((query) => query.includes('webhookEvents') || response.end(JSON.stringify({ data })));
+  });
+  const { port } = await forTest(listen(api));
   const env = {
     CLIENT_ID: 'client',
     API_KEY: 'key-of-a-client',
     ORGANIZATION_ID: 'organization',
     XDG_STATE_HOME: folder,
-    DEEDWIRE_URL: `http://127.0.0.1:${listening.port}/`,
+    DEEDWIRE_URL: `http://127.0.0.1:${port}/`,
+    ...compileCache,
   };
   const start = () => {
     const child = spawn(

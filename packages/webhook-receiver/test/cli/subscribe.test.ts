@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { listen } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { call, type CallResult } from '../support/call.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-subscribe-'));
@@ -29,10 +29,9 @@ async function subscribe(
       return response.end(JSON.stringify({ data: { webhookEventTypes, webhookSubscriptions: { nodes: [] } } }));
     });
   });
-  const listening = await listen(server);
-  onTestFinished(() => listening.close());
+  const { port } = await forTest(listen(server));
   const args = ['subscribe', '--url', 'https://a.example/', '--module', join(folder, 'module.mjs'), ...more];
-  return call(args, { env: { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${listening.port}/` } });
+  return call(args, { env: { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${port}/` } });
 }
 
 const userError = '{"data":{"payload":{"userErrors":[{"code":"HANDSHAKE_FAILED","message":"None."}]}}}';

@@ -57,6 +57,12 @@ function bytesOf(content: Uint8Array | object | string): Uint8Array {
   return Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
 }
 
+/** For receivers without a server. */
+export function asRequest({ method, headers, body }: Delivery): Request {
+  const named = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  return new Request('http://localhost/webhooks', { method, headers: named, body: Buffer.from(body) });
+}
+
 /** Without the headers of any signature. */
 export function unsignedOf(body: object): Delivery {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: bytesOf(body) };
