@@ -1,7 +1,10 @@
-import { describe } from 'vitest';
+import { describe, vi } from 'vitest';
 import { adapters } from './support/adapters.ts';
 import { testConformance } from './support/conformance-suite.ts';
 
-describe.each(adapters)('$name', (adapter) => {
+// Most cases wait.
+vi.setConfig({ maxConcurrency: 20 });
+
+describe.concurrent.each(adapters)('$name', (adapter) => {
   testConformance(adapter);
 });

@@ -2,15 +2,15 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, createServer as createNetServer } from 'node:net';
+import { connect, createServer as createNetServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { listen } from '@deedwire/testing';
+import { compileCache, listen, type Listening } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { send } from '../../src/cli/send.ts';
 import { readTarget } from '../../src/cli/target.ts';
 import { call } from '../support/call.ts';
@@ -24,16 +24,23 @@ interface Received {
   readonly body: string;
 }
 
+/** The servers, which stay until the end: tests that wait for 5 s run at the same time. */
+const opened: Listening[] = [];
+afterAll(() => Promise.all(opened.map((server) => server.close())));
+
+async function open(server: Server): Promise<Listening> {
+  const listening = await listen(server);
+  opened.push(listening);
+  return listening;
+}
+
 async function start(respond: (response: ServerResponse) => void = (response) => response.end('{"result":"ok"}')) {
   const received: Received[] = [];
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     received.push({ headers: request.headersDistinct, body: await text(request) });
     respond(response);
   };
-  const server = createServer((request, response) => void receive(request, response));
-  const listening = await listen(server);
-  const { port } = listening;
-  onTestFinished(() => listening.close());
+  const { port } = await open(createServer((request, response) => void receive(request, response)));
   return { port, received };
 }
 
@@ -121,21 +128,6 @@ test('reaches another machine through a proxy, and says which Node can', async (
   expect(received).toHaveLength(1);
 });
 
-test.each(['', 'HTTP/1.1 200 OK\r\n\r\n'])(
-  'ends after 5 s when a proxy responds with %j and nothing more',
-  async (head) => {
-    const listening = await listen(createNetServer((socket) => void socket.write(head)));
-    onTestFinished(() => listening.close());
-    const args = ['trigger', 'referral.created', '--allow-remote', '--to', 'https://receiver.invalid/hooks'];
-    const proxied = { ...env, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${listening.port}` };
-    const run = promisify(execFile)(process.execPath, ['--conditions=deedwire-source', bin, ...args], { env: proxied });
-    await expect(run).rejects.toMatchObject({
-      code: 1,
-      stderr: 'deedwire-webhook-receiver: the receiver did not respond: no response within 5 s\n',
-    });
-  },
-);
-
 test('sends a file with its bytes unchanged', async () => {
   const { port, received } = await start();
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-trigger-'));
@@ -147,7 +139,21 @@ test('sends a file with its bytes unchanged', async () => {
   expect(received[1]?.body).toBe(body);
 });
 
-test.each<[what: string, respond: (response: ServerResponse) => void, stdout: RegExp, stderr: string]>([
+test.concurrent.each(['', 'HTTP/1.1 200 OK\r\n\r\n'])(
+  'ends after 5 s when a proxy responds with %j and nothing more',
+  async (head) => {
+    const { port } = await open(createNetServer((socket) => void socket.write(head)));
+    const args = ['trigger', 'referral.created', '--allow-remote', '--to', 'https://receiver.invalid/hooks'];
+    const proxied = { ...env, ...compileCache, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const run = promisify(execFile)(process.execPath, ['--conditions=deedwire-source', bin, ...args], { env: proxied });
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stderr: 'deedwire-webhook-receiver: the receiver did not respond: no response within 5 s\n',
+    });
+  },
+);
+
+test.concurrent.each<[what: string, respond: (response: ServerResponse) => void, stdout: RegExp, stderr: string]>([
   [
     'refuses it',
     (response) => response.writeHead(401).end('{"code":"SIGNATURE_MISMATCH"}\u001B[2J'),
