@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { eventually, listen } from '@deedwire/testing';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeHandler } from '../src/node.ts';
 import { graphqlPull } from '../src/pull.ts';
 import { createInboxReceiver } from '../src/receiver.ts';
@@ -45,7 +46,7 @@ async function untilProcessed(count: number): Promise<void> {
 
 describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
   async function subjectOf(isBroken: () => boolean = () => false) {
-    const opened = await open(pool, {
+    const opening = open(pool, {
       on: {
         'referral.converted': {
           '2026-11-01': async (_event, { id, transaction, meta }) => {
@@ -56,12 +57,11 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
       },
       log: logLinesTo([]),
     });
-    onTestFinished(() => opened.stop());
+    const opened = await forTest(opening);
     const receiver = createInboxReceiver({ secrets: [secret], inbox: opened.inbox, log: logLinesTo([]) });
-    const served = await listen(createServer(nodeHandler(receiver)));
-    onTestFinished(() => served.close());
+    const { port } = await forTest(listen(createServer(nodeHandler(receiver))));
     const push = ({ deliveryId, payload }: StoredEvent) =>
-      send(`http://127.0.0.1:${served.port}/`, deliveryOf({ id: deliveryId, body: payload ?? '' }));
+      send(`http://127.0.0.1:${port}/`, deliveryOf({ id: deliveryId, body: payload ?? '' }));
     return { ...opened, receiver, push };
   }
 

@@ -28,6 +28,15 @@ const accepted = { status: 202, json: { result: 'accepted' } };
 const duplicate = { status: 200, json: { result: 'duplicate' } };
 const unavailable = { status: 503, json: { code: 'STORE_UNAVAILABLE' } };
 
+/** What `deliveryOf` sends. */
+const unsigned = {
+  subscriptionId: 'gid://service/WebhookSubscription/7',
+  sequence: 12,
+  attempt: 3,
+  isTest: false,
+  isReplay: false,
+};
+
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
@@ -239,13 +248,6 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const data = { ...converted.data, partnerName: 'a\0b \u{1F3E0} \uD800 "\\' };
     await subject.send(deliveryOf({ id, body: JSON.stringify({ ...converted, data }, null, 2) }));
     await subject.runJob(id);
-    const unsigned = {
-      subscriptionId: 'gid://service/WebhookSubscription/7',
-      sequence: 12,
-      attempt: 3,
-      isTest: false,
-      isReplay: false,
-    };
     expect(calls).toEqual([
       [{ ...converted, data: expect.objectContaining(converted.data) }, id, { source: 'push', unsigned }],
     ]);
@@ -269,13 +271,6 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       earlier,
     ]);
     await subject.runJob(earlier);
-    const unsigned = {
-      subscriptionId: 'gid://service/WebhookSubscription/7',
-      sequence: 12,
-      attempt: 3,
-      isTest: false,
-      isReplay: false,
-    };
     expect(sources).toEqual([
       [
         id,

@@ -8,7 +8,7 @@ import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from
 import { redisStore } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
 import { openDatabase } from './support/database.ts';
-import { converted, deliveryOf, secret } from './support/delivery.ts';
+import { converted, deliveryOf, asRequest, secret } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 import { silent } from './support/log.ts';
 import { isWithoutRedis, startRedis } from './support/redis-server.ts';
@@ -45,10 +45,8 @@ function releases<Transaction>(
 }
 
 async function deliver(receiver: WebhookReceiver, id: string, eventNumber: number): Promise<unknown> {
-  const { headers, body } = deliveryOf({ id, body: { ...converted, id: eventId(eventNumber) } });
-  const named = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const request = new Request('http://localhost/webhooks', { method: 'POST', headers: named, body: Buffer.from(body) });
-  const response = await receiver.fetch(request);
+  const delivery = deliveryOf({ id, body: { ...converted, id: eventId(eventNumber) } });
+  const response = await receiver.fetch(asRequest(delivery));
   const json: unknown = await response.json();
   return typeof json === 'object' && json !== null ? Object.values(json)[0] : json;
 }

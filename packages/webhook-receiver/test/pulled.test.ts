@@ -6,7 +6,7 @@ import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
 import { createWebhookReceiver, type PulledDelivery, type PullingReceiver } from '../src/receiver.ts';
 import type { ReceiverResult } from '../src/report.ts';
 import { openDatabase } from './support/database.ts';
-import { converted, deliveryOf, secret } from './support/delivery.ts';
+import { converted, deliveryOf, asRequest, secret } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
 
 let called: Pick<HandlerContext<PoolClient>, 'id' | 'meta'>[];
@@ -44,13 +44,7 @@ const pulled = {
 const payload = JSON.stringify(converted);
 
 async function push(receiver: PullingReceiver, id: string): Promise<unknown> {
-  const { headers, body } = deliveryOf({ id });
-  const request = new Request('https://receiver.example/', {
-    method: 'POST',
-    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
-    body: new Uint8Array(body),
-  });
-  const response = await receiver.fetch(request);
+  const response = await receiver.fetch(asRequest(deliveryOf({ id })));
   return [response.status, await response.json()];
 }
 

@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { eventually, listen } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HandlerContext } from '../src/handlers.ts';
@@ -80,6 +80,12 @@ function redisEntry({ client }: RedisServer): [string, () => WebhookStore] {
   ];
 }
 
+/** From now on, `Date` shows what the test sets. */
+function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 /** Lets the waits of runs take a hundredth of their time. Returns them. */
 function shortenWaits(): number[] {
   const waits: number[] = [];
@@ -125,11 +131,10 @@ describe.each(stores)('with the store of %s', (_, create) => {
   test('finds exactly what was not pushed', async () => {
     const receiver = receiverOf({ store: create(), secrets: [secret] });
     const events = server.add(40);
-    const listening = await listen(createServer(nodeHandler(receiver)));
-    onTestFinished(() => listening.close());
+    const { port } = await forTest(listen(createServer(nodeHandler(receiver))));
     for (const { sequence, deliveryId, payload } of events)
       if (sequence % 9 !== 0)
-        await send(`http://127.0.0.1:${listening.port}/`, deliveryOf({ id: deliveryId, body: payload ?? '' }));
+        await send(`http://127.0.0.1:${port}/`, deliveryOf({ id: deliveryId, body: payload ?? '' }));
     expect(handled).toHaveLength(36);
     expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 4, duplicate: 36, watermark: 40 });
     expect(handled.slice(36)).toEqual(idsOf(events.filter(({ sequence }) => sequence % 9 === 0)));
@@ -187,8 +192,9 @@ describe.each(stores)('with the store of %s', (_, create) => {
 });
 
 test('two processes that reconcile all the time, and lose their leases in the middle, have each event once', async () => {
-  const pools = [0, 1].map(() => new Pool({ connectionString: database.databaseUrl, max: 4 }));
-  onTestFinished(async () => void (await Promise.all(pools.map((each) => each.end()))));
+  const pools = await Promise.all(
+    [0, 1].map(() => forTest(new Pool({ connectionString: database.databaseUrl, max: 4 }))),
+  );
   let isDone = false;
   const watermarks: number[] = [];
   const runs = pools.map(async (each) => {
@@ -235,8 +241,7 @@ test('positions that are older than the ids, and older than both, find what is m
 });
 
 test('a handler that fails holds the watermark while later events are processed, and runs again after its delay', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   let isBroken = true;
   const events = server.add(120);
   const receiver = receiverOf({}, (id) => {
@@ -260,8 +265,7 @@ test('a handler that fails holds the watermark while later events are processed,
 });
 
 test('processes whose clocks are ten minutes apart take turns without using up the attempts of an event', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   server.add(1);
   const receivers = Array.from({ length: 2 }, () =>
     receiverOf({}, () => Promise.reject(new Error('The disk is full.'))),
@@ -295,8 +299,7 @@ test('a date in Retry-After is compared with the clock of the server', async () 
 });
 
 test('an event that failed is found again although pages end earlier, or events before it are no longer kept', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   let isBroken = true;
   const receiver = receiverOf({}, (id) => {
     if (isBroken && /\/(?:50|170)$/.test(id)) throw new Error('The disk is full.');
@@ -319,8 +322,7 @@ test('an event that failed is found again although pages end earlier, or events 
 });
 
 test('a handler that fails k times is recorded and passed, and reprocess calls it', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   let isBroken = true;
   server.add(3);
   const receiver = receiverOf({}, (id) => {
@@ -353,8 +355,7 @@ test('a handler that fails k times is recorded and passed, and reprocess calls i
 });
 
 test('a run ends when the handlers of 100 events fail, and goes on when they work again', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   let isBroken = true;
   server.add(150);
   const receiver = receiverOf({}, () => {
@@ -372,8 +373,7 @@ test('a run ends when the handlers of 100 events fail, and goes on when they wor
 test('events without a handler pass the watermark once they are kept or ignored', async () => {
   const keepUnhandled = postgresKeptEvents(pool, { maximum: 2 });
   server.add(4);
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   expect(await receiverOf({ on: {}, keepUnhandled }).reconcile(pullOf(), { maxAttempts: 1 })).toMatchObject({
     kept: 2,
     watermark: 2,
@@ -564,6 +564,16 @@ function breakFirst(count: number, respond: NonNullable<PullServer['interrupt']>
   };
 }
 
+/** Responds with a page, whatever was asked for. */
+function respondWithPage(
+  response: ServerResponse,
+  page: { edges: object[]; lastSequence: number; firstKeptSequence?: number },
+): true {
+  const webhookEvents = { firstKeptSequence: 1, ...page, pageInfo: { endCursor: 'cursor-of-7-4' } };
+  respondWith(response, { data: { webhookEvents } });
+  return true;
+}
+
 describe('of a server that does not respond as the API does', () => {
   const json = { 'content-type': 'application/json' };
 
@@ -595,14 +605,7 @@ describe('of a server that does not respond as the API does', () => {
       'ids of other things',
       (response) => {
         const node = { deliveryId: 'gid://service/WebhookEvent/1', isTest: false, payload: '{}' };
-        const webhookEvents = {
-          edges: [{ sequence: 1, node }],
-          pageInfo: { endCursor: 'a' },
-          lastSequence: 1,
-          firstKeptSequence: 1,
-        };
-        respondWith(response, { data: { webhookEvents } });
-        return true;
+        return respondWithPage(response, { edges: [{ sequence: 1, node }], lastSequence: 1 });
       },
     ],
   ])('%s is read again', async (_, respond) => {
@@ -712,8 +715,7 @@ describe('of a server that does not respond as the API does', () => {
     ];
     for (const [options, message] of refused)
       await expect(receiver.reconcile(pullOf(options))).rejects.toThrow(message);
-    const other = await new PullServer().start();
-    onTestFinished(() => other.close());
+    const other = await forTest(new PullServer().start());
     server.interrupt = (response) => (response.writeHead(307, { location: other.url }).end(), true);
     await expect(receiver.reconcile(pullOf())).rejects.toThrow('REFUSED: The API responded 307');
     expect(other.requests).toEqual([]);
@@ -730,9 +732,7 @@ describe('of a server that does not respond as the API does', () => {
     const events = server.add(4);
     server.interrupt = (response) => {
       const edges = sequences.map((sequence, index) => ({ sequence, node: { ...events[index] } }));
-      const webhookEvents = { edges, pageInfo: { endCursor: 'cursor-of-7-4' }, lastSequence, firstKeptSequence: 1 };
-      respondWith(response, { data: { webhookEvents } });
-      return true;
+      return respondWithPage(response, { edges, lastSequence });
     };
     await expect(receiverOf().reconcile(pullOf())).rejects.toMatchObject({ code: 'SEQUENCE_GAP' });
     expect(handled).toEqual([]);
@@ -740,11 +740,7 @@ describe('of a server that does not respond as the API does', () => {
 
   test('an empty first page is an error if events are kept', async () => {
     server.add(3);
-    server.interrupt = (response) => {
-      const webhookEvents = { edges: [], pageInfo: { endCursor: 'a' }, lastSequence: 3, firstKeptSequence: 1 };
-      respondWith(response, { data: { webhookEvents } });
-      return true;
-    };
+    server.interrupt = (response) => respondWithPage(response, { edges: [], lastSequence: 3 });
     await expect(receiverOf().reconcile(pullOf())).rejects.toThrow('after 0 comes nothing, and the last one is 3');
     server.interrupt = null;
     expect(await receiverOf().reconcile(pullOf())).toMatchObject({ processed: 3, watermark: 3 });
@@ -761,16 +757,8 @@ describe('of a server that does not respond as the API does', () => {
     server.lastSequence = 20;
     server.events = server.add(1);
     const [event] = server.events;
-    server.interrupt = (response) => {
-      const webhookEvents = {
-        edges: [{ sequence: 21, node: event }],
-        pageInfo: { endCursor: 'a' },
-        lastSequence: 21,
-        firstKeptSequence: 21,
-      };
-      respondWith(response, { data: { webhookEvents } });
-      return true;
-    };
+    const edges = [{ sequence: 21, node: event }];
+    server.interrupt = (response) => respondWithPage(response, { edges, lastSequence: 21, firstKeptSequence: 21 });
     await expect(receiver.reconcile(pullOf())).rejects.toThrow('after 5 comes 21');
     expect(handled).toHaveLength(5);
   });

@@ -19,7 +19,7 @@ import type * as nodeModule from '../src/node.ts';
 import type * as postgresModule from '../src/postgres.ts';
 import type * as testingModule from '../src/testing.ts';
 import { installBuiltPackages } from './support/built-packages.ts';
-import { deliveryOf, secret, send } from './support/delivery.ts';
+import { deliveryOf, asRequest, secret, send } from './support/delivery.ts';
 import { silent } from './support/log.ts';
 
 /** The modules of one installed copy. */
@@ -105,11 +105,10 @@ test('processes a delivery once with receivers of both copies on one store, behi
   );
   expect(answers.filter(({ text }) => text === '{"result":"processed"}')).toHaveLength(1);
   for (const { status } of answers) expect([200, 409]).toContain(status);
-  const headers = Object.fromEntries(Object.entries(delivery.headers).map(([name, value]) => [name, String(value)]));
   const app = new Hono().post('/webhooks', second.hono.honoHandler(receivers[0]));
-  const request = { method: 'POST', headers, body: Buffer.from(delivery.body) };
-  expect(await (await app.request('/webhooks', request)).json()).toEqual({ result: 'duplicate' });
+  expect(await (await app.request(asRequest(delivery))).json()).toEqual({ result: 'duplicate' });
   const handle = first.lambda.lambdaHandler(receivers[1]);
+  const headers = Object.fromEntries(asRequest(delivery).headers);
   const event = { httpMethod: 'POST', headers, body: Buffer.from(delivery.body).toString() };
   expect(await handle(event)).toMatchObject({ statusCode: 200, body: '{"result":"duplicate"}' });
   expect(await receivers[1].forget({ ids: ['shared'] })).toBe(1);

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { Pool } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nodeOf } from '../../src/cli/doctor.ts';
 import { postgresStore } from '../../src/postgres.ts';
 import { call } from '../support/call.ts';
@@ -17,9 +17,8 @@ async function startApi(aheadMs: number, respond: object, status = 200): Promise
   const server = createServer((_, response) => {
     response.writeHead(status, { date: new Date(Date.now() + aheadMs).toUTCString() }).end(JSON.stringify(respond));
   });
-  const listening = await listen(server);
-  onTestFinished(() => listening.close());
-  const DEEDWIRE_URL = `http://127.0.0.1:${listening.port}/graphql`;
+  const { port } = await forTest(listen(server));
+  const DEEDWIRE_URL = `http://127.0.0.1:${port}/graphql`;
   return { DEEDWIRE_URL, CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization' };
 }
 
