@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { typicalBodies } from '../../src/generated/typical-bodies.ts';
 import { postgresStore } from '../../src/postgres.ts';
 import { type BuiltPackages, installBuiltPackages } from '../support/built-packages.ts';
@@ -28,7 +28,10 @@ afterAll(() => built.remove());
 const fetchFix = 'Pass the request before anything reads its body';
 const honoFix = 'Let no middleware read the body of its route';
 
-describe.each([
+// Most cases wait.
+vi.setConfig({ maxConcurrency: 20 });
+
+describe.concurrent.each([
   { runtime: workerd, app: 'workers', fix: fetchFix },
   { runtime: workerd, app: 'hono', fix: honoFix },
   { runtime: deno, app: 'fetch', fix: fetchFix },
