@@ -12,13 +12,14 @@ import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Grade, gradeReceiver } from '../../src/cli/grade.ts';
 import { checks, type GradeOptions } from '../../src/cli/grading.ts';
 import { createWebhookReceiver } from '../../src/index.ts';
 import { memoryStore } from '../../src/memory.ts';
 import { nodeHandler } from '../../src/node.ts';
 import { call } from '../support/call.ts';
+import { serversOfFile } from '../support/servers-of-file.ts';
 
 const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 const silent = { error: () => {}, warn: () => {} };
@@ -82,9 +83,7 @@ const isRight = (request: Request, isEqual: (sent: string, right: string) => boo
     return isEqual(signatureOf(request), right.replace('v1,', ''));
   });
 
-/** Of the servers, which stay until the end: tests run at the same time. */
-const closing: (() => Promise<void>)[] = [];
-afterAll(() => Promise.all(closing.map((close) => close())));
+const open = serversOfFile();
 
 async function readAll(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
@@ -130,9 +129,7 @@ async function start(wrong: Partial<Parts> = {}): Promise<Running> {
       () => outgoing.writeHead(500).end(),
     );
   });
-  const listening = await listen(server);
-  const { port } = listening;
-  closing.push(() => listening.close());
+  const { port } = await open(server);
   const running: Running = { url: new URL(`http://127.0.0.1:${port}/webhooks`), effects: 0 };
   return running;
 }
@@ -326,13 +323,16 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
   get: { 'fails for GET': { before: ({ method }) => (method === 'GET' ? { status: 500 } : null) } },
 };
 
-test('a right receiver passes every check', async () => {
+// A receiver is graded for two seconds, in which most checks wait.
+vi.setConfig({ maxConcurrency: 20 });
+
+test.concurrent('a right receiver passes every check', async () => {
   const grades = await gradesOf(await start());
   expect(resultsOf(grades, 'pass')).toEqual({});
   expect(grades.map(({ name }) => name)).toEqual(checks.map(({ name }) => name));
 });
 
-test('each check has a receiver that fails it', () => {
+test.concurrent('each check has a receiver that fails it', () => {
   expect(Object.keys(wrong)).toEqual(checks.map(({ name }) => name));
 });
 
@@ -347,7 +347,7 @@ describe.concurrent.each(Object.entries(wrong))('%s', (name, receivers) => {
   });
 });
 
-test('the kit passes every check, and those of Standard Webhooks', async () => {
+test.concurrent('the kit passes every check, and those of Standard Webhooks', async () => {
   let effects = 0;
   const receiver = createWebhookReceiver({
     secrets: [secret, nextSecret],
@@ -355,7 +355,7 @@ test('the kit passes every check, and those of Standard Webhooks', async () => {
     on: { 'referral.created': { '2026-11-01': () => void (effects += 1) } },
     log: silent,
   });
-  const { port } = await forTest(listen(createServer(nodeHandler(receiver))));
+  const { port } = await open(createServer(nodeHandler(receiver)));
   const url = new URL(`http://localhost:${port}/webhooks`);
   const running = {
     url,

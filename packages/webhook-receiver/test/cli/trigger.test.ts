@@ -2,18 +2,19 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, createServer as createNetServer, type Server } from 'node:net';
+import { connect, createServer as createNetServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { compileCache, listen, type Listening } from '@deedwire/testing';
+import { compileCache } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { send } from '../../src/cli/send.ts';
 import { readTarget } from '../../src/cli/target.ts';
 import { call } from '../support/call.ts';
+import { serversOfFile } from '../support/servers-of-file.ts';
 
 const secret = generateWebhookSecret();
 const env = { WEBHOOK_SECRET: secret };
@@ -24,15 +25,7 @@ interface Received {
   readonly body: string;
 }
 
-/** The servers, which stay until the end: tests that wait for 5 s run at the same time. */
-const opened: Listening[] = [];
-afterAll(() => Promise.all(opened.map((server) => server.close())));
-
-async function open(server: Server): Promise<Listening> {
-  const listening = await listen(server);
-  opened.push(listening);
-  return listening;
-}
+const open = serversOfFile();
 
 async function start(respond: (response: ServerResponse) => void = (response) => response.end('{"result":"ok"}')) {
   const received: Received[] = [];
