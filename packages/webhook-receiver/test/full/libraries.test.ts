@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileBlocks, installApart, receiverKitBlock } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import type { Pool } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PostgresStore } from '../../src/postgres.ts';
@@ -142,8 +142,7 @@ function openClient(options: object): NodeRedis {
 
 describe.skipIf(isWithoutRedis)('node-redis', () => {
   test('opens another connection when one no longer responds', async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.remove());
+    const redis = await forTest(startRedis());
     const relay = await startRelay(redis);
     const socket = { port: relay.port, socketTimeout: 500, reconnectStrategy: 100 };
     const client = openClient({ disableOfflineQueue: true, socket });
@@ -152,9 +151,7 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
   });
 
   test('keeps the position of a receiver that reconciles', async () => {
-    const [redis, server] = await Promise.all([startRedis(), new PullServer().start()]);
-    onTestFinished(() => redis.remove());
-    onTestFinished(() => server.close());
+    const [redis, server] = await Promise.all([forTest(startRedis()), forTest(new PullServer().start())]);
     const client = openClient({ socket: { port: redis.client.options.port } });
     await client.connect();
     const receiver = createWebhookReceiver({

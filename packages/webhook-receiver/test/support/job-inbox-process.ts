@@ -1,4 +1,4 @@
-// Started by job-inbox-system.ts as a process, which tests kill. It receives deliveries, or runs their jobs.
+// Started by job-inbox-kill.test.ts as a process, which it kills. It receives deliveries, or runs their jobs.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '@deedwire/testing';
