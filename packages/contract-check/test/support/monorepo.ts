@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdtempSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type Files, writeAllIn } from './folders.ts';
 import { broken, contract, manifest, sdl } from './gated-repository.ts';
 import { commitAll, git, initRepository, merge } from './git.ts';
 import { command, type CommandResult } from './packed-package.ts';
@@ -46,7 +47,7 @@ export const otherManagers: readonly Manager[] = [
 export interface Monorepo {
   readonly root: string;
   readonly check: (...args: string[]) => CommandResult;
-  readonly commit: (files: Readonly<Record<string, string>>) => void;
+  readonly commit: (files: Files) => void;
   /** Begins a branch that leaves main. */
   readonly branch: () => void;
 }
@@ -73,11 +74,8 @@ export function createMonorepo({ name, install, run }: Manager, scratch: string,
     });
   }
 
-  function commit(files: Readonly<Record<string, string>>): void {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(root, path)), { recursive: true });
-      writeFileSync(join(root, path), text);
-    }
+  function commit(files: Files): void {
+    writeAllIn(root, files);
     commitAll(root);
   }
 
@@ -85,7 +83,7 @@ export function createMonorepo({ name, install, run }: Manager, scratch: string,
   const devDependencies = { '@deedwire/contract-check': `file:${tarball}`, graphql: '17' };
   commit({
     '.gitignore': 'node_modules\nconsumer\n.yarn\n.pnp*\n',
-    'package.json': JSON.stringify({ name: 'shop', private: true, workspaces: ['packages/*'], devDependencies }),
+    'package.json': { name: 'shop', private: true, workspaces: ['packages/*'], devDependencies },
     ...(name === 'pnpm' ? { 'pnpm-workspace.yaml': 'packages: [packages/*]\n' } : {}),
     ...(name === 'yarn 4' ? { 'yarn.lock': '' } : {}),
     '.changeset/config.json': '{}',
