@@ -494,20 +494,20 @@ test('a queue that is too long is unknown for a worker and for an event, and not
 describe('an unknown answer', () => {
   const base = environmentOf();
   const [first, ...others] = base.processes;
-  test.each([
+  test.each<[what: string, environment: object | string, expected: string]>([
     [
       'an expected app without a process',
-      exported({ ...base, expectedApps: [...base.expectedApps, 'lender-api'] }),
+      { expectedApps: [...base.expectedApps, 'lender-api'] },
       'lender-api has no live process',
     ],
     [
       'a process without a registered build',
-      exported({ ...base, processes: [{ ...first, digest: null }, ...others] }),
+      { processes: [{ ...first, digest: null }, ...others] },
       'partner-api 0.5.0 (production, seen 40 s ago) did not register its build',
     ],
     [
       'a digest without contracts',
-      exported({ ...base, processes: [{ ...first, digest: 'a'.repeat(64) }, ...others] }),
+      { processes: [{ ...first, digest: 'a'.repeat(64) }, ...others] },
       'whose contracts are missing',
     ],
     [
@@ -517,24 +517,19 @@ describe('an unknown answer', () => {
       ),
       'whose contracts are invalid',
     ],
-    ['an old file', exported({ ...base, takenAt: ago(2 * hour) }), 'was taken 2 h ago, but --max-age is 1 h'],
-    ['a file from the future', exported({ ...base, takenAt: ago(-2 * hour) }), 'is from the future'],
-    [
-      'another environment',
-      exported({ ...base, environment: 'staging' }),
-      'is of the environment staging, not of production',
-    ],
+    ['an old file', { takenAt: ago(2 * hour) }, 'was taken 2 h ago, but --max-age is 1 h'],
+    ['a file from the future', { takenAt: ago(-2 * hour) }, 'is from the future'],
+    ['another environment', { environment: 'staging' }, 'is of the environment staging, not of production'],
     ['a truncated file', exported(base).slice(0, -40), 'is not JSON, or is truncated'],
     ['an empty file', '', 'is not JSON, or is truncated'],
     ['another digest', exported(base).replace('"0.4.1"', '"0.4.2"'), 'has another digest than it states'],
     [
       'contracts with another digest',
-      exported({
-        ...base,
+      {
         contracts: Object.fromEntries(
           Object.entries(base.contracts).map(([digest, build]) => [digest, { ...build, appends: [] }]),
         ),
-      }),
+      },
       'have another digest',
     ],
     [
@@ -557,7 +552,7 @@ describe('an unknown answer', () => {
     ],
     [
       'a digest that names a member of every object',
-      exported({ ...base, processes: [{ ...first, digest: '__proto__' }, ...others] }),
+      { processes: [{ ...first, digest: '__proto__' }, ...others] },
       'whose contracts are missing',
     ],
     ['a deeply nested file', '['.repeat(200_000) + ']'.repeat(200_000), 'nested too deeply'],
@@ -566,15 +561,15 @@ describe('an unknown answer', () => {
       exported(base).replace('{', `{"more":${'['.repeat(9000)}${']'.repeat(9000)},`),
       'nested too deeply',
     ],
-    ['a list of another type', exported({ ...base, pins: {} }), 'must be array'],
-    ['an offset that is none', exported({ ...base, takenAt: '2020-01-01T00:00:00+99:99' }), 'must be a time'],
-    ['a time that is none', exported({ ...base, takenAt: '2026-99-99T00:00:00Z' }), 'must be a time'],
+    ['a list of another type', { pins: {} }, 'must be array'],
+    ['an offset that is none', { takenAt: '2020-01-01T00:00:00+99:99' }, 'must be a time'],
+    ['a time that is none', { takenAt: '2026-99-99T00:00:00Z' }, 'must be a time'],
     ['a text', '"production"', 'must be object'],
     ['100 MB', `{"a":"${'x'.repeat(100_000_000)}"}`, 'has 100000008 bytes'],
   ])('says in one line why: %s', async (_what, environment, expected) => {
     const { exitCode, stdout, stderr } = await canIDeploy({
       builds: [newApi],
-      environment,
+      environment: typeof environment === 'string' ? environment : exported({ ...base, ...environment }),
       args: ['--name', 'production'],
     });
     const [line = ''] = stdout.replaceAll(/\n {4}/g, ' ').split('\n');

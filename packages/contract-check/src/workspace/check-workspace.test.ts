@@ -105,6 +105,7 @@ function edit(root: string, path: string, from: string, to: string): void {
 }
 
 const api = 'packages/ledger-api';
+const contract = `${api}/versions/2026-06-01.graphql`;
 const events = 'packages/ledger-events';
 
 // `seeded-breaks.test.ts` has more breaks, and pins the reports.
@@ -128,7 +129,7 @@ test.each([
 
 test('a changed description needs a patch bump', async () => {
   const root = workspace();
-  edit(root, `${api}/versions/2026-06-01.graphql`, '"The ledger."', '"Your ledger."');
+  edit(root, contract, '"The ledger."', '"Your ledger."');
   expect(await codesIn(root, { declared: 'none' })).toEqual(['bump-too-small']);
   expect(await codesIn(root, { declared: 'patch' })).toEqual([]);
 });
@@ -152,7 +153,7 @@ describe('passes', () => {
 
   test('when a changeset declares the addition', async () => {
     const root = workspace();
-    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    edit(root, contract, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
     writeAllIn(root, {
       '.changeset/brave-cats.md': '---\n"@books/ledger-api": minor\n---\n\nEntries can be reversals.\n',
     });
@@ -161,7 +162,7 @@ describe('passes', () => {
 
   test('by --declared, which replaces the pending changesets', async () => {
     const root = workspace();
-    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    edit(root, contract, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
     writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
     expect((await runCheck(root, '--declared', 'patch')).exitCode).toBe(1);
     writeAllIn(root, { '.changeset/a.md': null });
@@ -177,7 +178,7 @@ describe('passes', () => {
     ['Changesets 3', { '.changeset/pre.json': '{ "mode": "pre", "tag": "next" }' }, '.changeset/pre/a.md'],
   ])('in pre mode of %s, by the changesets that no pre-release contains', async (_, files, consumed) => {
     const root = workspace();
-    edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+    edit(root, contract, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
     writeAllIn(root, { ...files, [consumed]: '---\n"@books/ledger-api": minor\n---\n' });
     const stored = (): unknown =>
       readdirSync(join(root, '.changeset'), { recursive: true })
@@ -218,7 +219,7 @@ describe('passes', () => {
 
   test('when a minor adds a limit with introducedWith for a new field', async () => {
     const root = workspace();
-    edit(root, `${api}/versions/2026-06-01.graphql`, '  name: String!\n', '  name: String!\n  notes: [String!]!\n');
+    edit(root, contract, '  name: String!\n', '  name: String!\n  notes: [String!]!\n');
     const limits = '"notes": { "value": 50, "introducedWith": "Ledger.notes" }, "queryDepth": 10';
     edit(root, `${api}/versions/2026-06-01.manifest.json`, '"queryDepth": 10', limits);
     expect((await check(root)).verdict).toBe('minor');
@@ -251,7 +252,7 @@ test('the package that serves a contract is bumped with it', async () => {
   writeAllIn(root, { 'packages/ledger-server/package.json': '{ "name": "@books/ledger-server", "version": "1.0.0" }' });
   const codes = async () => (await check(root)).packages[0]?.problems.map(({ code }) => code);
   expect(await codes()).toEqual([]);
-  edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+  edit(root, contract, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
   writeAllIn(root, { '.changeset/a.md': '---\n"@books/ledger-api": minor\n---\n' });
   expect(await codes()).toEqual(['server-not-bumped']);
   expect((await runCheck(root)).stdout).toContain('npx changeset add --minor @books/ledger-server');
@@ -346,7 +347,7 @@ describe('API reports and append-only files', () => {
 test('compares with a folder or a tarball and counts the bump of the version', async () => {
   const root = workspace();
   const before = join(root, '.released');
-  edit(root, `${api}/versions/2026-06-01.graphql`, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
+  edit(root, contract, '  CREDIT\n', '  CREDIT\n  REVERSAL\n');
   const tarball = join(before, 'ledger-api.tgz');
   cpSync(join(before, api), join(before, 'package'), { recursive: true });
   create({ file: tarball, gzip: true, sync: true, cwd: before }, ['package']);
@@ -371,11 +372,7 @@ async function stderrOf(...args: string[]): Promise<string> {
 
 describe('invalid input', () => {
   test.each<[string, Record<string, string>, string]>([
-    [
-      'an SDL file',
-      { [`${api}/versions/2026-06-01.graphql`]: 'type Query {\n  a: Foo\n}' },
-      '2026-06-01.graphql:2: Unknown type "Foo".',
-    ],
+    ['an SDL file', { [contract]: 'type Query {\n  a: Foo\n}' }, '2026-06-01.graphql:2: Unknown type "Foo".'],
     [
       'a manifest',
       { [`${api}/versions/2026-06-01.manifest.json`]: '{\n"limits": { "a": "x" } }' },
