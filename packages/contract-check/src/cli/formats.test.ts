@@ -116,17 +116,8 @@ describe('junit', () => {
     const [old, now] = ['a', '\u0000\u0001\uFFFE<&>"\'\uD800'].map((value, i) =>
       file(`value-${i}.json`, JSON.stringify({ const: value })),
     );
-    const { stdout } = await run([
-      'json-schema',
-      '--direction',
-      'both',
-      '--format',
-      'junit',
-      '--from',
-      old ?? '',
-      '--to',
-      now ?? '',
-    ]);
+    const args = ['--direction', 'both', '--format', 'junit', '--from', old ?? '', '--to', now ?? ''];
+    const { stdout } = await run(['json-schema', ...args]);
     // oxlint-disable-next-line no-control-regex -- the characters that must not be in the output
     expect(stdout).not.toMatch(/[\u0000\u0001\uFFFE]/);
     expect(XMLValidator.validate(stdout)).toBe(true);

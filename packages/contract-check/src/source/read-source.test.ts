@@ -246,6 +246,10 @@ test('reads the file at the same path in a folder and in a tarball', async () =>
   expect(await placeIn(`${tarball}:lost.graphql`)).toBe(`${tarball}:lost.graphql: file not found`);
 });
 
+/** What comparing two places prints. */
+const compared = (from: string, now: string, ...args: string[]) =>
+  runInFolder(folder, ['graphql', '--from', from, '--to', now, ...args]);
+
 describe('a commit', () => {
   beforeAll(() => {
     initRepository(folder);
@@ -257,16 +261,14 @@ describe('a commit', () => {
   });
 
   test('is read by git', async () => {
-    expect(
-      await runInFolder(folder, ['graphql', '--from', 'git:HEAD:api/schema.graphql', '--to', 'api/schema.graphql']),
-    ).toContain('major  Query.b');
+    expect(await compared('git:HEAD:api/schema.graphql', 'api/schema.graphql')).toContain('major  Query.b');
   });
 
   test('has the files of a pattern, or those at the paths of the other side', async () => {
     for (const from of ['git:HEAD:api/*.graphql', 'git:HEAD'])
-      expect(
-        await runInFolder(folder, ['graphql', '--from', from, '--to', 'api/*.graphql', '--format', 'json']),
-      ).toContain('"file": "git:HEAD:api/schema.graphql"');
+      expect(await compared(from, 'api/*.graphql', '--format', 'json')).toContain(
+        '"file": "git:HEAD:api/schema.graphql"',
+      );
   });
 
   test('gives a schema the files that it refers to', async () => {
@@ -278,9 +280,9 @@ describe('a commit', () => {
   test('that does not have the file yet, or whose file was deleted, gets a verdict', async () => {
     write('first.graphql', old);
     for (const from of ['git:HEAD', 'git:HEAD:first.graphql', 'git:HEAD:./first.graphql'])
-      expect(
-        await runInFolder(folder, ['graphql', '--from', from, '--to', 'first.graphql', '--declared', 'minor']),
-      ).toMatch(/minor {2}first\.graphql\n +first\.graphql was added\.[^]*Passed: the declared bump is minor\./);
+      expect(await compared(from, 'first.graphql', '--declared', 'minor')).toMatch(
+        /minor {2}first\.graphql\n +first\.graphql was added\.[^]*Passed: the declared bump is minor\./,
+      );
     const deleted = ['json-schema', '--direction', 'both', '--from', 'git:HEAD', '--to', 'events/gone.json'];
     write('events/gone.json', '{}');
     git(folder, 'add', 'events/gone.json');
@@ -290,22 +292,19 @@ describe('a commit', () => {
       /major {2}events\/gone\.json\n +events\/gone\.json was removed\./,
     );
     git(folder, 'checkout', '--quiet', 'events');
-    expect(await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'lost.graphql'])).toContain(
-      'lost.graphql',
-    );
+    expect(await compared('git:HEAD', 'lost.graphql')).toContain('lost.graphql');
   });
 
   test('that has an invalid file is repaired in a major', async () => {
     write('repaired.graphql', 'type Query {');
     commitAll(folder);
     write('repaired.graphql', old);
-    const output = await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'repaired.graphql']);
+    const output = await compared('git:HEAD', 'repaired.graphql');
     expect(output).toMatch(
       /^Verdict: major\n[^]*The old version cannot be compared: git:HEAD:repaired\.graphql:1: Syntax/,
     );
-    const invalid = ['graphql', '--from', 'git:HEAD', '--to', 'repaired.graphql'];
     write('repaired.graphql', 'type Query {');
-    expect(await runInFolder(folder, invalid)).toMatch(/^repaired\.graphql:1: Syntax/);
+    expect(await compared('git:HEAD', 'repaired.graphql')).toMatch(/^repaired\.graphql:1: Syntax/);
   });
 
   test.each(['submodule', 'link'])(
@@ -320,17 +319,7 @@ describe('a commit', () => {
       git(folder, 'commit', '--quiet', '--message', 'Add a folder');
       write(`${kind}/schema.graphql`, 'type Query {\n  a: Int\n}\n');
       for (const from of ['git:HEAD', `git:HEAD:${kind}/schema.graphql`])
-        expect(
-          await runInFolder(folder, [
-            'graphql',
-            '--from',
-            from,
-            '--to',
-            `${kind}/schema.graphql`,
-            '--declared',
-            'minor',
-          ]),
-        ).toBe(
+        expect(await compared(from, `${kind}/schema.graphql`, '--declared', 'minor')).toBe(
           `git:HEAD:${kind}/schema.graphql: the commit has no files in ${kind}, which is a submodule or a symbolic link. Compare in the repository that contains the file.\n`,
         );
     },
@@ -339,7 +328,7 @@ describe('a commit', () => {
   test('that has the file at another path is named in a notice', async () => {
     git(folder, 'mv', 'old.graphql', 'moved.graphql');
     write('moved.graphql', `${old}# moved`);
-    const output = await runInFolder(folder, ['graphql', '--from', 'git:HEAD', '--to', 'moved.graphql']);
+    const output = await compared('git:HEAD', 'moved.graphql');
     git(folder, 'mv', 'moved.graphql', 'old.graphql');
     expect(output).toContain(
       'moved.graphql: old.graphql has a similar text and was moved here. To compare with it: --from git:HEAD:old.graphql',
@@ -352,7 +341,7 @@ describe('a commit', () => {
     ['git:--output=x:a', 'git:--output=x: must be git:REF or git:REF:PATH'],
     ['git:HEAD:api/*.txt', 'git:HEAD:api/*.txt: matches no file'],
   ])('that does not have the file is named: %s', async (from, message) => {
-    expect(await runInFolder(folder, ['graphql', '--from', from, '--to', to])).toBe(`${message}\n`);
+    expect(await compared(from, to)).toBe(`${message}\n`);
   });
 });
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { folderForTest, writeIn } from '../../test/support/folders.ts';
+import { folderForTest, writeAllIn, writeIn } from '../../test/support/folders.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 import { run } from '../cli/run.ts';
 
@@ -146,21 +146,11 @@ describe('the uses of documents', () => {
   });
 
   test('do not depend on the names and the order of the files, and an unnamed operation has no name', async () => {
-    const [one, two] = ['query A { entry(id: 1) { ...F } }', 'query B { entry(id: 1) { kind ...F } }'];
+    const [one, two] = ['query A { entry(id: 1) { ...F } }', 'query B { entry(id: 1) { kind ...F } }'] as const;
     const fragment = 'fragment F on Entry { id ...G } fragment G on Entry { amount }';
-    for (const [name, text] of [
-      ['1', one],
-      ['2', two],
-      ['3', fragment],
-    ] as const)
-      file(`src/${name}.graphql`, text);
+    writeAllIn(folder, { 'src/1.graphql': one, 'src/2.graphql': two, 'src/3.graphql': fragment });
     const printed = await uses(...withDocuments);
-    for (const [name, text] of [
-      ['1', fragment],
-      ['2', two],
-      ['3', one],
-    ] as const)
-      file(`src/${name}.graphql`, text);
+    writeAllIn(folder, { 'src/1.graphql': fragment, 'src/2.graphql': two, 'src/3.graphql': one });
     expect(await uses(...withDocuments)).toBe(printed);
     file('src/1.graphql', '{ entry(id: 1) { id } }');
     const [operation] = JSON.parse(await uses('--schema', schema, '--documents', 'src/1.graphql')).operations;
@@ -313,18 +303,10 @@ describe('invalid input exits 2, and names the place', () => {
       'src/a.graphql: is nested too deeply to be compared',
     ],
   ])('%s', async (_, files, message) => {
-    for (const [path, text] of Object.entries(files)) file(path, text);
+    writeAllIn(folder, files);
     expect(await uses(...withDocuments)).toBe(`${message}\n`);
-    const { exitCode, stdout } = await run([
-      'uses',
-      '--consumer',
-      'portal',
-      '--schema',
-      join(folder, schema),
-      '--documents',
-      join(folder, 'src/**/*.graphql'),
-    ]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    const args = ['--schema', join(folder, schema), '--documents', join(folder, 'src/**/*.graphql')];
+    expect(await run(['uses', '--consumer', 'portal', ...args])).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   test.each([
