@@ -187,24 +187,13 @@ test('compiles with handlers of existing types and versions only', () => {
           },
         },
       }),
+    // @ts-expect-error -- a version that is retired or does not exist
+    () => createWebhookReceiver({ ...options, on: { 'referral.converted': { '2025-11-01': () => {} } } }),
+    // @ts-expect-error -- no type
+    () => createWebhookReceiver({ ...options, on: { 'referral.convertd': { '2026-11-01': () => {} } } }),
     () =>
-      createWebhookReceiver({
-        ...options,
-        // @ts-expect-error -- a version that is retired or does not exist
-        on: { 'referral.converted': { '2025-11-01': () => {} } },
-      }),
-    () =>
-      createWebhookReceiver({
-        ...options,
-        // @ts-expect-error -- no type
-        on: { 'referral.convertd': { '2026-11-01': () => {} } },
-      }),
-    () =>
-      createWebhookReceiver({
-        ...options,
-        // @ts-expect-error -- a field of another type
-        on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } },
-      }),
+      // @ts-expect-error -- a field of another type
+      createWebhookReceiver({ ...options, on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } } }),
     () =>
       createWebhookReceiver({
         ...options,
