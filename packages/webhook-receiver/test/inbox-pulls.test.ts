@@ -6,7 +6,7 @@ import { nodeHandler } from '../src/node.ts';
 import { graphqlPull } from '../src/pull.ts';
 import { createInboxReceiver } from '../src/receiver.ts';
 import { openDatabase } from './support/database.ts';
-import { deliveryOf, secret, send } from './support/delivery.ts';
+import { deliveryOf, handling, secret, send } from './support/delivery.ts';
 import { jobLibraries } from './support/job-libraries.ts';
 import { logLinesTo } from './support/log.ts';
 import { credentials, PullServer, type StoredEvent, subscriptionId } from './support/pull-server.ts';
@@ -47,14 +47,10 @@ async function untilProcessed(count: number): Promise<void> {
 describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
   async function subjectOf(isBroken: () => boolean = () => false) {
     const opening = open(pool, {
-      on: {
-        'referral.converted': {
-          '2026-11-01': async (_event, { id, transaction, meta }) => {
-            await transaction.query('insert into effect values ($1, $2)', [id, meta.source]);
-            if (isBroken()) throw new Error('The disk is full.');
-          },
-        },
-      },
+      on: handling(async (_event, { id, transaction, meta }) => {
+        await transaction.query('insert into effect values ($1, $2)', [id, meta.source]);
+        if (isBroken()) throw new Error('The disk is full.');
+      }),
       log: logLinesTo([]),
     });
     const opened = await forTest(opening);

@@ -18,7 +18,7 @@ import type { WebhookInbox } from '../src/webhook-inbox.ts';
 import { nodeAdapter } from './support/adapters.ts';
 import { cases, check } from './support/conformance.ts';
 import { openDatabase } from './support/database.ts';
-import { type Answer, converted, type Delivery, deliveryOf, secret, send } from './support/delivery.ts';
+import { type Answer, converted, type Delivery, deliveryOf, handling, secret, send } from './support/delivery.ts';
 import { jobLibraries, type OpenInbox } from './support/job-libraries.ts';
 import { library } from './support/library.ts';
 import { logLinesTo, logTo, silent } from './support/log.ts';
@@ -56,6 +56,20 @@ afterEach(async () => {
   // Another test would process what this one leaves.
   await pool.query('truncate webhook_inbox_receipt, effect, graphile_worker._private_jobs, pgboss.job');
 });
+
+function poolOf(max: number): Pool {
+  const opened = new Pool({ connectionString: database.databaseUrl, max });
+  closers.push(() => opened.end());
+  return opened;
+}
+
+/** Starts pg-boss with a queue. */
+async function startBoss(queue: string, options: object): Promise<PgBoss> {
+  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
+  closers.push(() => boss.stop({ graceful: false }));
+  await boss.createQueue(queue, options);
+  return boss;
+}
 
 async function effects(): Promise<number> {
   return (await pool.query('select from effect where delivery_id = $1', [id])).rows.length;
@@ -101,15 +115,11 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const handled: string[] = [];
     const logged: string[] = [];
     const opened = await open(pool, {
-      on: {
-        'referral.converted': {
-          '2026-11-01': async (_event, context) => {
-            handled.push(context.id);
-            await context.transaction.query('insert into effect values ($1)', [context.id]);
-            await work(context);
-          },
-        },
-      },
+      on: handling(async (_event, context) => {
+        handled.push(context.id);
+        await context.transaction.query('insert into effect values ($1)', [context.id]);
+        await work(context);
+      }),
       log: logLinesTo(logged),
       ...options,
     });
@@ -241,9 +251,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
 
   test('passes the event as it was received', async () => {
     const calls: unknown[] = [];
-    const on: Handlers<PoolClient> = {
-      'referral.converted': { '2026-11-01': (event, { id: called, meta }) => calls.push([event, called, meta]) },
-    };
+    const on = handling<PoolClient>((event, { id: called, meta }) => calls.push([event, called, meta]));
     const subject = await subjectOf(() => {}, { on });
     const data = { ...converted.data, partnerName: 'a\0b \u{1F3E0} \uD800 "\\' };
     await subject.send(deliveryOf({ id, body: JSON.stringify({ ...converted, data }, null, 2) }));
@@ -256,9 +264,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
 
   test('passes the source of a delivery, also of one that an earlier release stored', async () => {
     const sources: unknown[] = [];
-    const on: Handlers<PoolClient> = {
-      'referral.converted': { '2026-11-01': (_event, { id: called, meta }) => sources.push([called, meta]) },
-    };
+    const on = handling<PoolClient>((_event, { id: called, meta }) => sources.push([called, meta]));
     const subject = await subjectOf(() => {}, { on });
     const receiver = createInboxReceiver({ secrets: [secret], inbox: subject.inbox, log: silent });
     const pull = { id, payload: JSON.stringify(converted), isTest: true };
@@ -303,8 +309,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   });
 
   test('runs fewer handlers at once than the pool has connections, together with a store and another inbox', async () => {
-    const small = new Pool({ connectionString: database.databaseUrl, max: 3 });
-    closers.push(() => small.end());
+    const small = poolOf(3);
     let most = 0;
     let running = 0;
     const two = Promise.withResolvers<void>();
@@ -319,7 +324,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const subject = await subjectOf();
     const several = [1, 2, 3, 4].map((number) => `${id}_${number}`);
     for (const each of several) await subject.send(deliveryOf({ id: each }));
-    const on = { 'referral.converted': { '2026-11-01': work } };
+    const on = handling(work);
     const [one, other] = [await open(small, { on }), await open(small, { on })];
     closers.push(one.stop, other.stop);
     const store = postgresStore(small);
@@ -330,13 +335,12 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   });
 
   test('leaves a connection to a store of the same pool while handlers of jobs hang', async () => {
-    const small = new Pool({ connectionString: database.databaseUrl, max: 3 });
-    closers.push(() => small.end());
+    const small = poolOf(3);
     const gate = Promise.withResolvers<void>();
     const subject = await subjectOf();
     const several = [1, 2, 3].map((number) => `${id}_${number}`);
     for (const each of several) await subject.send(deliveryOf({ id: each }));
-    const { runJob, stop } = await open(small, { on: { 'referral.converted': { '2026-11-01': () => gate.promise } } });
+    const { runJob, stop } = await open(small, { on: handling(() => gate.promise) });
     closers.push(stop);
     const store = postgresStore(small);
     const running = several.map((each) => runJob(each));
@@ -346,14 +350,9 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   });
 
   test('lets a job wait for a connection longer than handlers may run', async () => {
-    const small = new Pool({ connectionString: database.databaseUrl, max: 2 });
-    closers.push(() => small.end());
+    const small = poolOf(2);
     const hanging = ['first', 'second'];
-    const on: Handlers<PoolClient> = {
-      'referral.converted': {
-        '2026-11-01': (_event, context) => hanging.includes(context.id) && new Promise(() => {}),
-      },
-    };
+    const on = handling<PoolClient>((_event, context) => hanging.includes(context.id) && new Promise(() => {}));
     const subject = await subjectOf();
     for (const each of [...hanging, id]) await subject.send(deliveryOf({ id: each }));
     const { runJob, stop } = await open(small, { on, handlerTimeoutMs: 100, log: silent });
@@ -366,18 +365,13 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   });
 
   test('starts no handler after the library has stopped, of a job that waits for a connection', async () => {
-    const small = new Pool({ connectionString: database.databaseUrl, max: 2 });
-    closers.push(() => small.end());
+    const small = poolOf(2);
     const gate = Promise.withResolvers<void>();
     const handled: string[] = [];
-    const on: Handlers<PoolClient> = {
-      'referral.converted': {
-        '2026-11-01': (_event, context) => {
-          handled.push(context.id);
-          return gate.promise;
-        },
-      },
-    };
+    const on = handling<PoolClient>((_event, context) => {
+      handled.push(context.id);
+      return gate.promise;
+    });
     const subject = await subjectOf();
     for (const each of ['first', id]) await subject.send(deliveryOf({ id: each }));
     const logged: string[] = [];
@@ -421,10 +415,9 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   });
 
   test('fails the jobs of a pool with one connection, which accepts deliveries', async () => {
-    const single = new Pool({ connectionString: database.databaseUrl, max: 1 });
-    closers.push(() => single.end());
+    const single = poolOf(1);
     const { inbox, runJob, stop } = await open(single, {
-      on: { 'referral.converted': { '2026-11-01': () => {} } },
+      on: handling(() => {}),
       log: silent,
     });
     closers.push(stop);
@@ -531,19 +524,13 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
 });
 
 test('pg-boss fails only the jobs of a batch that failed', async () => {
-  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
-  closers.push(() => boss.stop({ graceful: false }));
-  await boss.createQueue('batches', { retryLimit: 0 });
+  const boss = await startBoss('batches', { retryLimit: 0 });
   const inbox = pgBossInbox(pool, {
     boss,
     queue: 'batches',
-    on: {
-      'referral.converted': {
-        '2026-11-01': (_event, context) => {
-          if (context.id.startsWith('poison')) throw new RangeError('The disk is full.');
-        },
-      },
-    },
+    on: handling((_event, context) => {
+      if (context.id.startsWith('poison')) throw new RangeError('The disk is full.');
+    }),
     log: silent,
   });
   const post = await receiving(inbox, []);
@@ -563,22 +550,16 @@ test('pg-boss fails only the jobs of a batch that failed', async () => {
 });
 
 test('pg-boss starts no handler of a batch after it has stopped the batch', async () => {
-  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
-  closers.push(() => boss.stop({ graceful: false }));
-  await boss.createQueue('stopped', { retryLimit: 3, retryDelay: 60 });
+  const boss = await startBoss('stopped', { retryLimit: 3, retryDelay: 60 });
   const handled: string[] = [];
   const gate = Promise.withResolvers<void>();
   const inbox = pgBossInbox(pool, {
     boss,
     queue: 'stopped',
-    on: {
-      'referral.converted': {
-        '2026-11-01': (_event, context) => {
-          handled.push(context.id);
-          return gate.promise;
-        },
-      },
-    },
+    on: handling((_event, context) => {
+      handled.push(context.id);
+      return gate.promise;
+    }),
     log: silent,
   });
   const post = await receiving(inbox, []);
@@ -600,12 +581,10 @@ test('pg-boss starts no handler of a batch after it has stopped the batch', asyn
 });
 
 test('a delivery is not stored if pg-boss adds no job', async () => {
-  const boss = await new PgBoss({ connectionString: database.databaseUrl, supervise: false, schedule: false }).start();
-  closers.push(() => boss.stop({ graceful: false }));
   // Such a queue has at most one job that waits.
-  await boss.createQueue('narrow', { policy: 'short' });
+  const boss = await startBoss('narrow', { policy: 'short' });
   const logged: string[] = [];
-  const on = { 'referral.converted': { '2026-11-01': () => {} } };
+  const on = handling(() => {});
   const post = await receiving(pgBossInbox(pool, { boss, queue: 'narrow', on }), logged);
   expect(await post(deliveryOf({ id: 'first' }))).toMatchObject(accepted);
   expect(await post()).toMatchObject(unavailable);
@@ -615,13 +594,9 @@ test('a delivery is not stored if pg-boss adds no job', async () => {
 
 test('a library that opens transactions stores and processes a delivery once at REPEATABLE READ', async () => {
   const inbox = graphileWorkerInbox<{ client: PoolClient }>(library(pool), {
-    on: {
-      'referral.converted': {
-        '2026-11-01': async (_event, context) => {
-          await context.transaction.client.query('insert into effect values ($1)', [id]);
-        },
-      },
-    },
+    on: handling(async (_event, context) => {
+      await context.transaction.client.query('insert into effect values ($1)', [id]);
+    }),
     log: silent,
   });
   const logged: string[] = [];
@@ -647,9 +622,7 @@ async function hungInbox(logged: string[]) {
   const hung = new Pool({ connectionString: proxy.url, max: 2 });
   hung.on('error', () => {});
   const handled: string[] = [];
-  const on: Handlers<PoolClient> = {
-    'referral.converted': { '2026-11-01': (_event, context) => handled.push(context.id) },
-  };
+  const on = handling<PoolClient>((_event, context) => handled.push(context.id));
   const inbox = graphileWorkerInbox(hung, { on, storeTimeoutMs: 500, log: logLinesTo(logged) });
   await Promise.all([1, 2].map(() => hung.query('select pg_sleep(0.1)')));
   expect(hung.idleCount).toBe(2);
@@ -680,7 +653,7 @@ describe('half-open connections', () => {
 
   test('of jobs are closed after storeTimeoutMs, and the jobs fail', async () => {
     await (
-      await receiving(graphileWorkerInbox(pool, { on: { 'referral.converted': { '2026-11-01': () => {} } } }), [])
+      await receiving(graphileWorkerInbox(pool, { on: handling(() => {}) }), [])
     )();
     const logged: string[] = [];
     const { inbox, hung, handled } = await hungInbox(logged);
@@ -701,17 +674,13 @@ test('an inbox refuses a statement of a handler that took longer than handlerTim
   const late = Promise.withResolvers<unknown>();
   const inbox = graphileWorkerInbox<{ client: PoolClient }>(library(pool), {
     handlerTimeoutMs: 50,
-    on: {
-      'referral.converted': {
-        // It ignores its signal.
-        '2026-11-01': async (_event, { signal, transaction }) => {
-          await new Promise((resolve) => signal.addEventListener('abort', resolve));
-          await new Promise((resolve) => setTimeout(resolve));
-          const insert = async (): Promise<unknown> => transaction.client.query('insert into effect values ($1)', [id]);
-          late.resolve(await insert().catch((error: unknown) => error));
-        },
-      },
-    },
+    // It ignores its signal.
+    on: handling(async (_event, { signal, transaction }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await new Promise((resolve) => setTimeout(resolve));
+      const insert = async (): Promise<unknown> => transaction.client.query('insert into effect values ($1)', [id]);
+      late.resolve(await insert().catch((error: unknown) => error));
+    }),
     log: silent,
   });
   const post = await receiving(inbox, []);

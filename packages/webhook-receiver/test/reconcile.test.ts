@@ -16,7 +16,7 @@ import { createWebhookReceiver, type PullingReceiver } from '../src/receiver.ts'
 import { redisStore, type RedisStoreOptions } from '../src/redis.ts';
 import type { WebhookStore } from '../src/store.ts';
 import { openDatabase } from './support/database.ts';
-import { deliveryOf, secret, send } from './support/delivery.ts';
+import { deliveryOf, handling, secret, send } from './support/delivery.ts';
 import { logLinesTo } from './support/log.ts';
 import { credentials, PullServer, error, respondWith, subscriptionId } from './support/pull-server.ts';
 import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
@@ -43,14 +43,10 @@ type Handle = (id: string, context: HandlerContext<unknown>) => unknown;
 function receiverOf(options: Options = {}, handle: Handle = () => {}): PullingReceiver {
   return createWebhookReceiver<unknown>({
     store: postgresStore(pool),
-    on: {
-      'referral.converted': {
-        '2026-11-01': async (_event, context) => {
-          await handle(context.id, context);
-          handled.push(context.id);
-        },
-      },
-    },
+    on: handling(async (_event, context) => {
+      await handle(context.id, context);
+      handled.push(context.id);
+    }),
     log: logLinesTo(logged),
     ...options,
   });

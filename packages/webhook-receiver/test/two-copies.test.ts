@@ -9,7 +9,7 @@ import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Hono } from 'hono';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import type * as honoModule from '../src/hono.ts';
 import type * as mainModule from '../src/index.ts';
@@ -19,19 +19,8 @@ import type * as nodeModule from '../src/node.ts';
 import type * as postgresModule from '../src/postgres.ts';
 import type * as testingModule from '../src/testing.ts';
 import { installBuiltPackages } from './support/built-packages.ts';
-import { deliveryOf, asRequest, secret, send } from './support/delivery.ts';
+import { asRequest, deliveryOf, handling, secret, send } from './support/delivery.ts';
 import { silent } from './support/log.ts';
-
-/** The modules of one installed copy. */
-interface Copy {
-  main: typeof mainModule;
-  hono: typeof honoModule;
-  lambda: typeof lambdaModule;
-  memory: typeof memoryModule;
-  node: typeof nodeModule;
-  postgres: typeof postgresModule;
-  testing: typeof testingModule;
-}
 
 const built = await installBuiltPackages();
 const copied = await mkdtemp(join(tmpdir(), 'webhook-receiver-copied-'));
@@ -44,17 +33,18 @@ afterAll(async () => {
   await Promise.all([built.remove(), rm(copied, { recursive: true })]);
 });
 
-async function load(folder: string): Promise<Copy> {
+/** The modules of one installed copy. */
+async function load(folder: string) {
   const dist = join(folder, 'node_modules/@deedwire/webhook-receiver/dist');
-  const of = (name: string) => import(pathToFileURL(join(dist, `${name}.js`)).href);
+  const of = async <Module>(name: string): Promise<Module> => import(pathToFileURL(join(dist, `${name}.js`)).href);
   return {
-    main: await of('index'),
-    hono: await of('hono'),
-    lambda: await of('lambda'),
-    memory: await of('memory'),
-    node: await of('node'),
-    postgres: await of('postgres'),
-    testing: await of('testing'),
+    main: await of<typeof mainModule>('index'),
+    hono: await of<typeof honoModule>('hono'),
+    lambda: await of<typeof lambdaModule>('lambda'),
+    memory: await of<typeof memoryModule>('memory'),
+    node: await of<typeof nodeModule>('node'),
+    postgres: await of<typeof postgresModule>('postgres'),
+    testing: await of<typeof testingModule>('testing'),
   };
 }
 
@@ -83,15 +73,9 @@ test('processes a delivery once with receivers of both copies on one store, behi
   const options = {
     secrets: [secret],
     store,
-    on: {
-      'referral.converted': {
-        '2026-11-01': (_event: unknown, { id }: { id: string }) => {
-          handled.push(id);
-        },
-      },
-    },
+    on: handling<undefined>((_event, { id }) => handled.push(id)),
     log: silent,
-  } as const;
+  };
   const receivers = [first.main.createWebhookReceiver(options), second.main.createWebhookReceiver(options)] as const;
   const servers = await Promise.all([
     listen(createServer(second.node.nodeHandler(receivers[0]))),
@@ -124,13 +108,7 @@ test('responds 500, not 503, to a failed transaction in the PostgreSQL store of 
   const receiver = second.main.createWebhookReceiver({
     secrets: [second.testing.testSecret],
     store,
-    on: {
-      'referral.converted': {
-        '2026-11-01': async (_event, { transaction }) => {
-          await transaction.query('select 1 / 0').catch(() => {});
-        },
-      },
-    },
+    on: handling<PoolClient>((_event, { transaction }) => transaction.query('select 1 / 0').catch(() => {})),
     log: silent,
   });
   const response = await receiver.fetch(await second.testing.signedRequest('referral.converted', '2026-11-01'));

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { nodeHandler } from '../../src/node.ts';
 import { postgresStore } from '../../src/postgres.ts';
 import { createWebhookReceiver } from '../../src/receiver.ts';
-import { deliveryOf, secret, send } from '../support/delivery.ts';
+import { deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { silent } from '../support/log.ts';
 
 // Only a server whose processes all stand still accepts connections and responds to none of them: the kernel accepts them.
@@ -24,11 +24,9 @@ test('requests beside a PostgreSQL server that is stopped get 503, and have thei
   const receiver = createWebhookReceiver({
     secrets: [secret],
     store,
-    on: {
-      'referral.converted': {
-        '2026-11-01': (_event, { id, transaction }) => transaction.query('insert into effect values ($1)', [id]),
-      },
-    },
+    on: handling<PoolClient>((_event, { id, transaction }) =>
+      transaction.query('insert into effect values ($1)', [id]),
+    ),
     storeTimeoutMs: 1_000,
     log: silent,
   });
