@@ -204,27 +204,11 @@ test('the last attempt of a schedule is left to it', async () => {
   expect(world.storage.failed.size).toBe(1);
 });
 
-test('lets an open breaker probe when the owner asks for it, once', async () => {
-  const { world, lane } = afterOutage(20, fails);
-  const nowMs = world.clock.nowMs();
-  const breakerOpenUntilMs = nowMs + 5 * minuteMs;
-  world.setStoredState(lane, {
-    ...cleanLaneState,
-    consecutiveFailures: 20,
-    breakerOpenUntilMs,
-    breakerProbes: 6,
-    lastFailureMs: nowMs - 1,
-  });
-  sendPending({ world, lane });
-  await world.clock.advance(4 * minuteMs);
-  expect(world.sent).toHaveLength(1);
-  await world.clock.advance(2 * minuteMs);
-  expect(world.sent).toHaveLength(2);
-});
-
-test('each request of the owner lets an open breaker probe once, also while the proxy may be the cause of failures', async () => {
-  const proxyProblem = { mayBeReceiver: true, found: 'proxy: 502' };
-  const { world, lane } = afterOutage(20, () => ({ afterMs: 10, status: null, proxyProblem }));
+test.each<[string, ReceiverResponse]>([
+  ['the receiver', { afterMs: 10, status: 500 }],
+  ['perhaps the proxy', { afterMs: 10, status: null, proxyProblem: { mayBeReceiver: true, found: 'proxy: 502' } }],
+])('each request of the owner lets a breaker that was opened by %s probe once', async (_, response) => {
+  const { world, lane } = afterOutage(20, () => response);
   const nowMs = world.clock.nowMs();
   world.setStoredState(lane, {
     ...cleanLaneState,

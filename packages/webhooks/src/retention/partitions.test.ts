@@ -38,15 +38,6 @@ test('counts the days ahead of some tables', () => {
   expect(daysAhead(withoutExchanges, day('2026-11-20'), historyTables)).toBe(0);
 });
 
-test('deliveries expire after the retention, and lose their bodies a day later and themselves 7 days later', () => {
-  expect(retentionBounds(new Date('2026-12-31T15:00:00Z'), { history: 30, exchanges: 7 })).toEqual({
-    expired: day('2026-12-01'),
-    bodies: day('2026-11-30'),
-    deliveries: day('2026-11-24'),
-    exchanges: day('2026-12-24'),
-  });
-});
-
 test('details of attempts have days of their own', () => {
   const bounds = retentionBounds(new Date('2026-12-31T15:00:00Z'), { history: 30, exchanges: 7 });
   expect(isDue({ table: 'webhook_exchange', day: day('2026-12-23') }, bounds)).toBe(true);

@@ -125,13 +125,3 @@ test('a worker with its share leaves free shards to workers below theirs', () =>
   expect(planShards({ own: workerId(1), workers, free: 12 })).toEqual({ acquire: 0, release: 0 });
   expect(planShards({ own: workerId(2), workers, free: 12 })).toEqual({ acquire: 12, release: 0 });
 });
-
-test('every worker of many owns a shard', () => {
-  const group = new Group();
-  for (let count = 0; count < 40; count += 1) {
-    group.join();
-    group.round();
-  }
-  for (let count = 0; count < 4; count += 1) group.round();
-  expect(Math.min(...group.counts.values())).toBe(1);
-});
