@@ -13,6 +13,8 @@ interface Neighbors {
   lanes: number;
   perAccount: number;
   receiver: Receiver;
+  /** Deliveries of each lane, more than it sends. */
+  backlog: number;
 }
 
 interface Waits {
@@ -32,7 +34,7 @@ async function measureWaits(neighbors: Neighbors): Promise<Waits> {
   const { clock, random } = world;
   for (let lane = 0; lane < neighbors.lanes; lane += 1) {
     const id = world.addLane(1_000 + lane, neighbors.receiver, 1_000 + Math.floor(lane / neighbors.perAccount));
-    world.store(id, 200);
+    world.store(id, neighbors.backlog);
     world.dispatcher.openLane(id);
   }
   const startMs = clock.nowMs();
@@ -47,6 +49,8 @@ async function measureWaits(neighbors: Neighbors): Promise<Waits> {
     clock.setTimer(() => offerForever(id), random() * 50);
   }
   await clock.advance(warmUpMs + measuredMs);
+  const pending = world.storage.pending().filter(({ subscriptionId }) => !healthy.has(subscriptionId));
+  expect(new Set(pending.map(({ subscriptionId }) => subscriptionId)).size).toBe(neighbors.lanes);
 
   const starts: number[] = [];
   const responses: number[] = [];
@@ -69,20 +73,23 @@ const flaps: Receiver = ({ sequence }) =>
   Math.floor(Number(sequence) / 30) % 2 === 0 ? { afterMs: 300, status: 200 } : { afterMs: 5_000, status: null };
 
 const neighbors: [string, Neighbors][] = [
-  ['2,000 lanes that succeed after 4.9 s', { lanes: 2_000, perAccount: 1, receiver: succeedsAfter(4_900) }],
-  ['300 lanes that succeed after 4.9 s', { lanes: 300, perAccount: 1, receiver: succeedsAfter(4_900) }],
+  [
+    '2,000 lanes that succeed after 4.9 s',
+    { lanes: 2_000, perAccount: 1, receiver: succeedsAfter(4_900), backlog: 20 },
+  ],
+  ['300 lanes that succeed after 4.9 s', { lanes: 300, perAccount: 1, receiver: succeedsAfter(4_900), backlog: 60 }],
   [
     '8 accounts with 20 lanes each that succeed after 4.9 s',
-    { lanes: 160, perAccount: 20, receiver: succeedsAfter(4_900) },
+    { lanes: 160, perAccount: 20, receiver: succeedsAfter(4_900), backlog: 60 },
   ],
-  ['400 lanes that flap between 0.3 s and 5 s', { lanes: 400, perAccount: 1, receiver: flaps }],
-  ['1,000 lanes that hang', { lanes: 1_000, perAccount: 1, receiver: hangs }],
+  ['400 lanes that flap between 0.3 s and 5 s', { lanes: 400, perAccount: 1, receiver: flaps, backlog: 200 }],
+  ['1,000 lanes that hang', { lanes: 1_000, perAccount: 1, receiver: hangs, backlog: 20 }],
 ];
 
 describe('20 healthy lanes with 20 events a second each and 2,000 slots', () => {
   let alone: Waits;
   beforeAll(async () => {
-    alone = await measureWaits({ lanes: 0, perAccount: 1, receiver: hangs });
+    alone = await measureWaits({ lanes: 0, perAccount: 1, receiver: hangs, backlog: 0 });
   });
 
   test.each(neighbors)('wait no longer next to %s', async (_, given) => {
