@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { hangs, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import { shardOf } from '../kernel/ids.ts';
 
 test('a closed shard reports its deliveries in flight until they are settled', async () => {
-  const world = new World();
-  const lane = world.addLane(1, hangs);
+  const { world, lane } = worldWithLane(hangs);
   const other = world.addLane(2, hangs);
   const [first] = world.offer(lane, 3);
   world.offer(other, 1);

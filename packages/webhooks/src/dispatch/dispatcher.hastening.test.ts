@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fails, type Receiver, type ReceiverResponse, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import {
+  fails,
+  type Receiver,
+  type ReceiverResponse,
+  succeedsAfter,
+  World,
+  worldWithLane,
+} from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
 import { attemptsMax } from './classify-attempt.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
@@ -254,8 +261,7 @@ test('a lane that is opened again does not walk again', async () => {
 });
 
 test('after a takeover, a lane that only waits reads its target if it may be marked', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(10));
+  const { world, lane } = worldWithLane(succeedsAfter(10));
   const nowMs = world.clock.nowMs();
   const [row] = world.store(lane, 1, { attempts: 9, dueAtMs: nowMs + 9 * hourMs });
   if (row) world.storage.lastAttempts.set(row.deliveryId, { atMs: nowMs - hourMs, isTransient: true });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { hangs, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 
 /** Checks the bound at every virtual millisecond. */
 async function advanceWatching(world: World, ms: number): Promise<{ queued: number; queuedBodyBytes: number }> {
@@ -14,8 +14,7 @@ async function advanceWatching(world: World, ms: number): Promise<{ queued: numb
 }
 
 test('an offer of 20,000 deliveries to one lane keeps 256 in memory and delivers all', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(5));
+  const { world, lane } = worldWithLane(succeedsAfter(5));
   world.offer(lane, 20_000);
   expect(world.dispatcher.stats().queued).toBe(256);
   const max = await advanceWatching(world, 24_000);
@@ -83,8 +82,7 @@ test('evicts idle lanes when there are too many, but no lane in use', async () =
 });
 
 test('an account is behind while its queues are at least half full', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   expect(world.dispatcher.isBehind(lane.accountId)).toBe(false);
   world.offer(lane, 127);
   expect(world.dispatcher.isBehind(lane.accountId)).toBe(false);

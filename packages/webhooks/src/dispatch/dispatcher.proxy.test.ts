@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { type Receiver, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -59,8 +59,7 @@ test('a lane asks its proxy again after 10 to 15 s, and the failure is reported 
 });
 
 test('claims of a worker that takes over do not add up while the proxy is down', async () => {
-  const world = new World();
-  const lane = world.addLane(1, withoutProxy);
+  const { world, lane } = worldWithLane(withoutProxy);
   world.store(lane, 3, { claims: 2 });
   world.takeOver();
   await world.clock.advance(hourMs);
@@ -72,8 +71,7 @@ test('claims of a worker that takes over do not add up while the proxy is down',
 });
 
 test('failures that may be those of the proxy count as attempts and open the breaker, but pause nothing', async () => {
-  const world = new World();
-  const lane = world.addLane(1, gatewayFails);
+  const { world, lane } = worldWithLane(gatewayFails);
   const offerHourly = (): void => {
     world.offer(lane, 1);
     world.clock.setTimer(offerHourly, hourMs);

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { fails, hangs, type Receiver, type SentRequest, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import {
+  fails,
+  hangs,
+  type Receiver,
+  type SentRequest,
+  succeedsAfter,
+  World,
+  worldWithLane,
+} from '../../test/dispatch/world.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -19,8 +27,7 @@ function concurrency(requests: readonly SentRequest[], fromMs = 0, untilMs = Inf
 
 describe('the window of a lane', () => {
   test('starts at one request, doubles with each success, and ends at 16', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(100));
+    const { world, lane } = worldWithLane(succeedsAfter(100));
     world.offer(lane, 200);
     await world.clock.advance(2_000);
     const startedIn = (fromMs: number): number =>
@@ -30,9 +37,8 @@ describe('the window of a lane', () => {
   });
 
   test('starts at one request after failures, and doubles with each success', async () => {
-    const world = new World();
     let status = 200;
-    const lane = world.addLane(1, () => ({ afterMs: 100, status }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 100, status }));
     world.offer(lane, 400);
     await world.clock.advance(1_000);
     status = 500;
@@ -48,8 +54,10 @@ describe('the window of a lane', () => {
   });
 
   test('is halved by a failure', async () => {
-    const world = new World();
-    const lane = world.addLane(1, ({ sequence }) => ({ afterMs: 100, status: Number(sequence) === 12 ? 500 : 200 }));
+    const { world, lane } = worldWithLane(({ sequence }) => ({
+      afterMs: 100,
+      status: Number(sequence) === 12 ? 500 : 200,
+    }));
     world.offer(lane, 300);
     await world.clock.advance(3_000);
     expect(world.sent.length).toBeGreaterThanOrEqual(300);
@@ -60,8 +68,7 @@ describe('the window of a lane', () => {
 
 describe('the breaker', () => {
   test('sends single probes while it is open, and probes cost one attempt each', async () => {
-    const world = new World();
-    const lane = world.addLane(1, fails);
+    const { world, lane } = worldWithLane(fails);
     world.offer(lane, 100);
     await world.clock.advance(10_000);
     const opened = world.eventsOf('breaker-opened');
@@ -77,9 +84,8 @@ describe('the breaker', () => {
   });
 
   test('closes at the first success and delivers the backlog', async () => {
-    const world = new World();
     let status = 500;
-    const lane = world.addLane(1, () => ({ afterMs: 10, status }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 10, status }));
     world.offer(lane, 100);
     await world.clock.advance(minuteMs);
     status = 200;
@@ -90,8 +96,7 @@ describe('the breaker', () => {
   });
 
   test('is stored, so that the next owner does not start again with ten failures', async () => {
-    const world = new World();
-    const lane = world.addLane(1, fails);
+    const { world, lane } = worldWithLane(fails);
     world.offer(lane, 100);
     await world.clock.advance(6_000);
     const before = world.sent.length;
@@ -104,8 +109,7 @@ describe('the breaker', () => {
 });
 
 test('attempts follow the published schedule of three days', async () => {
-  const world = new World();
-  const lane = world.addLane(1, fails);
+  const { world, lane } = worldWithLane(fails);
   world.offer(lane, 1);
   await world.clock.advance(95 * hourMs);
   expect(world.storage.failed.size).toBe(1);
@@ -122,8 +126,7 @@ test('attempts follow the published schedule of three days', async () => {
 });
 
 test('a subscription is paused after 96 h of failures only', async () => {
-  const world = new World();
-  const lane = world.addLane(1, fails);
+  const { world, lane } = worldWithLane(fails);
   const offerHourly = (): void => {
     world.offer(lane, 1);
     world.clock.setTimer(offerHourly, hourMs);
@@ -152,8 +155,7 @@ const isGone: Receiver = () => ({ afterMs: 10, status: 410 });
 
 describe('410', () => {
   test('pauses the subscription, keeps its deliveries, and sends nothing more', async () => {
-    const world = new World();
-    const lane = world.addLane(1, isGone);
+    const { world, lane } = worldWithLane(isGone);
     world.offer(lane, 20);
     await world.clock.advance(10);
     // Arrives while the pause is being recorded, when storage would still return the target.
@@ -165,8 +167,7 @@ describe('410', () => {
   });
 
   test('does not reopen a lane whose shard was released meanwhile', async () => {
-    const world = new World();
-    const lane = world.addLane(1, () => ({ afterMs: 1_000, status: 410 }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 1_000, status: 410 }));
     world.offer(lane, 20);
     await world.clock.advance(500);
     world.dispatcher.closeShard(1);
@@ -178,8 +179,7 @@ describe('410', () => {
   });
 
   test('does not pause a subscription whose URL has changed meanwhile', async () => {
-    const world = new World();
-    const lane = world.addLane(1, () => ({ afterMs: 1_000, status: 410 }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 1_000, status: 410 }));
     world.offer(lane, 2);
     await world.clock.advance(500);
     const target = world.storage.targetOf(lane.subscriptionId);
@@ -192,9 +192,8 @@ describe('410', () => {
 
 describe('Retry-After of a 429 or 503', () => {
   test.each([429, 503])('holds the whole lane (%i)', async (status) => {
-    const world = new World();
     let isOverloaded = true;
-    const lane = world.addLane(1, () =>
+    const { world, lane } = worldWithLane(() =>
       isOverloaded ? { afterMs: 10, status, retryAfter: '60' } : { afterMs: 10, status: 200 },
     );
     const other = world.addLane(2, succeedsAfter(10));
@@ -217,8 +216,7 @@ describe('Retry-After of a 429 or 503', () => {
     ['while others are in flight', 60],
     ['while nothing else is in flight', 200],
   ])('restarts the lane with one request (%s)', async (_, overloadedAt) => {
-    const world = new World();
-    const lane = world.addLane(1, ({ sequence }, attempt) =>
+    const { world, lane } = worldWithLane(({ sequence }, attempt) =>
       Number(sequence) === overloadedAt && attempt === 1
         ? { afterMs: 10, status: 429, retryAfter: '60' }
         : { afterMs: 10, status: 200 },
@@ -237,8 +235,7 @@ describe('Retry-After of a 429 or 503', () => {
   });
 
   test('is stored, so that the next owner waits as well', async () => {
-    const world = new World();
-    const lane = world.addLane(1, () => ({ afterMs: 10, status: 429, retryAfter: '60' }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 10, status: 429, retryAfter: '60' }));
     world.offer(lane, 20);
     await world.clock.advance(1_000);
     world.takeOver();

@@ -1,6 +1,6 @@
 import { missing } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { hangs, succeedsAfter, type World, worldWithLane } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
 
 /** Stores deliveries that became due one second after the other, the last of them now. */
@@ -10,8 +10,7 @@ function storeBacklog(world: World, lane: LaneId, count: number): void {
 }
 
 test('continues to read a lane with a backlog, and reads it from its start every 30 s', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(100));
+  const { world, lane } = worldWithLane(succeedsAfter(100));
   storeBacklog(world, lane, 10_000);
   world.dispatcher.openLane(lane);
   // At 160 a second.
@@ -27,8 +26,7 @@ test('continues to read a lane with a backlog, and reads it from its start every
 });
 
 test('sends a delivery that the former owner has rescheduled to an earlier time', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(100));
+  const { world, lane } = worldWithLane(succeedsAfter(100));
   storeBacklog(world, lane, 20_000);
   world.dispatcher.openLane(lane);
   await world.clock.advance(10_000);
@@ -39,8 +37,7 @@ test('sends a delivery that the former owner has rescheduled to an earlier time'
 });
 
 test('a lane is read at most ten times a second while nothing is due by the clock of the database', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   storeBacklog(world, lane, 10);
   world.storage.isClockBehind = true;
   world.dispatcher.openLane(lane);
@@ -53,8 +50,7 @@ test('a lane is read at most ten times a second while nothing is due by the cloc
 });
 
 test('a delivery whose lane was reloaded while it was in flight is retried as it is in storage then', async () => {
-  const world = new World();
-  const lane = world.addLane(1, hangs);
+  const { world, lane } = worldWithLane(hangs);
   const [delivery = missing()] = world.offer(lane, 1);
   await world.clock.advance(1_000);
   const body = new TextEncoder().encode('{"erased":true}');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import { type DeliveryId, shardOf } from '../kernel/ids.ts';
 
 describe('a result that storage refuses', () => {
@@ -18,8 +18,7 @@ describe('a result that storage refuses', () => {
   });
 
   test('is not sent again by this process, and the rest of its lane is', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     const [refused] = world.offer(lane, 1);
     world.storage.refuses = ({ delivery }) => delivery === refused;
     await world.clock.advance(60_000);
@@ -35,8 +34,7 @@ describe('a result that storage refuses', () => {
   });
 
   test('is sent again after its shard was away, also by this process', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.storage.refuses = () => true;
     world.offer(lane, 40);
     await world.clock.advance(1_000);
@@ -64,8 +62,7 @@ describe('a result that storage refuses', () => {
   });
 
   test('stops its lane after 16 of them', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     const other = world.addLane(2, succeedsAfter(20));
     world.storage.refuses = ({ delivery }) => delivery.subscriptionId === lane.subscriptionId;
     world.offer(lane, 200);
@@ -132,8 +129,7 @@ describe('while storage is unavailable', () => {
   });
 
   test('reports a stall after a whole lease, starts nothing, and resumes afterwards', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.offer(lane, 1);
     await world.clock.advance(10);
     world.storage.isUnavailable = true;
@@ -249,8 +245,7 @@ describe('a result whose row another transaction locks', () => {
   });
 
   test('counts once, although another one that was locked with it is refused: a later stall is none', async () => {
-    const world = new World({ settleConcurrency: 1 });
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20), { settleConcurrency: 1 });
     const [first, ...others] = world.offer(lane, 3).map(({ deliveryId }) => deliveryId);
     if (first === undefined) throw new Error('No delivery.');
     const locked = new Set([first, ...others]);
@@ -310,8 +305,9 @@ test('writes the state of a lane once per call, and in order', async () => {
 
 test('reports which results were recorded, also late successes, and logs one that matched no row', async () => {
   const recorded: string[] = [];
-  const world = new World({ onRecorded: ({ delivery }) => recorded.push(delivery.deliveryId) });
-  const lane = world.addLane(1, succeedsAfter(100));
+  const { world, lane } = worldWithLane(succeedsAfter(100), {
+    onRecorded: ({ delivery }) => recorded.push(delivery.deliveryId),
+  });
   world.storage.isLate = ({ delivery }) => delivery.deliveryId === '2';
   world.offer(lane, 2);
   await world.clock.advance(1_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { subscriptionId } from '../../test/dispatch/ids.ts';
-import { fails, type ReceiverResponse, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { fails, type ReceiverResponse, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
 import { type LaneState, cleanLaneState } from './lane-state.ts';
 
@@ -17,8 +17,7 @@ const storedState = (world: World): LaneState | undefined => world.storage.targe
 
 describe('the stored state of a receiver', () => {
   test('has no failure after a handover with a failure in flight and 104 successes', async () => {
-    const world = new World();
-    const lane = world.addLane(1, respondsWith(failedOnce));
+    const { world, lane } = worldWithLane(respondsWith(failedOnce));
     world.offer(lane, 1);
     await world.clock.advance(200);
     world.handOver();
@@ -30,8 +29,7 @@ describe('the stored state of a receiver', () => {
   });
 
   test('is corrected after the next result when another worker has written it', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.offer(lane, 1);
     await world.clock.advance(1_000);
     world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 1, failingSinceMs: world.clock.nowMs() });
@@ -44,8 +42,7 @@ describe('the stored state of a receiver', () => {
   });
 
   test('is written with the next result when a result that contained it was refused', async () => {
-    const world = new World();
-    const lane = world.addLane(1, respondsWith(failedOnce));
+    const { world, lane } = worldWithLane(respondsWith(failedOnce));
     world.offer(lane, 1);
     await world.clock.advance(1_000);
     expect(storedState(world)).toMatchObject({ consecutiveFailures: 1 });
@@ -59,8 +56,7 @@ describe('the stored state of a receiver', () => {
   });
 
   test('is written with the next result when a result that contained it was stale', async () => {
-    const world = new World();
-    const lane = world.addLane(1, respondsWith({ ...failedOnce, afterMs: 20 }));
+    const { world, lane } = worldWithLane(respondsWith({ ...failedOnce, afterMs: 20 }));
     world.offer(lane, 1);
     await world.clock.advance(1_000);
     const stale = world.offer(lane, 1).map((delivery) => ({ ...delivery, attempts: 1, dueAtMs: Infinity }));
@@ -82,8 +78,7 @@ describe('the stored state of a receiver', () => {
   });
 
   test('is not changed by a result of an earlier URL', async () => {
-    const world = new World();
-    const lane = world.addLane(1, respondsWith(ok, failedOnce, { afterMs: 800, status: 500 }));
+    const { world, lane } = worldWithLane(respondsWith(ok, failedOnce, { afterMs: 800, status: 500 }));
     world.offer(lane, 2);
     await world.clock.advance(100);
     const target = world.storage.targetOf(lane.subscriptionId);
@@ -96,8 +91,7 @@ describe('the stored state of a receiver', () => {
   });
 
   test('is written while the breaker is open, once per result', async () => {
-    const world = new World();
-    const lane = world.addLane(1, fails);
+    const { world, lane } = worldWithLane(fails);
     world.offer(lane, 100);
     await world.clock.advance(10_000);
     expect(storedState(world)?.consecutiveFailures).toBe(world.sentTo(lane).length);
@@ -106,8 +100,7 @@ describe('the stored state of a receiver', () => {
 });
 
 async function openBreaker(): Promise<{ world: World; lane: LaneId; sent: number }> {
-  const world = new World();
-  const lane = world.addLane(1, fails);
+  const { world, lane } = worldWithLane(fails);
   world.offer(lane, 10);
   // Probes follow after 5, 10, 20, 40, 80, 160 and 300 s.
   await world.clock.advance(400_000);
@@ -144,8 +137,7 @@ describe('while the breaker is open', () => {
 });
 
 test('two quiet weeks after 15 failed attempts are not failures: the next failed attempt does not pause', async () => {
-  const world = new World();
-  const lane = world.addLane(1, fails);
+  const { world, lane } = worldWithLane(fails);
   world.offer(lane, 1);
   await world.clock.advance(14 * dayMs);
   expect(world.storage.failed.size).toBe(1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fails, hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { fails, hangs, type Receiver, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import { cleanLaneState } from './lane-state.ts';
 
 /** A worker process that dies as soon as it sends one of these deliveries, and is taken over. */
@@ -58,8 +58,7 @@ describe('after an expired lease', () => {
   );
 
   test('a claim is counted again after a request without a result', async () => {
-    const world = new World();
-    const lane = world.addLane(1, hangs);
+    const { world, lane } = worldWithLane(hangs);
     world.store(lane, 1);
     for (const claims of [1, 2]) {
       world.takeOver();
@@ -69,8 +68,7 @@ describe('after an expired lease', () => {
   });
 
   test('no claim is counted without an expired lease', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.store(lane, 100);
     world.dispatcher.openLane(lane);
     world.offer(lane, 100);
@@ -163,8 +161,7 @@ describe('deliveries with three claims', () => {
   });
 
   test('of a lane with an open breaker are sent one at a time', async () => {
-    const world = new World();
-    const lane = world.addLane(1, () => ({ afterMs: 100, status: 500 }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 100, status: 500 }));
     world.offer(lane, 20);
     await world.clock.advance(4_000);
     expect(world.eventsOf('breaker-opened')).toHaveLength(1);
@@ -209,9 +206,8 @@ const outages: [string, Receiver, number][] = [1, 2, 5, 10].flatMap((others) => 
 test.each(outages)(
   'a delivery with three claims whose receiver %s is sent after the outage (%#)',
   async (_, down, others) => {
-    const world = new World();
     let isDown = true;
-    const lane = world.addLane(1, (delivery, attempt) =>
+    const { world, lane } = worldWithLane((delivery, attempt) =>
       isDown ? down(delivery, attempt) : { afterMs: 20, status: 200 },
     );
     const nowMs = world.clock.nowMs();
@@ -294,8 +290,7 @@ describe('isolated runs', () => {
   });
 
   test('wait for the breaker and Retry-After of their lane without delaying other lanes', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     const target = world.storage.targetOf(lane.subscriptionId);
     const holdUntilMs = world.clock.nowMs() + 60_000;
     if (target !== null) world.storage.setTarget({ ...target, state: { ...target.state, holdUntilMs } });

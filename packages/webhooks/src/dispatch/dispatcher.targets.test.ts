@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
 
 const offerEvery = (world: World, lane: LaneId, everyMs: number): void => {
@@ -24,8 +24,7 @@ function endRotation(world: World, lane: LaneId): void {
 
 describe('a target', () => {
   test('is read again within 5 s when the notification of a change is lost, without delaying deliveries', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(10_050);
     changeUrl(world, lane, 'https://other.example/');
@@ -39,8 +38,7 @@ describe('a target', () => {
   });
 
   test('is read before the next request after a notification of a change', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(1_050);
     changeUrl(world, lane, 'https://other.example/');
@@ -51,8 +49,7 @@ describe('a target', () => {
   });
 
   test('is read again at the end of a rotation, without a notification', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(950);
     startRotation(world, lane, world.clock.nowMs() + 2_050);
@@ -73,8 +70,7 @@ describe('a target', () => {
   });
 
   test('is not read in a loop while the database does not see the end of a rotation', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(50);
     startRotation(world, lane, world.clock.nowMs() + 950);
@@ -85,8 +81,7 @@ describe('a target', () => {
   });
 
   test('is not used for longer than 5 s while storage is unavailable', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(1_000);
     world.storage.isUnavailable = true;
@@ -95,8 +90,7 @@ describe('a target', () => {
   });
 
   test('stays the same object until it changes', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(5_000);
     const stored = world.storage.targetOf(lane.subscriptionId);
@@ -106,8 +100,7 @@ describe('a target', () => {
   });
 
   test('is read while the deliveries are written, and not again after it', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.dispatcher.expect([lane]);
     await world.clock.advance(100);
     world.offer(lane, 1);
@@ -133,8 +126,7 @@ describe('a target', () => {
 });
 
 test('a paused or deleted subscription receives nothing after 5 s, and keeps its deliveries', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   offerEvery(world, lane, 100);
   await world.clock.advance(1_000);
   world.storage.pause(lane.subscriptionId);
@@ -145,8 +137,7 @@ test('a paused or deleted subscription receives nothing after 5 s, and keeps its
 });
 
 test('a secret that cannot be decrypted postpones the lane with an alarm, and costs no attempt', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   const target = world.storage.targetOf(lane.subscriptionId);
   if (target !== null) world.storage.setTarget({ ...target, secret: null });
   world.offer(lane, 5);
@@ -162,8 +153,7 @@ test('a secret that cannot be decrypted postpones the lane with an alarm, and co
 });
 
 test('a notification of a change ends the wait for an unreadable secret', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   const target = world.storage.targetOf(lane.subscriptionId);
   if (target !== null) world.storage.setTarget({ ...target, secret: null });
   world.offer(lane, 5);
@@ -175,8 +165,7 @@ test('a notification of a change ends the wait for an unreadable secret', async 
 });
 
 test('a target is not used for longer than a third of the lease, so that no takeover happens meanwhile', async () => {
-  const world = new World({ leaseMs: 3_000 });
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20), { leaseMs: 3_000 });
   offerEvery(world, lane, 100);
   await world.clock.advance(1_900);
   world.storage.isUnavailable = true;
@@ -186,8 +175,7 @@ test('a target is not used for longer than a third of the lease, so that no take
 });
 
 test('a worker that was declared dead, as while it was stopped, sends nothing once its targets are 5 s old', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   offerEvery(world, lane, 100);
   await world.clock.advance(1_000);
   world.storage.owner += 1;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { fails, hangs, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { fails, hangs, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 
 describe('offer', () => {
   test('delivers new deliveries without reading them from storage', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.offer(lane, 3);
     await world.clock.advance(1_000);
     expect(world.storage.delivered.size).toBe(3);
@@ -13,8 +12,7 @@ describe('offer', () => {
   });
 
   test('ignores a delivery that a refill has already returned', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     const deliveries = world.store(lane, 3);
     world.dispatcher.openLane(lane);
     await world.clock.advance(10);
@@ -24,8 +22,7 @@ describe('offer', () => {
   });
 
   test('leaves new deliveries in storage while the lane has a backlog there', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.store(lane, 1_000);
     world.dispatcher.openLane(lane);
     await world.clock.advance(100);
@@ -37,8 +34,7 @@ describe('offer', () => {
   });
 
   test('finds a delivery that was committed while a refill was in flight', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.storage.callMs = 10;
     world.store(lane, 1);
     world.dispatcher.openLane(lane);
@@ -67,8 +63,7 @@ test('a delivery that is offered during a refill is not sent twice', async () =>
 
 describe('order', () => {
   test('starts the deliveries of a lane in the order of their sequence while all succeed', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     const backlog = world.store(lane, 1_000);
     world.dispatcher.openLane(lane);
     await world.clock.advance(500);
@@ -80,8 +75,7 @@ describe('order', () => {
   });
 
   test('starts a retry after the deliveries that were due before it', async () => {
-    const world = new World();
-    const lane = world.addLane(1, ({ sequence }, attempt) => ({
+    const { world, lane } = worldWithLane(({ sequence }, attempt) => ({
       afterMs: 1_000,
       status: sequence === '1' && attempt === 1 ? 500 : 200,
     }));
@@ -91,8 +85,7 @@ describe('order', () => {
   });
 
   test('keeps retries in memory, without reading them again', async () => {
-    const world = new World();
-    const lane = world.addLane(1, (_, attempt) => ({ afterMs: 10, status: attempt < 4 ? 500 : 200 }));
+    const { world, lane } = worldWithLane((_, attempt) => ({ afterMs: 10, status: attempt < 4 ? 500 : 200 }));
     world.offer(lane, 1);
     await world.clock.advance(600_000);
     expect(world.storage.delivered.size).toBe(1);
@@ -102,8 +95,7 @@ describe('order', () => {
 
 describe('openLane', () => {
   test('waits for a delivery that is due later', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { world, lane } = worldWithLane(succeedsAfter(20));
     world.store(lane, 1, { dueAtMs: world.clock.nowMs() + 3_600_000 });
     world.dispatcher.openLane(lane);
     await world.clock.advance(3_599_000);
@@ -113,8 +105,7 @@ describe('openLane', () => {
   });
 
   test('skips deliveries that are in flight or unsettled', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(1_000));
+    const { world, lane } = worldWithLane(succeedsAfter(1_000));
     world.offer(lane, 5);
     await world.clock.advance(500);
     world.dispatcher.openLane(lane);
@@ -141,8 +132,7 @@ describe('closeLane and closeShard', () => {
   });
 
   test('do not resend deliveries in flight when the lane is opened again', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(1_000));
+    const { world, lane } = worldWithLane(succeedsAfter(1_000));
     world.offer(lane, 3);
     await world.clock.advance(500);
     world.dispatcher.closeLane(lane.subscriptionId);
@@ -155,8 +145,7 @@ describe('closeLane and closeShard', () => {
 
 describe('drain', () => {
   test('stops sending and resolves once every result is recorded', async () => {
-    const world = new World();
-    const lane = world.addLane(1, succeedsAfter(1_000));
+    const { world, lane } = worldWithLane(succeedsAfter(1_000));
     world.offer(lane, 10);
     await world.clock.advance(100);
     let isDrained = false;
@@ -220,8 +209,7 @@ test.each([
 );
 
 test('new deliveries are sent at once if the clock of the database is ahead of what the worker knows of it', async () => {
-  const world = new World();
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { world, lane } = worldWithLane(succeedsAfter(20));
   world.offer(lane, 1);
   await world.clock.advance(1_000);
   const offeredAtMs = world.clock.elapsedMs;
@@ -256,8 +244,7 @@ describe('a clock that steps back by ten seconds', () => {
   });
 
   test('writes states in database time', async () => {
-    const world = new World();
-    const lane = world.addLane(1, () => ({ afterMs: 10, status: 429, retryAfter: '60' }));
+    const { world, lane } = worldWithLane(() => ({ afterMs: 10, status: 429, retryAfter: '60' }));
     world.clock.step(-10_000);
     world.offer(lane, 1);
     await world.clock.advance(1_000);

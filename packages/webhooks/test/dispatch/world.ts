@@ -208,6 +208,15 @@ export class World {
   }
 }
 
+/** A world with one subscription. */
+export function worldWithLane(
+  receiver: Receiver,
+  options: Partial<DispatcherOptions> = {},
+): { world: World; lane: LaneId } {
+  const world = new World(options);
+  return { world, lane: world.addLane(1, receiver) };
+}
+
 const body = new TextEncoder().encode('{}');
 
 function targetFor(id: LaneId): LaneTarget {

@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '@deedwire/store';
 import { describe, expect, test } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
-import { shardOf } from '../../src/kernel/ids.ts';
-import { fails, hangs, succeedsAfter } from '../dispatch/world.ts';
+import { type LaneId, shardOf } from '../../src/kernel/ids.ts';
+import { fails, hangs, type Receiver, succeedsAfter, type World } from '../dispatch/world.ts';
 import { ReplayWorld } from './replay-world.ts';
 
 /** The 99th percentile of the times that live deliveries from `sinceMs` on waited for their requests. */
@@ -15,20 +15,23 @@ function liveWaitP99({ sent, clock }: ReplayWorld['world'], sinceMs: number): nu
   return waits[Math.floor(waits.length * 0.99)] ?? Infinity;
 }
 
-test('sends everything once and in order, and ends', async () => {
+function replaysOfLane(receiver: Receiver): { replays: ReplayWorld; world: World; lane: LaneId } {
   const replays = new ReplayWorld();
-  const lane = replays.world.addLane(1, succeedsAfter(20));
+  const { world } = replays;
+  return { replays, world, lane: world.addLane(1, receiver) };
+}
+
+test('sends everything once and in order, and ends', async () => {
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
   const replay = replays.replay(lane, 1_000);
-  await replays.world.clock.advance(30_000);
+  await world.clock.advance(30_000);
   expect(replays.sentOf(replay)).toEqual(replay.deliveries.map(({ deliveryId }) => deliveryId));
   expect(replays.events).toEqual([{ kind: 'replay-completed', replay: replay.replay.id }]);
-  expect(replays.world.storage.pending()).toEqual([]);
+  expect(world.storage.pending()).toEqual([]);
 });
 
 test('starts after a takeover whose only pending delivery is not due for hours', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
   world.store(lane, 1, { attempts: 7, dueAtMs: world.clock.nowMs() + 10 * 3_600_000 });
   world.dispatcher.openLanes([{ ...lane, mayBeMarked: false }], true);
   await world.clock.advance(1_000);
@@ -38,10 +41,9 @@ test('starts after a takeover whose only pending delivery is not due for hours',
 });
 
 test('one statement queues as many deliveries as one call has settled, and looks at those of its lane once', async () => {
-  const replays = new ReplayWorld();
-  const lane = replays.world.addLane(1, succeedsAfter(20));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
   const replay = replays.replay(lane, 800);
-  await replays.world.clock.advance(30_000);
+  await world.clock.advance(30_000);
   expect(replays.sentOf(replay)).toHaveLength(800);
   expect(replays.feeds).toBeLessThan(1.2 * (800 / 8));
   // Once before each step, once after it to find that it has left no room, and at some ticks.
@@ -49,9 +51,7 @@ test('one statement queues as many deliveries as one call has settled, and looks
 });
 
 test.each([20, 100, 400])('reaches 0.4 of the rate of an idle lane with a receiver of %i ms', async (afterMs) => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, succeedsAfter(afterMs));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(afterMs));
   const count = (8 / afterMs) * 10_000;
   world.offer(lane, count);
   await world.clock.advance(60_000);
@@ -67,28 +67,23 @@ test.each([20, 100, 400])('reaches 0.4 of the rate of an idle lane with a receiv
 });
 
 test('counts the attempts on, and the schedule of retries from the start', async () => {
-  const replays = new ReplayWorld();
-  const lane = replays.world.addLane(1, fails);
+  const { replays, world, lane } = replaysOfLane(fails);
   replays.replay(lane, 1);
-  await replays.world.clock.advance(7_000);
-  expect(replays.world.sent.map(({ attempt }) => attempt)).toEqual([16, 17]);
-  const [first, second] = replays.world.sent;
+  await world.clock.advance(7_000);
+  expect(world.sent.map(({ attempt }) => attempt)).toEqual([16, 17]);
+  const [first, second] = world.sent;
   expect((second?.startedAtMs ?? 0) - (first?.startedAtMs ?? 0)).toBeLessThan(6_100);
   // It has nothing left to queue, and would look for replays 70,000 times.
   await replays.feeder.stop();
-  await replays.world.clock.advance(4 * 24 * 3_600_000);
-  expect(replays.world.sent.map(({ attempt }) => attempt)).toEqual(
-    Array.from({ length: 15 }, (_, index) => index + 16),
-  );
-  expect(replays.world.storage.failed.size).toBe(1);
+  await world.clock.advance(4 * 24 * 3_600_000);
+  expect(world.sent.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 15 }, (_, index) => index + 16));
+  expect(world.storage.failed.size).toBe(1);
 });
 
 describe('behind live deliveries', () => {
   // 20 per second need 1 to 8 of the 16 requests of the lane.
   test.each([20, 100, 400])('a receiver of %i ms delays them by less than a request', async (afterMs) => {
-    const replays = new ReplayWorld();
-    const { world } = replays;
-    const lane = world.addLane(1, succeedsAfter(afterMs));
+    const { replays, world, lane } = replaysOfLane(succeedsAfter(afterMs));
     // Opens the window of the lane.
     world.offer(lane, 64);
     await world.clock.advance(20_000);
@@ -105,9 +100,7 @@ describe('behind live deliveries', () => {
   });
 
   test('at most 8 replayed deliveries are in flight or unsettled, and 4 of 16 requests stay free', async () => {
-    const replays = new ReplayWorld();
-    const { world } = replays;
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
     world.offer(lane, 64);
     await world.clock.advance(1_000);
     world.receivers.set(lane.subscriptionId, succeedsAfter(3_000));
@@ -126,9 +119,7 @@ describe('behind live deliveries', () => {
   });
 
   test('no more than 8 are queued although the clock of the database is ahead of what the worker knows of it', async () => {
-    const replays = new ReplayWorld();
-    const { world } = replays;
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
     // Opens the window of the lane.
     world.offer(lane, 64);
     await world.clock.advance(1_000);
@@ -156,9 +147,7 @@ describe('behind live deliveries', () => {
   });
 
   test('does not delay another account', async () => {
-    const replays = new ReplayWorld();
-    const { world } = replays;
-    const lane = world.addLane(1, hangs);
+    const { replays, world, lane } = replaysOfLane(hangs);
     const other = world.addLane(2, succeedsAfter(20));
     replays.replay(lane, 100);
     await world.clock.advance(1_000);
@@ -169,9 +158,7 @@ describe('behind live deliveries', () => {
 });
 
 test('an idle lane whose subscription has changed reads its target for the replay', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
   world.offer(lane, 1);
   await world.clock.advance(1_000);
   world.dispatcher.rereadTarget(lane.subscriptionId);
@@ -181,18 +168,15 @@ test('an idle lane whose subscription has changed reads its target for the repla
 });
 
 test('queues no more than the rate allows', async () => {
-  const replays = new ReplayWorld();
-  const lane = replays.world.addLane(1, succeedsAfter(5));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(5));
   const replay = replays.replay(lane, 1_000, 10);
-  await replays.world.clock.advance(10_000);
+  await world.clock.advance(10_000);
   expect(replays.sentOf(replay).length).toBeGreaterThanOrEqual(95);
   expect(replays.sentOf(replay).length).toBeLessThanOrEqual(110);
 });
 
 test('a receiver that fails stops the replay by its breaker, and one that recovers lets it go on', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, fails);
+  const { replays, world, lane } = replaysOfLane(fails);
   const replay = replays.replay(lane, 1_000);
   await world.clock.advance(60_000);
   const queued = replay.done;
@@ -203,9 +187,10 @@ test('a receiver that fails stops the replay by its breaker, and one that recove
 });
 
 test('deliveries that fail and wait for their retry do not hold up the others', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, ({ sequence }) => ({ afterMs: 5, status: Number(sequence) % 3 === 0 ? 500 : 200 }));
+  const { replays, world, lane } = replaysOfLane(({ sequence }) => ({
+    afterMs: 5,
+    status: Number(sequence) % 3 === 0 ? 500 : 200,
+  }));
   const replay = replays.replay(lane, 300);
   await world.clock.advance(20_000);
   expect(new Set(replays.sentOf(replay)).size).toBe(300);
@@ -213,18 +198,14 @@ test('deliveries that fail and wait for their retry do not hold up the others', 
 });
 
 test('a Retry-After holds the replay back', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, () => ({ afterMs: 5, status: 429, retryAfter: '600' }));
+  const { replays, world, lane } = replaysOfLane(() => ({ afterMs: 5, status: 429, retryAfter: '600' }));
   const replay = replays.replay(lane, 100);
   await world.clock.advance(500_000);
   expect(replays.sentOf(replay).length).toBeLessThanOrEqual(8);
 });
 
 test('a cancelled replay stops, and what it has queued is sent', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
   const replay = replays.replay(lane, 1_000);
   await world.clock.advance(1_000);
   replay.isOpen = false;
@@ -248,9 +229,7 @@ test('replays of many subscriptions take turns', async () => {
 
 describe('a statement that queued deliveries', () => {
   test('and whose result is lost leads to a read of the lane', async () => {
-    const replays = new ReplayWorld();
-    const { world } = replays;
-    const lane = world.addLane(1, succeedsAfter(20));
+    const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
     let lost = 0;
     replays.afterFeed = () => {
       lost += 1;
@@ -280,9 +259,7 @@ describe('a statement that queued deliveries', () => {
 });
 
 test('a worker that was declared dead feeds nothing more', async () => {
-  const replays = new ReplayWorld();
-  const { world } = replays;
-  const lane = world.addLane(1, succeedsAfter(20));
+  const { replays, world, lane } = replaysOfLane(succeedsAfter(20));
   const replay = replays.replay(lane, 1_000);
   await world.clock.advance(1_000);
   const { reads } = replays;
