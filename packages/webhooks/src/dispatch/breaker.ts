@@ -8,7 +8,7 @@ const firstOpenMs = 5_000;
 const openMaxMs = 5 * 60 * 1_000;
 
 /** A subscription is paused after a series of failures of this length. */
-export const failingMaxMs = 96 * 60 * 60 * 1_000;
+const failingMaxMs = 96 * 60 * 60 * 1_000;
 
 /** Failures that are further apart are not one series. The longest delay of a retry is 14.4 h. */
 const failureGapMaxMs = 15 * 60 * 60 * 1_000;

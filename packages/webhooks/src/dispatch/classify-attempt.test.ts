@@ -62,6 +62,11 @@ test.each<[string, AttemptResult, number, Expected]>([
   expect(classified).toEqual(expected);
 });
 
+test('jitter adds up to 20 % to the delay of a retry', () => {
+  const { next } = classifyAttempt(responds(500), 1, now.getTime(), () => 0.999_999);
+  expect(next).toEqual({ kind: 'retry', delayMs: 6_000 });
+});
+
 const noResponse = (error: AttemptResult['error']): AttemptResult => ({ ...responds(0), responseStatus: null, error });
 
 test.each<[string, AttemptResult, boolean]>([

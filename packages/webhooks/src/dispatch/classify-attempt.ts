@@ -115,7 +115,7 @@ export const attemptsMax = 15;
  * @param retryAfterMs the delay that the receiver asked for; 0 if it did not
  * @param random from 0 (inclusive) to 1 (exclusive)
  */
-export function retryDelayMs(attempt: number, retryAfterMs: number, random: number): number {
+function retryDelayMs(attempt: number, retryAfterMs: number, random: number): number {
   const ownMs = Math.min(firstDelayMs * factor ** (attempt - 1), retryDelayMaxMs);
   const delayMs = Math.min(Math.max(ownMs, retryAfterMs), retryDelayMaxMs);
   return Math.ceil(delayMs * (1 + jitterShare * random));
