@@ -6,6 +6,7 @@ import { createWebhookEngine } from '../src/engine.ts';
 import type { EngineEvent } from '../src/events.ts';
 import { shardOf } from '../src/kernel/ids.ts';
 import { createMigratedDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
+import { setTimer } from './support/set-timer.ts';
 
 const acquired = Promise.withResolvers<void>();
 const alarms: EngineEvent[] = [];
@@ -29,13 +30,7 @@ const engine = createWebhookEngine({
   renewalStore: workerStore,
   directUrl,
   name: 'test',
-  clock: {
-    nowMs: () => Date.now(),
-    setTimer(callback, delayMs) {
-      const timer = setTimeout(callback, delayMs);
-      return () => clearTimeout(timer);
-    },
-  },
+  clock: { nowMs: () => Date.now(), setTimer },
   random: Math.random,
   renderer: { knowsType: () => true, knows: () => true, render: () => Buffer.from('{}') },
   send: () => Promise.reject(new Error('No delivery is expected.')),

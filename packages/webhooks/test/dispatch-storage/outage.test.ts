@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
 import type { DispatchStorage, Settlement, SettleResults } from '../../src/dispatch/storage.ts';
 import type { DeliveryId } from '../../src/kernel/ids.ts';
+import { setTimer } from '../support/set-timer.ts';
 import { createWorkerStore, failure, finalFailure, holdAttempts, StorageWorld, success } from './support.ts';
 
 const stores: Store[] = [];
@@ -53,12 +54,7 @@ function settleInBatches(storage: DispatchStorage): Outcomes {
     refused: [],
     locked: [],
     calls: new BatchedCalls<Settlement, SettleResults>({
-      clock: {
-        setTimer(callback, delayMs) {
-          const timer = setTimeout(callback, delayMs);
-          return () => clearTimeout(timer);
-        },
-      },
+      clock: { setTimer },
       collectMs: 1,
       itemsMax: 1_000,
       call: (batch) => storage.settle(batch),

@@ -7,11 +7,7 @@ import { ExchangeEraser } from '../../src/exchanges/exchange-eraser.ts';
 import { type SubscriptionId, type LaneId, shardOf } from '../../src/kernel/ids.ts';
 import { BacklogRemover } from '../../src/subscriptions/backlog-remover.ts';
 import { failure, StorageWorld } from '../dispatch-storage/support.ts';
-
-const setTimer = (callback: () => void, delayMs: number): (() => void) => {
-  const timer = setTimeout(callback, delayMs);
-  return () => clearTimeout(timer);
-};
+import { setTimer } from '../support/set-timer.ts';
 
 let remover: BacklogRemover;
 let events: BacklogEvent[];

@@ -10,13 +10,9 @@ import { type AcquiredShard, type InFlightDelivery, workersChanged } from '../..
 import { Workers } from '../../src/workers/workers.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
+import { setTimer } from '../support/set-timer.ts';
 
 const hourMs = 3_600_000;
-
-const setTimer = (callback: () => void, delayMs: number): (() => void) => {
-  const timer = setTimeout(callback, delayMs);
-  return () => clearTimeout(timer);
-};
 
 let members: Member[] = [];
 

@@ -4,6 +4,7 @@ import { createStore } from '@deedwire/store';
 import { FanOut } from '../../../src/fan-out/fan-out.ts';
 import type { WorkerId } from '../../../src/fence/fence.ts';
 import { shardCount } from '../../../src/kernel/ids.ts';
+import { setTimer } from '../../support/set-timer.ts';
 
 /** `hot` is the account with the backlog. Its deliveries leave the process at `perSecond`; null: at once. */
 export interface FanOutProcessOptions {
@@ -41,12 +42,7 @@ const store = createStore({
 const startedAtMs = performance.now();
 const fanOut = new FanOut({
   store,
-  clock: {
-    setTimer(callback, delayMs) {
-      const timer = setTimeout(callback, delayMs);
-      return () => clearTimeout(timer);
-    },
-  },
+  clock: { setTimer },
   workerId: () => workerId,
   render: {
     knowsType: () => true,
