@@ -1,6 +1,5 @@
 import { type Database, StoreUnavailableError } from '@deedwire/store';
-import { connect } from '@deedwire/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import {
   countBlocked,
   selectBlocked,
@@ -9,13 +8,9 @@ import {
 } from '../../src/fan-out/sql/blocked-queue.ts';
 import { readAccounts, readQueue } from '../../src/fan-out/sql/queue.ts';
 import { type Shard, shardOf } from '../../src/kernel/ids.ts';
-import { appendSubscriptionChange } from '../../src/outbox/outbox.ts';
-import { explain } from '../dispatch-storage/explain.ts';
 import { holdQueue, type SeededAccount, seedAccount } from '../support/seed.ts';
-import { closeAfterTest, FanOutWorld, laterRenderer } from './fan-out-world.ts';
+import { type FanOutWorld, laterRenderer, test, waits } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';
-
-const waits = { timeout: 100_000, interval: 10 };
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
@@ -37,8 +32,7 @@ async function seedBlocked(world: FanOutWorld, count: number): Promise<SeededAcc
   return account;
 }
 
-test('blocked events that arrive gradually cost no further reads of the queue', async () => {
-  const world = await FanOutWorld.create();
+test('blocked events that arrive gradually cost no further reads of the queue', async ({ world }) => {
   const [account, other] = [await seedAccount(world.store), await seedAccount(world.store)];
   await world.subscribe(account, 'any', 'unknown.type');
   await world.subscribe(other, '2026-11-01');
@@ -68,12 +62,9 @@ test('blocked events that arrive gradually cost no further reads of the queue', 
   expect(reads).toEqual({ queue: before.queue + 1, events: before.events + 1 });
 });
 
-test('a build that knows the type delivers blocked events in order, in several rounds', async () => {
-  const world = await FanOutWorld.create();
+test('a build that knows the type delivers blocked events in order, in several rounds', async ({ world }) => {
   const account = await seedBlocked(world, 300);
-  const other = await seedAccount(world.store);
-  await world.subscribe(other, '2026-11-01');
-  await world.addEvents(other, 3);
+  const other = await world.subscribed(3);
   world.start({ render: laterRenderer, limits: { unblockedTogether: 40, bulkDeliveries: 50 } });
   await vi.waitFor(() => expect(numbersOf(world, other)).toEqual(upTo(3)), waits);
   await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(300)), waits);
@@ -83,8 +74,7 @@ test('a build that knows the type delivers blocked events in order, in several r
   );
 });
 
-test('entries are read again after an unblocking of unknown outcome', async () => {
-  const world = await FanOutWorld.create();
+test('entries are read again after an unblocking of unknown outcome', async ({ world }) => {
   const account = await seedBlocked(world, 30);
   let calls = 0;
   const store = interceptStore(world.workerStore, {
@@ -101,8 +91,9 @@ test('entries are read again after an unblocking of unknown outcome', async () =
   expect(calls).toBeGreaterThan(2);
 });
 
-test('a shard is released after the unblocking in progress has ended, and its next owner delivers the entries', async () => {
-  const world = await FanOutWorld.create();
+test('a shard is released after the unblocking in progress has ended, and its next owner delivers the entries', async ({
+  world,
+}) => {
   const account = await seedBlocked(world, 3);
   const [unblocking, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const store = interceptStore(world.workerStore, {
@@ -127,42 +118,7 @@ test('a shard is released after the unblocking in progress has ended, and its ne
   await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(3)), waits);
 });
 
-test('an unknown version waits for its subscription only, and is delivered when it pins a known one', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  const unknown = await world.subscribe(account, 'unknown');
-  const known = await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 3);
-  world.start();
-  await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
-  expect(new Set(world.offered.map(({ subscriptionId }) => subscriptionId))).toEqual(new Set([known]));
-  const blocked = await world.rows(
-    'select subscription_id as id, blocked_on from webhook_event_queue where event_id is not null',
-  );
-  expect(blocked).toEqual(upTo(3).map(() => ({ id: unknown, blocked_on: 'referral.created' })));
-  expect(world.ofKind('entries-blocked')).toHaveLength(1);
-
-  await world.rows(`update webhook_subscription_event_type set event_version = '2026-11-01'`);
-  await world.store.transaction((transaction) =>
-    appendSubscriptionChange(transaction, {
-      accountId: account.id,
-      interfaceName: account.interfaceName,
-      subscriptionId: unknown,
-    }),
-  );
-  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
-  // Another round stored the payloads, so the lane is read instead of being offered the deliveries.
-  await vi.waitFor(() => expect(world.uncertain.map(({ subscriptionId }) => subscriptionId)).toContain(unknown), waits);
-  const rows = await world.rows<{ number: number }>(
-    `select (e.snapshot ->> 'number')::int as number from webhook_pending_delivery p join webhook_event e on e.id = p.event_id
-     where p.subscription_id = $1 order by p.sequence`,
-    [unknown],
-  );
-  expect(rows.map(({ number }) => number)).toEqual([1, 2, 3]);
-});
-
-test('an unknown type is blocked while a subscription pins it, and delays no other event', async () => {
-  const world = await FanOutWorld.create();
+test('an unknown type is blocked while a subscription pins it, and delays no other event', async ({ world }) => {
   const account = await seedAccount(world.store);
   await world.subscribe(account, 'any', 'unknown.type');
   const known = await world.subscribe(account, '2026-11-01');
@@ -187,10 +143,6 @@ async function fillQueue(world: FanOutWorld, columns: { subscriptionId: string; 
      from webhook_event, generate_series(1, 20000) number`,
     [columns.subscriptionId, columns.blockedOn],
   );
-  const connection = await connect(world.databaseUrl);
-  closeAfterTest(() => connection.close());
-  return (run: (database: Database) => Promise<unknown>, planning: 'generic' | 'custom') =>
-    explain(connection, run, planning);
 }
 
 /** After a rollback, its workers read the queue beside blocked entries. */
@@ -212,11 +164,10 @@ const readQueueOfLastRelease = (shard: Shard) => (database: Database) =>
     [`{${shard}}`, '{0}', 5_000],
   );
 
-test.each(['generic', 'custom'] as const)('statements visit no other blocked entries (%s plan)', async (planning) => {
-  const world = await FanOutWorld.create();
+test('statements visit no other blocked entries', async ({ world }) => {
   const account = await seedBlocked(world, 1);
   const subscriptionId = await world.subscribe(account, 'unknown');
-  const costOf = await fillQueue(world, { subscriptionId, blockedOn: 'unknown.type' });
+  await fillQueue(world, { subscriptionId, blockedOn: 'unknown.type' });
   await world.addEvents(account, 1);
 
   const shard = shardOf(account.id);
@@ -225,56 +176,49 @@ test.each(['generic', 'custom'] as const)('statements visit no other blocked ent
     (database: Database) => readAccounts(database, [{ id: account.id, shard, after: 0, entriesMax: 100 }]),
     readQueueOfLastRelease(shard),
   ]) {
-    const queue = await costOf(run, planning);
+    const queue = await world.explain(run);
     expect(queue.rowsMax).toBeLessThanOrEqual(3);
     expect(queue.removedMax).toBe(0);
     expect(queue.buffers).toBeLessThan(20);
   }
-  const groups = await costOf((database) => selectBlockedGroups(database, shard, null, null, 100), planning);
+  const groups = await world.explain((database) => selectBlockedGroups(database, shard, null, null, 100));
   expect(groups.rowsMax).toBeLessThan(10);
   expect(groups.removedMax).toBe(0);
   const group = { accountId: account.id, blockedOn: 'unknown.type', subscriptionId: null };
   const bySubscription = [group, { ...group, subscriptionId }];
-  const selection = await costOf(
-    (database) => selectBlocked(database, shard, account.id, bySubscription, 100, 100),
-    planning,
+  const selection = await world.explain((database) =>
+    selectBlocked(database, shard, account.id, bySubscription, 100, 100),
   );
   expect(selection.rowsMax).toBeLessThanOrEqual(200);
   expect(selection.removedMax).toBe(0);
   const positions = await selectBlocked(world.workerStore, shard, account.id, bySubscription, 0, 100);
   expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   expect(positions).toHaveLength(100);
-  const unblocking = await costOf((database) => unblockEntries(database, world.workerId, shard, positions), planning);
+  const unblocking = await world.explain((database) => unblockEntries(database, world.workerId, shard, positions));
   expect(unblocking.rowsMax).toBeLessThanOrEqual(100);
   expect(unblocking.removedMax).toBe(0);
 });
 
-test.each(['generic', 'custom'] as const)(
-  'statements visit no entries that are not blocked (%s plan)',
-  async (planning) => {
-    const world = await FanOutWorld.create();
-    const account = await seedBlocked(world, 1);
-    const subscriptionId = await world.subscribe(account, 'unknown');
-    const costOf = await fillQueue(world, { subscriptionId, blockedOn: null });
-    const shard = shardOf(account.id);
-    const group = { accountId: account.id, blockedOn: 'unknown.type', subscriptionId: null };
-    for (const run of [
-      (database: Database) => countBlocked(database, [shard], 1_000),
-      (database: Database) => selectBlockedGroups(database, shard, null, null, 100),
-      (database: Database) => selectBlocked(database, shard, account.id, [group], 0, 100),
-    ]) {
-      const { rowsMax, removedMax, buffers } = await costOf(run, planning);
-      expect(rowsMax).toBeLessThan(5);
-      expect(removedMax).toBe(0);
-      expect(buffers).toBeLessThan(20);
-    }
-  },
-);
+test('statements visit no entries that are not blocked', async ({ world }) => {
+  const account = await seedBlocked(world, 1);
+  const subscriptionId = await world.subscribe(account, 'unknown');
+  await fillQueue(world, { subscriptionId, blockedOn: null });
+  const shard = shardOf(account.id);
+  const group = { accountId: account.id, blockedOn: 'unknown.type', subscriptionId: null };
+  for (const run of [
+    (database: Database) => countBlocked(database, [shard], 1_000),
+    (database: Database) => selectBlockedGroups(database, shard, null, null, 100),
+    (database: Database) => selectBlocked(database, shard, account.id, [group], 0, 100),
+  ]) {
+    const { rowsMax, removedMax, buffers } = await world.explain(run);
+    expect(rowsMax).toBeLessThan(5);
+    expect(removedMax).toBe(0);
+    expect(buffers).toBeLessThan(20);
+  }
+});
 
-test('an entry is not refused if its account is frozen while it is put off', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
+test('an entry is not refused if its account is frozen while it is put off', async ({ world }) => {
+  const account = await world.subscribed();
   await world.subscribe(account, 'unknown');
   await world.addEvents(account, 1);
   const freezeMeanwhile = await holdQueue(world.store);

@@ -1,27 +1,19 @@
-import { expect, test, vi } from 'vitest';
-import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { FanOutWorld } from './fan-out-world.ts';
+import { expect, vi } from 'vitest';
+import { type FanOutWorld, test, waits } from './fan-out-world.ts';
 
 /** Longer than the ten seconds in question, so that on a slow machine the step is seen before it ends. */
 const stepMs = 60_000;
 
-const waits = { timeout: 100_000, interval: 10 };
-
 /** Lets new_record_id() read a clock that `setClockBack` changes. */
-async function createWorldWithClock(): Promise<FanOutWorld> {
-  const world = await FanOutWorld.create();
+async function shiftClock(world: FanOutWorld): Promise<void> {
   await world.rows(`create table test_clock (back_ms int)`);
   await world.rows(`insert into test_clock values (0)`);
   const [source] = await world.rows<{ text: string }>(`select pg_get_functiondef('new_record_id'::regproc) as text`);
   const shifted = `(clock_timestamp() - (select back_ms * interval '1 ms' from test_clock))`;
   await world.rows(source?.text.replaceAll('clock_timestamp()', shifted) ?? '');
-  return world;
 }
 
 const setClockBack = (world: FanOutWorld, ms: number) => world.rows(`update test_clock set back_ms = $1`, [ms]);
-
-const subscribe = (world: FanOutWorld, account: SeededAccount) =>
-  world.store.transaction((transaction) => seedSubscription(transaction, account));
 
 /** The numbers of the events of a subscription, in the order of its deliveries. */
 async function deliveredTo(world: FanOutWorld, subscriptionId: string): Promise<number[]> {
@@ -37,22 +29,17 @@ async function deliveredTo(world: FanOutWorld, subscriptionId: string): Promise<
 
 const until = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-test('a clock that is set back under load fails no mutation and keeps the order', async () => {
-  const world = await createWorldWithClock();
+test('a clock that is set back under load fails no mutation and keeps the order', async ({ world }) => {
+  await shiftClock(world);
   const eventsPerPhase = 50;
-  const lanes = await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      const account = await seedAccount(world.store);
-      return { account, subscriptionId: await subscribe(world, account) };
-    }),
-  );
+  const lanes = await Promise.all(Array.from({ length: 4 }, () => world.subscribed()));
   const fanOut = world.start();
   for (const [phase, backMs] of [0, stepMs, 0].entries()) {
     await setClockBack(world, backMs);
-    const appendAll = async ({ account }: (typeof lanes)[number]): Promise<void> => {
+    const appendAll = async (account: (typeof lanes)[number]): Promise<void> => {
       for (let event = 1; event <= eventsPerPhase; event += 1) {
         const number = phase * eventsPerPhase + event;
-        await world.store.transaction((transaction) => seedEvents(transaction, account, 1, 'referral.created', number));
+        await world.addEvents(account, 1, 'referral.created', number);
         fanOut.wake(null);
       }
     };
@@ -72,14 +59,14 @@ test('a clock that is set back under load fails no mutation and keeps the order'
   expect(row?.steps).toBeGreaterThanOrEqual(4);
 });
 
-test('a subscription that is created after the clock was set back receives the later events only', async () => {
-  const world = await createWorldWithClock();
-  const account = await seedAccount(world.store);
-  const first = await subscribe(world, account);
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 2));
+test('a subscription that is created after the clock was set back receives the later events only', async ({
+  world,
+}) => {
+  await shiftClock(world);
+  const account = await world.subscribed(2);
   await setClockBack(world, stepMs);
-  const second = await subscribe(world, account);
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 2, 'referral.created', 3));
+  const second = await world.subscribe(account, '2026-11-01');
+  await world.addEvents(account, 2, 'referral.created', 3);
   const [ids] = await world.rows<{ is_older: boolean }>(
     `select $1::bigint < min(id) as is_older from webhook_event where (snapshot ->> 'number')::int <= 2`,
     [second],
@@ -88,6 +75,6 @@ test('a subscription that is created after the clock was set back receives the l
 
   world.start();
   await vi.waitFor(() => expect(world.offered).toHaveLength(6), waits);
-  expect(await deliveredTo(world, first)).toEqual([1, 2, 3, 4]);
+  expect(await deliveredTo(world, account.subscriptionId)).toEqual([1, 2, 3, 4]);
   expect(await deliveredTo(world, second)).toEqual([3, 4]);
 });

@@ -1,22 +1,14 @@
 import { createStore, type Store, StoreUnavailableError } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { frequentEntriesMin } from '../../src/fan-out/accounts.ts';
 import { shardOf } from '../../src/kernel/ids.ts';
-import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
+import { type SeededAccount, seedEvents } from '../support/seed.ts';
+import { closeAfterTest, type FanOutWorld, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore, isLook } from './faulty-store.ts';
-
-const waits = { timeout: 100_000, interval: 10 };
 
 /** No poll reads the queue during the test. */
 const withoutPolls = { limits: { pollMs: 100_000_000 } };
-
-async function seedSubscribed(world: FanOutWorld): Promise<SeededAccount> {
-  const account = await seedAccount(world.store);
-  await world.store.transaction(async (transaction) => void (await seedSubscription(transaction, account)));
-  return account;
-}
 
 /** Another store, for transactions that stay open. */
 function openStore(world: FanOutWorld): Store {
@@ -52,16 +44,15 @@ async function addEntries(world: FanOutWorld, account: SeededAccount, count: num
   );
 }
 
-test('finds an event whose transaction commits after one with a higher position', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedSubscribed(world);
+test('finds an event whose transaction commits after one with a higher position', async ({ world }) => {
+  const account = await world.subscribed();
   const fanOut = world.start(withoutPolls);
   const commit = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+  await world.addEvents(account, 1);
   fanOut.wake([shardOf(account.id)]);
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
   // Reads of other positions do not skip it.
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+  await world.addEvents(account, 1);
   fanOut.wake([shardOf(account.id)]);
   await vi.waitFor(() => expect(world.offered).toHaveLength(2), waits);
   await commit();
@@ -70,12 +61,13 @@ test('finds an event whose transaction commits after one with a higher position'
   expect(world.offered.map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
 });
 
-test('finds an event at a wake although its account has many, if it commits shortly after one with a higher position', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedSubscribed(world);
+test('finds an event at a wake although its account has many, if it commits shortly after one with a higher position', async ({
+  world,
+}) => {
+  const account = await world.subscribed();
   const fanOut = world.start(withoutPolls);
   const deliver = async (number: number): Promise<void> => {
-    await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+    await world.addEvents(account, 1);
     fanOut.wake([shardOf(account.id)]);
     await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
   };
@@ -103,14 +95,15 @@ function noteReads(world: FanOutWorld, account: SeededAccount) {
   return { starts, store };
 }
 
-test('reads of an account with many events start near the tip, and a poll finds an event that commits long after', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedSubscribed(world);
+test('reads of an account with many events start near the tip, and a poll finds an event that commits long after', async ({
+  world,
+}) => {
+  const account = await world.subscribed();
   const { starts, store } = noteReads(world, account);
   const fanOut = world.start({ store });
   const commitLate = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
   for (let number = 1; number <= 30; number += 1) {
-    await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+    await world.addEvents(account, 1);
     fanOut.wake([shardOf(account.id)]);
     await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
   }
@@ -119,9 +112,10 @@ test('reads of an account with many events start near the tip, and a poll finds 
   await vi.waitFor(() => expect(world.offered).toHaveLength(31), waits);
 });
 
-test('an event that commits long after is found although the look for it fails and waits, which delays no other', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedSubscribed(world);
+test('an event that commits long after is found although the look for it fails and waits, which delays no other', async ({
+  world,
+}) => {
+  const account = await world.subscribed();
   await world.rows('delete from webhook_event_queue');
   const { starts, store } = noteReads(world, account);
   let looks = 0;
@@ -140,7 +134,7 @@ test('an event that commits long after is found although the look for it fails a
   closeAfterTest(async () => end.resolve());
   const commitLate = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 6));
   const deliver = async (number: number): Promise<void> => {
-    await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+    await world.addEvents(account, 1);
     fanOut.wake([shardOf(account.id)]);
     await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
   };
@@ -153,19 +147,13 @@ test('an event that commits long after is found although the look for it fails a
   await vi.waitFor(() => expect(world.offered).toHaveLength(37), waits);
 });
 
-test('dead rows that an old snapshot keeps do not make reads expensive', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedSubscribed(world);
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+test('dead rows that an old snapshot keeps do not make reads expensive', async ({ world }) => {
+  const account = await world.subscribed(1);
   const { starts, store } = noteReads(world, account);
   const readBuffers = async (replaced: Record<number, string> = {}): Promise<number> => {
     const { text = '', values = [] } = starts.at(-1) ?? {};
-    const [row] = await world.rows<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
-      `explain (analyze, buffers, format json) ${text}`,
-      values.map((value, index) => replaced[index] ?? value),
-    );
-    const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
-    return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    const read = values.map((value, index) => replaced[index] ?? value);
+    return (await world.explain((database) => database.query({ name: '', text }, read))).buffers;
   };
   const fanOut = world.start({ store, limits: { bulkDeliveries: 5_000 } });
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
@@ -191,9 +179,8 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
   }
 });
 
-test('more than 5,000 accounts with backlogs do not hide the event of another account', async () => {
-  const world = await FanOutWorld.create();
-  const quiet = await seedSubscribed(world);
+test('more than 5,000 accounts with backlogs do not hide the event of another account', async ({ world }) => {
+  const quiet = await world.subscribed();
   await world.rows('delete from webhook_event_queue');
   await world.rows(`
     with account as (
@@ -219,36 +206,36 @@ test('more than 5,000 accounts with backlogs do not hide the event of another ac
   const fanOut = world.start({ store });
   closeAfterTest(async () => release.resolve());
   await vi.waitFor(() => expect(found).toBeGreaterThanOrEqual(5_200), waits);
-  await world.store.transaction((transaction) => seedEvents(transaction, quiet, 1));
+  await world.addEvents(quiet, 1);
   fanOut.wake([shardOf(quiet.id)]);
   await vi.waitFor(() => expect(world.offered.map(({ accountId }) => accountId)).toEqual([quiet.id]), waits);
 });
 
-test.each([
+test.for<[string, string]>([
   ['absent', 'drop index webhook_event_queue_by_account'],
   ['not valid', `update pg_index set indisvalid = false where indexrelid = 'webhook_event_queue_by_account'::regclass`],
-])('delivers events while the index of the queue is %s', async (_, spoil) => {
-  const world = await FanOutWorld.create();
+])('delivers events while the index of the queue is %s', async ([, spoil], { world }) => {
   await world.rows(spoil);
-  const accounts = [await seedSubscribed(world), await seedSubscribed(world)];
+  const accounts = [await world.subscribed(), await world.subscribed()];
   for (const account of accounts) {
-    await world.store.transaction((transaction) => seedEvents(transaction, account, 50));
+    await world.addEvents(account, 50);
   }
   const fanOut = world.start({ limits: { bulkDeliveries: 20 } });
   await vi.waitFor(() => expect(world.offered).toHaveLength(100), waits);
-  for (const account of accounts) await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+  for (const account of accounts) await world.addEvents(account, 1);
   fanOut.wake(null);
   await vi.waitFor(() => expect(world.offered).toHaveLength(102), waits);
   expect(await world.isQueueEmpty()).toBe(true);
 });
 
-test('while all rounds of an account with 20,000 events wait, the event of another account is delivered', async () => {
-  const world = await FanOutWorld.create();
-  const [busy, quiet] = [await seedSubscribed(world), await seedSubscribed(world)];
+test('while all rounds of an account with 20,000 events wait, the event of another account is delivered', async ({
+  world,
+}) => {
+  const [busy, quiet] = [await world.subscribed(), await world.subscribed()];
   // Deletes the changes of the new subscriptions, which a start reads anyway. An entry of the quiet account could get into
   // the held round.
   await world.rows('delete from webhook_event_queue');
-  await world.store.transaction((transaction) => seedEvents(transaction, busy, 1));
+  await world.addEvents(busy, 1);
   await addEntries(world, busy, 19_999);
   const release = Promise.withResolvers<void>();
   const held: unknown[] = [];
@@ -265,14 +252,13 @@ test('while all rounds of an account with 20,000 events wait, the event of anoth
   const fanOut = world.start({ store });
   closeAfterTest(async () => release.resolve());
   await vi.waitFor(() => expect(held).not.toEqual([]), waits);
-  await world.store.transaction((transaction) => seedEvents(transaction, quiet, 1));
+  await world.addEvents(quiet, 1);
   fanOut.wake([shardOf(quiet.id)]);
   await vi.waitFor(() => expect(world.offered.map(({ accountId }) => accountId)).toEqual([quiet.id]), waits);
   expect(held).toHaveLength(1);
 });
 
-test('backlogs are fanned out in order, over many rounds, and no turn finds nothing', async () => {
-  const world = await FanOutWorld.create();
+test('backlogs are fanned out in order, over many rounds, and no turn finds nothing', async ({ world }) => {
   let empty = 0;
   const store = interceptStore(world.workerStore, {
     async 'fan-out-read-accounts'(run, _, values) {
@@ -281,9 +267,9 @@ test('backlogs are fanned out in order, over many rounds, and no turn finds noth
       return rows;
     },
   });
-  const accounts = [await seedSubscribed(world), await seedSubscribed(world)];
+  const accounts = [await world.subscribed(), await world.subscribed()];
   for (const account of accounts) {
-    await world.store.transaction((transaction) => seedEvents(transaction, account, 600));
+    await world.addEvents(account, 600);
   }
   world.start({ store, limits: { bulkDeliveries: 50 } });
   await vi.waitFor(() => expect(world.offered).toHaveLength(1_200), waits);
@@ -295,10 +281,8 @@ test('backlogs are fanned out in order, over many rounds, and no turn finds noth
   expect(empty).toBe(0);
 });
 
-test('a removed shard is not read again, and rounds in progress are written before', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedSubscribed(world);
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+test('a removed shard is not read again, and rounds in progress are written before', async ({ world }) => {
+  const account = await world.subscribed(1);
   const writing = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const store = interceptStore(world.workerStore, {
@@ -314,7 +298,7 @@ test('a removed shard is not read again, and rounds in progress are written befo
   await writing.promise;
   let isRemoved = false;
   const removing = fanOut.removeShard(shardOf(account.id)).then(() => (isRemoved = true));
-  await world.store.transaction((transaction) => seedEvents(transaction, account, 1));
+  await world.addEvents(account, 1);
   fanOut.wake([shardOf(account.id)]);
   expect(isRemoved).toBe(false);
   release.resolve();

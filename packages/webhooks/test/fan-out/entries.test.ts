@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Store, StoreUnavailableError } from '@deedwire/store';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { seedAccount } from '../support/seed.ts';
-import { FanOutWorld } from './fan-out-world.ts';
+import { test, waits } from './fan-out-world.ts';
 
-const waits = { timeout: 100_000, interval: 10 };
-
-const lanesOf = (world: FanOutWorld): string[] => world.offered.map(({ subscriptionId }) => subscriptionId).toSorted();
-
-/** A store that notes its statements, except those about blocked entries. */
-function noteCalls(store: Store) {
+/** A store that notes its statements. */
+function noteCalls(store: Store, isNoted: (name: string) => boolean = () => true) {
   /** The statements of each moment in which the last one had ended. */
   const calls: string[][] = [];
   let running = 0;
   const noting: Store = {
     ...store,
     async query(statement, values) {
-      if (statement.name.includes('blocked')) return store.query(statement, values);
+      if (!isNoted(statement.name)) return store.query(statement, values);
       if (running === 0) calls.push([]);
       calls.at(-1)?.push(statement.name);
       running += 1;
@@ -30,42 +26,9 @@ function noteCalls(store: Store) {
   return { calls, isIdle: () => running === 0, store: noting };
 }
 
-test('a version that cannot be rendered fails with an alarm for the subscriptions that pin it', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  const broken = await world.subscribe(account, 'broken');
-  const working = await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 2);
-  world.start();
-  await vi.waitFor(() => expect(lanesOf(world)).toEqual([working, working]), waits);
-  expect(
-    await world.rows(
-      `select d.subscription_id as id, d.sequence::int, a.error
-       from webhook_failed_delivery f join webhook_delivery d on d.id = f.delivery_id join webhook_attempt a on a.delivery_id = d.id
-       join webhook_failure_to_report r on r.delivery_id = d.id
-       order by d.sequence`,
-    ),
-  ).toEqual([
-    { id: broken, sequence: 1, error: 'RENDERING_FAILED' },
-    { id: broken, sequence: 2, error: 'RENDERING_FAILED' },
-  ]);
-  expect(world.ofKind('rendering-failed')).toHaveLength(2);
-});
-
-test('a new subscription receives the events that were queued after it was created', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  const first = await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 2);
-  const second = await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 1);
-  world.start();
-  await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
-  await vi.waitFor(() => expect(lanesOf(world)).toEqual([first, first, first, second].toSorted()), waits);
-});
-
-test('an event with an entry for each of its subscriptions is delivered to each, whatever its size', async () => {
-  const world = await FanOutWorld.create();
+test('an event with an entry for each of its subscriptions is delivered to each, whatever its size', async ({
+  world,
+}) => {
   const account = await seedAccount(world.store);
   const subscriptions = [await world.subscribe(account, '2026-11-01'), await world.subscribe(account, '2026-11-01')];
   await world.addEvents(account, 1);
@@ -86,11 +49,8 @@ test('an event with an entry for each of its subscriptions is delivered to each,
   }, waits);
 });
 
-test('a subscription that is created while fan-out runs receives the next event', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 1);
+test('a subscription that is created while fan-out runs receives the next event', async ({ world }) => {
+  const account = await world.subscribed(1);
   const fanOut = world.start({ limits: { pinsMaxAgeMs: 100_000_000 } });
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
   await world.subscribe(account, '2026-11-01');
@@ -99,10 +59,9 @@ test('a subscription that is created while fan-out runs receives the next event'
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
 });
 
-test('a change is applied before its entry is deleted, and again after it failed', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  const subscriptionId = await world.subscribe(account, '2026-11-01');
+test('a change is applied before its entry is deleted, and again after it failed', async ({ world }) => {
+  const account = await world.subscribed();
+  const { subscriptionId } = account;
   let calls = 0;
   world.start({
     limits: { blockedMs: 60 },
@@ -118,8 +77,7 @@ test('a change is applied before its entry is deleted, and again after it failed
   expect(world.ofKind('change-failed')).toHaveLength(1);
 });
 
-test('reports once that changes can be applied again', async () => {
-  const world = await FanOutWorld.create();
+test('reports once that changes can be applied again', async ({ world }) => {
   await world.subscribe(await seedAccount(world.store), '2026-11-01');
   let calls = 0;
   world.start({
@@ -135,11 +93,8 @@ test('reports once that changes can be applied again', async () => {
   expect(world.ofKind('loop-resumed')).toEqual([{ kind: 'loop-resumed', loop: 'change' }]);
 });
 
-test('a change is applied although earlier events of the account wait', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 300);
+test('a change is applied although earlier events of the account wait', async ({ world }) => {
+  const account = await world.subscribed(300);
   const later = await world.subscribe(account, '2026-11-01');
   let offeredBefore = Infinity;
   world.start({
@@ -152,10 +107,8 @@ test('a change is applied although earlier events of the account wait', async ()
   expect(offeredBefore).toBeLessThan(300);
 });
 
-test('at most 64 changes of an account are applied together', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
+test('at most 64 changes of an account are applied together', async ({ world }) => {
+  await world.subscribed();
   await world.rows(
     `insert into webhook_event_queue (account_id, interface, subscription_id)
      select account_id, interface, number from webhook_subscription, generate_series(1, 150) number`,
@@ -176,10 +129,8 @@ test('at most 64 changes of an account are applied together', async () => {
   expect(runningMax).toBe(64);
 });
 
-test('deliveries of a paused subscription are stored and not offered', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
+test('deliveries of a paused subscription are stored and not offered', async ({ world }) => {
+  const account = await world.subscribed();
   await world.rows(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now()`);
   await world.addEvents(account, 1);
   const fanOut = world.start();
@@ -189,51 +140,33 @@ test('deliveries of a paused subscription are stored and not offered', async () 
   expect(world.offered).toEqual([]);
 });
 
-test('an event of an account without a backlog takes three statements', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 1);
-  const statements: string[] = [];
-  let running = 0;
-  const { workerStore } = world;
-  const fanOut = world.start({
-    store: {
-      ...workerStore,
-      async query(statement, values) {
-        statements.push(statement.name);
-        running += 1;
-        try {
-          return await workerStore.query(statement, values);
-        } finally {
-          running -= 1;
-        }
-      },
-    },
-    limits: { pollMs: 100_000_000 },
-  });
+test('an event of an account without a backlog takes three statements', async ({ world }) => {
+  const account = await world.subscribed(1);
+  const { calls, isIdle, store } = noteCalls(world.workerStore);
+  const fanOut = world.start({ store, limits: { pollMs: 100_000_000 } });
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
   // The new subscription also has the blocked entries of its account examined, beside the first event.
-  await vi.waitFor(() => expect(statements).toContain('fan-out-select-blocked-groups'), waits);
+  await vi.waitFor(() => expect(calls.flat()).toContain('fan-out-select-blocked-groups'), waits);
   // A read in progress would find the next event. A further statement starts as soon as one ends.
   do await sleep(50);
-  while (running > 0);
-  statements.length = 0;
+  while (!isIdle());
+  calls.length = 0;
   await world.addEvents(account, 1);
   fanOut.wake(null);
   await vi.waitFor(() => expect(world.offered).toHaveLength(2), waits);
   await fanOut.stop();
-  expect(statements).toEqual(['fan-out-read-queue', 'fan-out-read-events', 'fan-out-write-round']);
+  expect(calls.flat()).toEqual(['fan-out-read-queue', 'fan-out-read-events', 'fan-out-write-round']);
 });
 
-test('the first event of an account waits for three calls in a row, and its target is read beside the last one', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  const subscriptionId = await world.subscribe(account, '2026-11-01');
+test('the first event of an account waits for three calls in a row, and its target is read beside the last one', async ({
+  world,
+}) => {
+  const account = await world.subscribed();
+  const { subscriptionId } = account;
   const setUp = world.start();
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
   await setUp.stop();
-  const { calls, isIdle, store } = noteCalls(world.workerStore);
+  const { calls, isIdle, store } = noteCalls(world.workerStore, (name) => !name.includes('blocked'));
   const fanOut = world.start({
     store,
     expect: (lanes) => calls.at(-1)?.push(...lanes.map((lane) => `expect ${lane.subscriptionId}`)),
@@ -252,11 +185,8 @@ test('the first event of an account waits for three calls in a row, and its targ
   ]);
 });
 
-test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 3);
+test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async ({ world }) => {
+  const account = await world.subscribed(3);
   world.behind.add(account.id);
   world.start();
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);

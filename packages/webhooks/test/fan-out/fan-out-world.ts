@@ -1,21 +1,27 @@
 import type { AccountId } from '@deedwire/domain';
-import { createStore, type Store } from '@deedwire/store';
-import { patientTimeouts } from '@deedwire/testing';
-import { onTestFinished } from 'vitest';
+import { createStore, type Database, type Store } from '@deedwire/store';
+import { connect, patientTimeouts } from '@deedwire/testing';
+import { onTestFinished, test as base } from 'vitest';
 import type { FanOutEvent } from '../../src/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
 import { type SubscriptionId, type LaneId, shardCount } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
+import { explain, type PlanSummary } from '../dispatch-storage/explain.ts';
 import {
   createMigratedDatabase,
   samplePin,
+  seedAccount,
   seedEvents,
   seedSubscription,
   seedWorker,
   type SeededAccount,
 } from '../support/seed.ts';
+import { setTimer } from '../support/set-timer.ts';
+
+/** Of `vi.waitFor`: guards against hanging only. */
+export const waits = { timeout: 100_000, interval: 10 };
 
 /** Registers a cleanup for the end of the test. The last one runs first. */
 export function closeAfterTest(cleanUp: () => Promise<void>): void {
@@ -34,6 +40,8 @@ const renderer: Renderer = {
 
 /** Knows every type and version, as a later build would. */
 export const laterRenderer: Renderer = { ...renderer, knowsType: () => true, knows: () => true };
+
+export type SubscribedAccount = SeededAccount & { subscriptionId: SubscriptionId };
 
 /** A database with one worker, whose fan-out owns all shards once `start` is called. */
 export class FanOutWorld {
@@ -79,8 +87,16 @@ export class FanOutWorld {
     );
   }
 
-  async addEvents(account: SeededAccount, count: number, type = samplePin.type): Promise<void> {
-    await this.store.transaction((transaction) => seedEvents(transaction, account, count, type));
+  /** An account with a subscription that pins the sample type, and with so many events after it. */
+  async subscribed(events = 0): Promise<SubscribedAccount> {
+    const account = await seedAccount(this.store);
+    const subscriptionId = await this.subscribe(account, samplePin.version);
+    if (events > 0) await this.addEvents(account, events);
+    return { ...account, subscriptionId };
+  }
+
+  async addEvents(account: SeededAccount, count: number, type = samplePin.type, first = 1): Promise<void> {
+    await this.store.transaction((transaction) => seedEvents(transaction, account, count, type, first));
   }
 
   /** How many entries are blocked. */
@@ -91,12 +107,7 @@ export class FanOutWorld {
   start(options: Partial<FanOutOptions> = {}, isRecovering = false): FanOut {
     const fanOut = new FanOut({
       store: this.workerStore,
-      clock: {
-        setTimer(callback, delayMs) {
-          const timer = setTimeout(callback, delayMs);
-          return () => clearTimeout(timer);
-        },
-      },
+      clock: { setTimer },
       workerId: () => this.workerId,
       render: renderer,
       expect: (lanes) => this.expected.push(...lanes),
@@ -121,6 +132,23 @@ export class FanOutWorld {
     return this.store.query<Row & Record<string, unknown>>({ name: '', text }, values);
   }
 
+  /** Summarizes the statement that a function runs, by the larger numbers of its generic and of its custom plan. */
+  async explain(run: (database: Database) => Promise<unknown>): Promise<PlanSummary> {
+    const connection = await connect(this.databaseUrl);
+    try {
+      const generic = await explain(connection, run, 'generic');
+      const custom = await explain(connection, run, 'custom');
+      return {
+        nodeTypes: generic.nodeTypes,
+        rowsMax: Math.max(generic.rowsMax, custom.rowsMax),
+        removedMax: Math.max(generic.removedMax, custom.removedMax),
+        buffers: Math.max(generic.buffers, custom.buffers),
+      };
+    } finally {
+      await connection.close();
+    }
+  }
+
   async count(table: string): Promise<number> {
     const [row] = await this.rows<{ count: number }>(`select count(*)::int as count from ${table}`);
     return row?.count ?? 0;
@@ -130,3 +158,9 @@ export class FanOutWorld {
     return (await this.count('webhook_event_queue')) === 0;
   }
 }
+
+/** Gives each test a world of its own. */
+export const test = base.extend<{ world: FanOutWorld }>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of the fixtures that a fixture needs from here
+  world: async ({}, use) => use(await FanOutWorld.create()),
+});

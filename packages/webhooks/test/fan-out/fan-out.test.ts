@@ -1,11 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { FanOutWorld } from './fan-out-world.ts';
+import { test, waits } from './fan-out-world.ts';
 
-const waits = { timeout: 100_000, interval: 10 };
-
-test('fans out in the order of the queue, and numbers the deliveries of each subscription', async () => {
-  const world = await FanOutWorld.create();
+test('fans out in the order of the queue, and numbers the deliveries of each subscription', async ({ world }) => {
   const accounts = [];
   for (let index = 0; index < 3; index += 1) {
     const account = await seedAccount(world.store);

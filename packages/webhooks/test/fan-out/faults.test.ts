@@ -1,11 +1,10 @@
 import { createStore, LockTimeoutError, StoreUnavailableError } from '@deedwire/store';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { shardOf } from '../../src/kernel/ids.ts';
-import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
+import type { SeededAccount } from '../support/seed.ts';
+import { closeAfterTest, type FanOutWorld, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';
 
-const waits = { timeout: 100_000, interval: 10 };
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** The number of each delivered event, in the order of sequences, for each subscription. */
@@ -27,15 +26,11 @@ async function numbersBySubscription(
   return bySubscription;
 }
 
-test('writes of unknown outcome leave no gap, lose no delivery and duplicate none', async () => {
-  const world = await FanOutWorld.create();
+test('writes of unknown outcome leave no gap, lose no delivery and duplicate none', async ({ world }) => {
   for (let index = 0; index < 6; index += 1) {
-    const account = await seedAccount(world.store);
-    await world.store.transaction(async (transaction) => {
-      await seedSubscription(transaction, account);
-      await seedSubscription(transaction, account);
-      await seedEvents(transaction, account, 60);
-    });
+    const account = await world.subscribed();
+    await world.subscribe(account, '2026-11-01');
+    await world.addEvents(account, 60);
   }
   let writes = 0;
   const store = interceptStore(world.workerStore, {
@@ -69,53 +64,50 @@ test('writes of unknown outcome leave no gap, lose no delivery and duplicate non
 });
 
 /** `inTime`: while its outcome is looked up. `late`: after it was found not to be executed. */
-test.each(['inTime', 'late'])('a write that commits after its connection was lost is detected: %s', async (when) => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  const subscriptionId = await world.store.transaction(async (transaction) => {
-    const id = await seedSubscription(transaction, account);
-    await seedEvents(transaction, account, 3);
-    return id;
-  });
-  const other = createStore({ databaseUrl: world.databaseUrl, applicationName: 'lost-connection' });
-  closeAfterTest(() => other.close());
-  const commit = Promise.withResolvers<void>();
-  let lose: (() => Promise<unknown>) | null = null;
-  let lost: Promise<unknown> = Promise.resolve();
-  let lookups = 0;
-  const store = interceptStore(world.workerStore, {
-    async 'fan-out-are-gone'(run) {
-      lookups += 1;
-      const looking = run();
-      if (when === 'inTime') commit.resolve();
-      const rows = await looking;
-      if (when === 'late' && lose !== null) lost = lose();
-      await lost;
-      return rows;
-    },
-    async 'fan-out-write-round'(run, statement, values) {
-      if (!hasDeliveries(values) || lose !== null) return run();
-      const executed = Promise.withResolvers<void>();
-      lose = () =>
-        other.transaction(async (transaction) => {
-          await transaction.query(statement, values);
-          executed.resolve();
-          if (when === 'inTime') await commit.promise;
-        });
-      if (when === 'inTime') {
-        lost = lose();
-        await executed.promise;
-      }
-      throw new StoreUnavailableError(new Error('The connection broke.'));
-    },
-  });
-  world.start({ store, limits: { pollMs: 100_000_000 } });
-  await vi.waitFor(() => expect(world.uncertain).toContainEqual({ subscriptionId, accountId: account.id }), waits);
-  expect(await world.isQueueEmpty()).toBe(true);
-  expect(lookups).toBe(1);
-  expect(world.offered).toEqual([]);
-  expect([...(await numbersBySubscription(world)).values()]).toEqual([{ sequences: upTo(3), numbers: upTo(3) }]);
-});
+test.for(['inTime', 'late'])(
+  'a write that commits after its connection was lost is detected: %s',
+  async (when, { world }) => {
+    const { id: accountId, subscriptionId } = await world.subscribed(3);
+    const other = createStore({ databaseUrl: world.databaseUrl, applicationName: 'lost-connection' });
+    closeAfterTest(() => other.close());
+    const commit = Promise.withResolvers<void>();
+    let lose: (() => Promise<unknown>) | null = null;
+    let lost: Promise<unknown> = Promise.resolve();
+    let lookups = 0;
+    const store = interceptStore(world.workerStore, {
+      async 'fan-out-are-gone'(run) {
+        lookups += 1;
+        const looking = run();
+        if (when === 'inTime') commit.resolve();
+        const rows = await looking;
+        if (when === 'late' && lose !== null) lost = lose();
+        await lost;
+        return rows;
+      },
+      async 'fan-out-write-round'(run, statement, values) {
+        if (!hasDeliveries(values) || lose !== null) return run();
+        const executed = Promise.withResolvers<void>();
+        lose = () =>
+          other.transaction(async (transaction) => {
+            await transaction.query(statement, values);
+            executed.resolve();
+            if (when === 'inTime') await commit.promise;
+          });
+        if (when === 'inTime') {
+          lost = lose();
+          await executed.promise;
+        }
+        throw new StoreUnavailableError(new Error('The connection broke.'));
+      },
+    });
+    world.start({ store, limits: { pollMs: 100_000_000 } });
+    await vi.waitFor(() => expect(world.uncertain).toContainEqual({ subscriptionId, accountId }), waits);
+    expect(await world.isQueueEmpty()).toBe(true);
+    expect(lookups).toBe(1);
+    expect(world.offered).toEqual([]);
+    expect([...(await numbersBySubscription(world)).values()]).toEqual([{ sequences: upTo(3), numbers: upTo(3) }]);
+  },
+);
 
 /** Locks the sequences of the subscriptions of some accounts, until the returned function is called. */
 async function lockSequences(world: FanOutWorld, accounts: readonly SeededAccount[]): Promise<() => Promise<void>> {
@@ -136,58 +128,56 @@ async function lockSequences(world: FanOutWorld, accounts: readonly SeededAccoun
 }
 
 async function seedQueued(world: FanOutWorld, count: number, events: number): Promise<SeededAccount[]> {
-  const accounts = await Promise.all(Array.from({ length: count }, () => seedAccount(world.store)));
-  for (const account of accounts) {
-    await world.store.transaction(async (transaction) => {
-      await seedSubscription(transaction, account);
-      await seedEvents(transaction, account, events);
-    });
-  }
+  const accounts: SeededAccount[] = [];
+  for (let number = 0; number < count; number += 1) accounts.push(await world.subscribed(events));
   // Without the changes of the new subscriptions, the first read finds all events.
   await world.rows('delete from webhook_event_queue where event_id is null');
   return accounts;
 }
 
-test.each([
+test.for<[string, number]>([
   ['express', 3],
   ['bulk', 6],
-])('locked rows delay their accounts only, and the others of the %s round wait for them once', async (_, events) => {
-  const world = await FanOutWorld.create();
-  const accounts = await seedQueued(world, 16, events);
-  const locked = accounts.filter((__, index) => index % 2 === 0);
-  const unlock = await lockSequences(world, locked);
-  let timeouts = 0;
-  const store = interceptStore(world.workerStore, {
-    'fan-out-write-round': (run) =>
-      run().catch((error: unknown) => {
-        if (error instanceof LockTimeoutError) timeouts += 1;
-        throw error;
-      }),
-  });
-  const fanOut = world.start({ store });
-  try {
-    await vi.waitFor(() => expect(world.offered).toHaveLength(8 * events), waits);
-    // The accounts with a locked row are in no further round.
-    const [other] = accounts.filter((account) => !locked.includes(account));
-    if (other !== undefined) await world.addEvents(other, 1);
-    fanOut.wake(null);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(8 * events + 1), waits);
-    expect(timeouts).toBe(1);
-  } finally {
-    await unlock();
-  }
-  const found = world.ofKind('fan-out-locked').map(({ account }) => account);
-  expect(found.toSorted()).toEqual(locked.map(({ id }) => id).toSorted());
-  await vi.waitFor(() => expect(world.offered).toHaveLength(16 * events + 1), waits);
-  expect(world.ofKind('entry-refused')).toEqual([]);
-  for (const { sequences, numbers } of (await numbersBySubscription(world)).values()) {
-    expect(sequences).toEqual(upTo(sequences.length));
-    expect(numbers.slice(0, events)).toEqual(upTo(events));
-  }
-});
+])(
+  'locked rows delay their accounts only, and the others of the %s round wait for them once',
+  async ([, events], { world }) => {
+    const accounts = await seedQueued(world, 16, events);
+    const locked = accounts.filter((__, index) => index % 2 === 0);
+    const unlock = await lockSequences(world, locked);
+    let timeouts = 0;
+    const store = interceptStore(world.workerStore, {
+      'fan-out-write-round': (run) =>
+        run().catch((error: unknown) => {
+          if (error instanceof LockTimeoutError) timeouts += 1;
+          throw error;
+        }),
+    });
+    const fanOut = world.start({ store });
+    try {
+      await vi.waitFor(() => expect(world.offered).toHaveLength(8 * events), waits);
+      // The accounts with a locked row are in no further round.
+      const [other] = accounts.filter((account) => !locked.includes(account));
+      if (other !== undefined) await world.addEvents(other, 1);
+      fanOut.wake(null);
+      await vi.waitFor(() => expect(world.offered).toHaveLength(8 * events + 1), waits);
+      expect(timeouts).toBe(1);
+    } finally {
+      await unlock();
+    }
+    const found = world.ofKind('fan-out-locked').map(({ account }) => account);
+    expect(found.toSorted()).toEqual(locked.map(({ id }) => id).toSorted());
+    await vi.waitFor(() => expect(world.offered).toHaveLength(16 * events + 1), waits);
+    expect(world.ofKind('entry-refused')).toEqual([]);
+    for (const { sequences, numbers } of (await numbersBySubscription(world)).values()) {
+      expect(sequences).toEqual(upTo(sequences.length));
+      expect(numbers.slice(0, events)).toEqual(upTo(events));
+    }
+  },
+);
 
-test('however many accounts have a locked row, at most three rounds wait for locks, and others are delivered', async () => {
-  const world = await FanOutWorld.create();
+test('however many accounts have a locked row, at most three rounds wait for locks, and others are delivered', async ({
+  world,
+}) => {
   const [quiet, ...accounts] = await seedQueued(world, 13, 0);
   const unlock = await lockSequences(world, accounts);
   let waiting = 0;
@@ -218,8 +208,9 @@ test('however many accounts have a locked row, at most three rounds wait for loc
   await vi.waitFor(() => expect(world.offered).toHaveLength(1 + 6 * 1 + 6 * 8), waits);
 });
 
-test('a shard is removed once the outcome of its writes is known, and does not wait until rows are unlocked', async () => {
-  const world = await FanOutWorld.create();
+test('a shard is removed once the outcome of its writes is known, and does not wait until rows are unlocked', async ({
+  world,
+}) => {
   const [lost, locked] = await seedQueued(world, 2, 1);
   if (lost === undefined || locked === undefined) throw new Error('Two accounts were not seeded.');
   const unlock = await lockSequences(world, [locked]);
@@ -256,17 +247,9 @@ test('a shard is removed once the outcome of its writes is known, and does not w
   expect(world.offered).toEqual([]);
 });
 
-test('an entry that the database refuses is set aside, and all others are written', async () => {
-  const world = await FanOutWorld.create();
-  let refused = '';
-  for (let index = 0; index < 5; index += 1) {
-    const account = await seedAccount(world.store);
-    await world.store.transaction(async (transaction) => {
-      await seedSubscription(transaction, account);
-      await seedEvents(transaction, account, 20);
-    });
-    refused = account.id;
-  }
+test('an entry that the database refuses is set aside, and all others are written', async ({ world }) => {
+  for (let index = 0; index < 4; index += 1) await world.subscribed(20);
+  const { id: refused } = await world.subscribed(20);
   const [event] = await world.rows<{ id: string }>(
     `select id from webhook_event where account_id = $1 and (snapshot ->> 'number')::int = 7`,
     [refused],
@@ -283,13 +266,8 @@ test('an entry that the database refuses is set aside, and all others are writte
   }
 });
 
-test('a set-aside entry is written once the database accepts it', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.store.transaction(async (transaction) => {
-    await seedSubscription(transaction, account);
-    await seedEvents(transaction, account, 1);
-  });
+test('a set-aside entry is written once the database accepts it', async ({ world }) => {
+  await world.subscribed(1);
   await world.rows('alter table webhook_payload add constraint refused check (length(body) = 0)');
   world.start({ limits: { blockedMs: 60 } });
   await vi.waitFor(() => expect(world.ofKind('entry-refused').length).toBeGreaterThan(1), waits);
@@ -297,8 +275,7 @@ test('a set-aside entry is written once the database accepts it', async () => {
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
 });
 
-test('reports that the database was unavailable while connections were prepared', async () => {
-  const world = await FanOutWorld.create();
+test('reports that the database was unavailable while connections were prepared', async ({ world }) => {
   const error = new StoreUnavailableError(new Error('The connection broke.'));
   const fanOut = world.start({ store: { ...world.workerStore, transaction: () => Promise.reject(error) } });
   await fanOut.prepare();

@@ -1,17 +1,15 @@
 import { toRecordId } from '@deedwire/domain';
-import type { Database, Statement } from '@deedwire/store';
-import { expect, test, vi } from 'vitest';
+import type { Database } from '@deedwire/store';
+import { expect, vi } from 'vitest';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';
 import type { RoundPlan } from '../../src/fan-out/round-plan.ts';
 import { unblockEntries } from '../../src/fan-out/sql/blocked-queue.ts';
 import { countEntryClaims } from '../../src/fan-out/sql/queue.ts';
 import { isStaleRound, writeRound } from '../../src/fan-out/sql/round.ts';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
-import { seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { FanOutWorld } from './fan-out-world.ts';
+import { seedEvents } from '../support/seed.ts';
+import { type FanOutWorld, test, waits } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';
-
-const waits = { timeout: 100_000, interval: 10 };
 
 const tables = [
   'webhook_event_queue',
@@ -34,12 +32,7 @@ async function contents(world: FanOutWorld): Promise<unknown> {
 
 /** A round that writes into every table. */
 async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan> {
-  const seeded = await seedAccount(world.store);
-  const subscriptionId = await world.store.transaction(async (transaction) => {
-    const id = await seedSubscription(transaction, seeded);
-    await seedEvents(transaction, seeded, deliveries);
-    return id;
-  });
+  const seeded = await world.subscribed(deliveries);
   const rows = await world.rows<{ position: string; eventId: string }>(
     'select position, event_id as "eventId" from webhook_event_queue where event_id is not null order by position',
   );
@@ -47,7 +40,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
   const { interfaceName } = seeded;
   const subscription = {
     index: 0,
-    id: subscriptionId,
+    id: seeded.subscriptionId,
     accountId: seeded.id,
     interfaceName,
     isPaused: false,
@@ -87,7 +80,13 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
     deliveries: [{ ...first, payload: null }, ...planned.slice(1)],
     payloads: planned.slice(1).map(({ payload }) => payload),
     deferred: [
-      { accountId: seeded.id, interfaceName, eventId: first.event.id, subscriptionId, eventType: 'referral.created' },
+      {
+        accountId: seeded.id,
+        interfaceName,
+        eventId: first.event.id,
+        subscriptionId: seeded.subscriptionId,
+        eventType: 'referral.created',
+      },
     ],
     blocked: [],
     leftOver: [],
@@ -99,8 +98,7 @@ async function unblock(database: Database, workerId: WorkerId, { done: [first] }
   return unblockEntries(database, workerId, first.account.shard, [first.entry.position]);
 }
 
-test('writes everything in one statement', async () => {
-  const world = await FanOutWorld.create();
+test('writes everything in one statement', async ({ world }) => {
   const plan = await seedRound(world);
   const { deliveryIds, sequencesBefore, storedAllPayloads } = await writeRound(world.workerStore, world.workerId, plan);
   expect({ sequencesBefore, storedAllPayloads }).toEqual({ sequencesBefore: [0], storedAllPayloads: true });
@@ -108,7 +106,8 @@ test('writes everything in one statement', async () => {
   expect(await world.rows('select delivery_id as id, error, number from webhook_attempt')).toEqual([
     { id: failed, error: 'RENDERING_FAILED', number: 1 },
   ]);
-  expect(await world.rows('select delivery_id as id from webhook_failed_delivery')).toEqual([{ id: failed }]);
+  for (const table of ['webhook_failed_delivery', 'webhook_failure_to_report'])
+    expect(await world.rows(`select delivery_id as id from ${table}`)).toEqual([{ id: failed }]);
   expect(
     await world.rows(
       'select delivery_id as id, request_id, is_test, sequence::int, body_bytes, attempts, takes from webhook_pending_delivery',
@@ -127,23 +126,22 @@ test('writes everything in one statement', async () => {
   expect(await world.count('webhook_event_queue where event_id is not null')).toBe(1);
 });
 
-test.each([
+test.for<[string, (world: FanOutWorld) => Promise<WorkerId>]>([
   [
     'an unknown worker',
-    async (world: FanOutWorld) => {
+    async (world) => {
       const [row] = await world.rows<{ id: WorkerId }>('select (max(id) + 1)::text as id from webhook_worker');
       return row?.id ?? world.workerId;
     },
   ],
   [
     'a worker that was declared dead',
-    async (world: FanOutWorld) => {
+    async (world) => {
       await world.rows('update webhook_worker set alive = false');
       return world.workerId;
     },
   ],
-])('%s writes nothing in any table', async (_, workerOf) => {
-  const world = await FanOutWorld.create();
+])('%s writes nothing in any table', async ([, workerOf], { world }) => {
   const plan = await seedRound(world);
   await world.rows(`update webhook_event_queue set blocked_on = 'referral.created' where event_id is not null`);
   const workerId = await workerOf(world);
@@ -154,8 +152,7 @@ test.each([
   expect(await contents(world)).toEqual(before);
 });
 
-test('a round with an entry that is not in the queue writes nothing', async () => {
-  const world = await FanOutWorld.create();
+test('a round with an entry that is not in the queue writes nothing', async ({ world }) => {
   const plan = await seedRound(world);
   await world.rows('delete from webhook_event_queue where position = (select max(position) from webhook_event_queue)');
   const before = await contents(world);
@@ -165,11 +162,10 @@ test('a round with an entry that is not in the queue writes nothing', async () =
 });
 
 // After a failover to an asynchronous standby, a position whose transaction was lost is drawn again.
-test.each([
+test.for<[string, string]>([
   ['event', 'event_id = event_id + 1'],
   ['subscription', 'subscription_id = 1'],
-])('a round whose position belongs to another %s now writes nothing', async (_, change) => {
-  const world = await FanOutWorld.create();
+])('a round whose position belongs to another %s now writes nothing', async ([, change], { world }) => {
   const plan = await seedRound(world);
   await world.rows(`update webhook_event_queue set ${change} where event_id is not null`);
   const before = await contents(world);
@@ -178,8 +174,7 @@ test.each([
   expect(await contents(world)).toEqual(before);
 });
 
-test('a round with a subscription that has no sequence writes nothing, and is refused', async () => {
-  const world = await FanOutWorld.create();
+test('a round with a subscription that has no sequence writes nothing, and is refused', async ({ world }) => {
   const plan = await seedRound(world);
   await world.rows('delete from webhook_subscription_sequence');
   const before = await contents(world);
@@ -189,55 +184,24 @@ test('a round with a subscription that has no sequence writes nothing, and is re
   expect(await contents(world)).toEqual(before);
 });
 
-interface PlanNode {
-  'Node Type': string;
-  'Rows Removed by Join Filter'?: number;
-  'Actual Loops': number;
-  Plans?: PlanNode[];
-}
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-/** Executes a statement under EXPLAIN. */
-async function explain(
-  world: FanOutWorld,
-  call: (database: Parameters<typeof writeRound>[0]) => Promise<unknown>,
-): Promise<PlanNode[]> {
-  let explained: Promise<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]> | undefined;
-  await call({
-    query: async ({ text }: Statement, values: readonly unknown[]) => {
-      explained = world.workerStore.query({ name: '', text: `explain (analyze, format json) ${text}` }, values);
-      await explained;
-      throw new Error('Explained only.');
-    },
-  }).catch(() => {});
-  const [row] = (await explained) ?? [];
-  return (row?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => nodesOf(Plan));
-}
-
-test('each statement that writes locks the row of the worker', async () => {
-  const world = await FanOutWorld.create();
+test('each statement that writes locks the row of the worker', async ({ world }) => {
   const plan = await seedRound(world);
-  const counting = await explain(world, (database) => countEntryClaims(database, world.workerId, plan.done));
-  const writing = await explain(world, (database) => writeRound(database, world.workerId, plan));
-  const unblocking = await explain(world, (database) => unblock(database, world.workerId, plan));
-  for (const nodes of [counting, writing, unblocking]) {
-    expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');
-  }
+  for (const run of [
+    (database: Database) => countEntryClaims(database, world.workerId, plan.done),
+    (database: Database) => writeRound(database, world.workerId, plan),
+    (database: Database) => unblock(database, world.workerId, plan),
+  ])
+    expect((await world.explain(run)).nodeTypes).toContain('LockRows');
 });
 
-test('the cost of a round grows in proportion to its deliveries', async () => {
-  const world = await FanOutWorld.create();
+test('the cost of a round grows in proportion to its deliveries', async ({ world }) => {
   const plan = await seedRound(world, 2_000);
-  const nodes = await explain(world, (database) => writeRound(database, world.workerId, plan));
-  expect(nodes.length).toBeGreaterThan(20);
-  const removed = nodes.map((node) => (node['Rows Removed by Join Filter'] ?? 0) * node['Actual Loops']);
-  expect(Math.max(...removed)).toBeLessThan(4_000);
-  expect(Math.max(...nodes.map((node) => node['Actual Loops']))).toBeLessThan(4_000);
+  const { rowsMax, removedMax } = await world.explain((database) => writeRound(database, world.workerId, plan));
+  expect(rowsMax).toBeLessThan(4_000);
+  expect(removedMax).toBeLessThan(4_000);
 });
 
-test('fan-out that is fenced out drops everything, and offers nothing that was in progress', async () => {
-  const world = await FanOutWorld.create();
+test('fan-out that is fenced out drops everything, and offers nothing that was in progress', async ({ world }) => {
   await seedRound(world, 20);
   await world.rows('update webhook_worker set alive = false');
   world.start();
@@ -246,8 +210,7 @@ test('fan-out that is fenced out drops everything, and offers nothing that was i
   expect(await world.count('webhook_delivery')).toBe(0);
 });
 
-test('a round of a worker that was declared dead is not written under its new id', async () => {
-  const world = await FanOutWorld.create();
+test('a round of a worker that was declared dead is not written under its new id', async ({ world }) => {
   await seedRound(world, 3);
   let { workerId } = world;
   const fenced = Promise.withResolvers<void>();
@@ -271,11 +234,10 @@ test('a round of a worker that was declared dead is not written under its new id
   expect(world.ofKind('fan-out-fenced')).toEqual([]);
 });
 
-test('a round leaves an account that has left since it was read, writes the others, and continues once it is home', async () => {
-  const world = await FanOutWorld.create();
-  const [leaving, staying] = [await seedAccount(world.store), await seedAccount(world.store)];
-  for (const account of [leaving, staying])
-    await world.store.transaction((transaction) => seedSubscription(transaction, account));
+test('a round leaves an account that has left since it was read, writes the others, and continues once it is home', async ({
+  world,
+}) => {
+  const [leaving, staying] = [await world.subscribed(), await world.subscribed()];
   let isLeaving = true;
   const store = interceptStore(world.workerStore, {
     async 'fan-out-read-events'(run) {

@@ -1,22 +1,23 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { shardOf } from '../../src/kernel/ids.ts';
-import { type SeededAccount, seedAccount, seedEvents, seedSubscription } from '../support/seed.ts';
-import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
+import { type SeededAccount, seedAccount, seedEvents } from '../support/seed.ts';
+import { closeAfterTest, type FanOutWorld, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore, isLook } from './faulty-store.ts';
 
 /** No poll hides what a wake misses. */
 const noPolls = { pollMs: 100_000_000 };
 
+/** An account with a subscription, whose change is not in the queue. */
 async function subscribed(world: FanOutWorld): Promise<SeededAccount> {
-  const account = await seedAccount(world.store);
-  await world.store.transaction((transaction) => seedSubscription(transaction, account));
+  const account = await world.subscribed();
   await world.rows('delete from webhook_event_queue');
   return account;
 }
 
-test('more events than an express round takes, committed below the position of a busy account, are written', async () => {
-  const world = await FanOutWorld.create();
+test('more events than an express round takes, committed below the position of a busy account, are written', async ({
+  world,
+}) => {
   const account = await subscribed(world);
   const end = Promise.withResolvers<void>();
   const store = interceptStore(world.workerStore, {
@@ -38,17 +39,16 @@ test('more events than an express round takes, committed below the position of a
   for (let number = 1; number <= 20; number += 1) {
     await world.addEvents(account, 1);
     fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), { timeout: 60_000, interval: 2 });
+    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
   }
   commit.resolve();
   await late;
   fanOut.wake([shardOf(account.id)]);
-  await vi.waitFor(() => expect(world.offered).toHaveLength(26), { timeout: 60_000 });
+  await vi.waitFor(() => expect(world.offered).toHaveLength(26), waits);
 });
 
 /** A write that commits, and whose response is lost; `look` lets fan-out find out. */
-async function startWithLostResponse() {
-  const world = await FanOutWorld.create();
+async function startWithLostResponse(world: FanOutWorld) {
   const account = await subscribed(world);
   await world.addEvents(account, 3);
   const [writing, fail] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -70,11 +70,13 @@ async function startWithLostResponse() {
   const fanOut = world.start({ store, limits: noPolls });
   closeAfterTest(async () => [fail, look].forEach(({ resolve }) => resolve()));
   await writing.promise;
-  return { world, account, fanOut, fail: fail.resolve, looking: looking.promise, look: look.resolve };
+  return { account, fanOut, fail: fail.resolve, looking: looking.promise, look: look.resolve };
 }
 
-test('a shard that is removed while a round writes waits until the outcome of the write is known', async () => {
-  const { world, account, fanOut, fail, looking, look } = await startWithLostResponse();
+test('a shard that is removed while a round writes waits until the outcome of the write is known', async ({
+  world,
+}) => {
+  const { account, fanOut, fail, looking, look } = await startWithLostResponse(world);
   let isRemoved = false;
   const removing = fanOut.removeShard(shardOf(account.id)).then(() => (isRemoved = true));
   fail();
@@ -86,8 +88,8 @@ test('a shard that is removed while a round writes waits until the outcome of th
   expect(world.uncertain).toEqual([]);
 });
 
-test('a write whose outcome becomes known after another worker took over opens no lane', async () => {
-  const { world, fanOut, fail, looking, look } = await startWithLostResponse();
+test('a write whose outcome becomes known after another worker took over opens no lane', async ({ world }) => {
+  const { fanOut, fail, looking, look } = await startWithLostResponse(world);
   fail();
   await looking;
   fanOut.removeAllShards();
@@ -96,8 +98,7 @@ test('a write whose outcome becomes known after another worker took over opens n
   expect(world.uncertain).toEqual([]);
 });
 
-test('a change that is read while its shard is removed is left to the next owner', async () => {
-  const world = await FanOutWorld.create();
+test('a change that is read while its shard is removed is left to the next owner', async ({ world }) => {
   const account = await subscribed(world);
   await world.addEvents(account, 20);
   const [reading, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -107,7 +108,7 @@ test('a change that is read while its shard is removed is left to the next owner
       const rows = await run();
       // The change commits between the read of the queue and that of the account.
       reads += 1;
-      if (reads === 1) await world.store.transaction((transaction) => seedSubscription(transaction, account));
+      if (reads === 1) await world.subscribe(account, '2026-11-01');
       return rows;
     },
     async 'fan-out-read-accounts'(run) {
@@ -128,8 +129,7 @@ test('a change that is read while its shard is removed is left to the next owner
   expect(await world.count('webhook_event_queue where event_id is null')).toBe(1);
 });
 
-test('a change that cannot be applied is not tried again at once', async () => {
-  const world = await FanOutWorld.create();
+test('a change that cannot be applied is not tried again at once', async ({ world }) => {
   const account = await seedAccount(world.store);
   const examined = Promise.withResolvers<void>();
   const store = interceptStore(world.workerStore, {
@@ -145,18 +145,17 @@ test('a change that cannot be applied is not tried again at once', async () => {
   await examined.promise;
   await world.subscribe(account, '2026-11-01');
   fanOut.wake([shardOf(account.id)]);
-  await vi.waitFor(async () => expect(await world.countBlocked()).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await world.countBlocked()).toBe(1), waits);
   // A second read finds nothing to do.
   fanOut.wake([shardOf(account.id)]);
   const other = await seedAccount(world.store);
   await world.addEvents(other, 1);
   fanOut.wake([shardOf(other.id)]);
-  await vi.waitFor(async () => expect(await world.count('webhook_event_queue')).toBe(1), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await world.count('webhook_event_queue')).toBe(1), waits);
   expect(onSubscriptionChanged).toHaveBeenCalledOnce();
 });
 
-test('the lanes of a write that is executed late are read before later deliveries are offered', async () => {
-  const world = await FanOutWorld.create();
+test('the lanes of a write that is executed late are read before later deliveries are offered', async ({ world }) => {
   const account = await subscribed(world);
   await world.addEvents(account, 3);
   const calls: string[] = [];
@@ -180,12 +179,11 @@ test('the lanes of a write that is executed late are read before later deliverie
     offer: (deliveries) => void calls.push(`offer ${deliveries.map(({ sequence }) => sequence).join()}`),
     onUncertain: () => void calls.push('read'),
   });
-  await vi.waitFor(() => expect(calls).toContain('offer 4'), { timeout: 60_000 });
+  await vi.waitFor(() => expect(calls).toContain('offer 4'), waits);
   expect(calls[0]).toBe('read');
 });
 
-test('while the outcomes of writes are unknown, few further rounds are written', async () => {
-  const world = await FanOutWorld.create();
+test('while the outcomes of writes are unknown, few further rounds are written', async ({ world }) => {
   const accounts: SeededAccount[] = [];
   for (let number = 1; number <= 8; number += 1) accounts.push(await subscribed(world));
   for (const account of accounts) await world.addEvents(account, 20);
@@ -203,12 +201,11 @@ test('while the outcomes of writes are unknown, few further rounds are written',
     },
   });
   world.start({ store, limits: { bulkDeliveries: 8 } });
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(8), { timeout: 60_000 });
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(8), waits);
   expect(writes).toBe(2);
 });
 
-test('an event is not rendered without a counted claim because its shard is removed meanwhile', async () => {
-  const world = await FanOutWorld.create();
+test('an event is not rendered without a counted claim because its shard is removed meanwhile', async ({ world }) => {
   const account = await subscribed(world);
   await world.addEvents(account, 1);
   const [reading, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -229,8 +226,7 @@ test('an event is not rendered without a counted claim because its shard is remo
   ]);
 });
 
-test('the position of an account that has few events is forgotten, also without polls', async () => {
-  const world = await FanOutWorld.create();
+test('the position of an account that has few events is forgotten, also without polls', async ({ world }) => {
   const account = await subscribed(world);
   const skipped: unknown[] = [];
   const store = interceptStore(world.workerStore, {
@@ -243,11 +239,11 @@ test('the position of an account that has few events is forgotten, also without 
   for (let number = 1; number <= 20; number += 1) {
     await world.addEvents(account, 1);
     fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), { timeout: 60_000, interval: 2 });
+    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
   }
   const lastRead = (): unknown => {
     fanOut.wake([shardOf(account.id)]);
     return skipped.at(-1);
   };
-  await vi.waitFor(() => expect(lastRead()).toBe('{0}'), { timeout: 60_000 });
+  await vi.waitFor(() => expect(lastRead()).toBe('{0}'), waits);
 });

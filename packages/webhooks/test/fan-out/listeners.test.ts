@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { ListenerId } from '../../src/kernel/ids.ts';
 import { samplePin, seedAccount, type SeededAccount, seedListener } from '../support/seed.ts';
-import { FanOutWorld, laterRenderer } from './fan-out-world.ts';
-
-const waits = { timeout: 100_000, interval: 10 };
+import { type FanOutWorld, laterRenderer, test, waits } from './fan-out-world.ts';
 
 async function listen(world: FanOutWorld, account: SeededAccount, version: string): Promise<ListenerId> {
   return world.store.transaction((transaction) => seedListener(transaction, account, [{ ...samplePin, version }]));
@@ -24,8 +22,9 @@ const stored = (world: FanOutWorld, id: ListenerId) =>
 const isPending = async (world: FanOutWorld, id: ListenerId): Promise<boolean> =>
   (await world.rows('select from webhook_pending_delivery where subscription_id = $1', [id])).length > 0;
 
-test('numbers and stores the deliveries of a listener at its pin, beside those that are sent, and queues none', async () => {
-  const world = await FanOutWorld.create();
+test('numbers and stores the deliveries of a listener at its pin, beside those that are sent, and queues none', async ({
+  world,
+}) => {
   const account = await seedAccount(world.store);
   const before = await listen(world, account, 'v2');
   const subscription = await world.subscribe(account, '2026-11-01');
@@ -45,8 +44,7 @@ test('numbers and stores the deliveries of a listener at its pin, beside those t
   expect(await world.count('webhook_pending_delivery')).toBe(3);
 });
 
-test('an event that cannot be rendered has failed, with its number, and no alert reports it', async () => {
-  const world = await FanOutWorld.create();
+test('an event that cannot be rendered has failed, with its number, and no alert reports it', async ({ world }) => {
   const account = await seedAccount(world.store);
   const id = await listen(world, account, 'broken');
   await world.addEvents(account, 2);
@@ -58,8 +56,9 @@ test('an event that cannot be rendered has failed, with its number, and no alert
   expect(await world.count('webhook_failure_to_report')).toBe(0);
 });
 
-test('events at a version that this build does not know wait for a build that does, and are skipped once it is retired', async () => {
-  const world = await FanOutWorld.create();
+test('events at a version that this build does not know wait for a build that does, and are skipped once it is retired', async ({
+  world,
+}) => {
   const account = await seedAccount(world.store);
   const id = await listen(world, account, 'unknown');
   const retired = await listen(world, account, 'unknown');

@@ -1,21 +1,18 @@
 import { toRecordId } from '@deedwire/domain';
-import { connect } from '@deedwire/testing';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readEvents } from '../../src/fan-out/sql/events.ts';
 import type { EventId } from '../../src/kernel/ids.ts';
-import { explain } from '../dispatch-storage/explain.ts';
-import { seedAccount, seedEvents } from '../support/seed.ts';
-import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
+import { seedAccount } from '../support/seed.ts';
+import { type FanOutWorld, test } from './fan-out-world.ts';
 
 async function seedIds(world: FanOutWorld, count: number): Promise<EventId[]> {
   const account = await seedAccount(world.store);
-  await world.store.transaction((transaction) => seedEvents(transaction, account, count));
+  await world.addEvents(account, count);
   const rows = await world.rows<{ id: string }>('select id from webhook_event order by id');
   return rows.map(({ id }) => toRecordId(id));
 }
 
-test('the bound of the bytes follows the order of the queue, not that of the ids', async () => {
-  const world = await FanOutWorld.create();
+test('the bound of the bytes follows the order of the queue, not that of the ids', async ({ world }) => {
   const queued = (await seedIds(world, 6)).toReversed();
   // The snapshot {"number":1} has 12 bytes.
   const { events, leftOut } = await readEvents(world.workerStore, queued, 30);
@@ -23,13 +20,10 @@ test('the bound of the bytes follows the order of the queue, not that of the ids
   expect([...leftOut].toSorted()).toEqual(queued.slice(3).toSorted());
 });
 
-test.each(['generic', 'custom'] as const)('events are found by their ids (%s plan)', async (planning) => {
-  const world = await FanOutWorld.create();
+test('events are found by their ids', async ({ world }) => {
   const ids = await seedIds(world, 2_000);
-  const connection = await connect(world.databaseUrl);
-  closeAfterTest(() => connection.close());
   const read = ids.filter((_, index) => index % 10 === 0);
-  const { rowsMax, removedMax } = await explain(connection, (database) => readEvents(database, read, 10_000), planning);
+  const { rowsMax, removedMax } = await world.explain((database) => readEvents(database, read, 10_000));
   expect(rowsMax).toBe(read.length);
   expect(removedMax).toBe(0);
 });

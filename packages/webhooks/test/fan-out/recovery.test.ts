@@ -1,17 +1,12 @@
 import { StoreUnavailableError } from '@deedwire/store';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { shardCount } from '../../src/kernel/ids.ts';
 import { type SeededAccount, seedAccount } from '../support/seed.ts';
-import { closeAfterTest, FanOutWorld } from './fan-out-world.ts';
+import { closeAfterTest, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';
 
-const waits = { timeout: 100_000, interval: 10 };
-
-test('in a shard of a dead worker, claims of entries are counted before they are rendered', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 2);
+test('in a shard of a dead worker, claims of entries are counted before they are rendered', async ({ world }) => {
+  const account = await world.subscribed(2);
   const claims: number[] = [];
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run, _, values) {
@@ -34,11 +29,8 @@ test('in a shard of a dead worker, claims of entries are counted before they are
   expect(claims).toEqual([0]);
 });
 
-test('the claim of an entry is counted once, however often the outcome of its round is unknown', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 1);
+test('the claim of an entry is counted once, however often the outcome of its round is unknown', async ({ world }) => {
+  await world.subscribed(1);
   const claims: number[] = [];
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run, _, values) {
@@ -56,11 +48,10 @@ test('the claim of an entry is counted once, however often the outcome of its ro
   expect(new Set(claims)).toEqual(new Set([1]));
 });
 
-test('a shard of a dead worker recovers until the entries from before the takeover are fanned out', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 1);
+test('a shard of a dead worker recovers until the entries from before the takeover are fanned out', async ({
+  world,
+}) => {
+  await world.subscribed(1);
   const release = Promise.withResolvers<void>();
   let isHeld = true;
   const store = interceptStore(world.workerStore, {
@@ -79,8 +70,7 @@ test('a shard of a dead worker recovers until the entries from before the takeov
   await vi.waitFor(() => expect(fanOut.recoveringIn(shards)).toEqual([]), waits);
 });
 
-test('claims of an entry with an unknown type or version are not counted while it waits', async () => {
-  const world = await FanOutWorld.create();
+test('claims of an entry with an unknown type or version are not counted while it waits', async ({ world }) => {
   const account = await seedAccount(world.store);
   await world.subscribe(account, 'any', 'unknown.type');
   await world.subscribe(account, 'unknown');
@@ -102,8 +92,7 @@ test('claims of an entry with an unknown type or version are not counted while i
   ]);
 });
 
-test('an entry runs isolated after three claims, and fails after five', async () => {
-  const world = await FanOutWorld.create();
+test('an entry runs isolated after three claims, and fails after five', async ({ world }) => {
   const [suspected, given, other] = [
     await seedAccount(world.store),
     await seedAccount(world.store),
@@ -135,11 +124,10 @@ test('an entry runs isolated after three claims, and fails after five', async ()
   expect(failed).toEqual([{ id: given.id, sequence: 1 }]);
 });
 
-test('after a failover that lost an event, the event that was queued at its position is delivered', async () => {
-  const world = await FanOutWorld.create();
-  const account = await seedAccount(world.store);
-  await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 1);
+test('after a failover that lost an event, the event that was queued at its position is delivered', async ({
+  world,
+}) => {
+  const account = await world.subscribed(1);
   let isLost = false;
   const store = interceptStore(world.workerStore, {
     async 'fan-out-read-events'(run) {
