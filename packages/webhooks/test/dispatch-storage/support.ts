@@ -261,38 +261,31 @@ const attemptOf = (delivery: PendingDelivery): AttemptRecord => ({
   detail: null,
 });
 
+const settlementOf = (delivery: PendingDelivery, changes: Partial<Settlement>): Settlement => ({
+  delivery,
+  attempt: attemptOf(delivery),
+  next: delivered,
+  isHastened: false,
+  lastAttempt: null,
+  hastens: false,
+  laneState: null,
+  pause: null,
+  urlNumber: 1,
+  ...changes,
+});
+
 export function success(
   delivery: PendingDelivery,
   attempt: Partial<AttemptRecord> = {},
   changes: Partial<Settlement> = {},
 ): Settlement {
-  return {
-    delivery,
-    attempt: { ...attemptOf(delivery), ...attempt },
-    next: delivered,
-    isHastened: false,
-    lastAttempt: null,
-    hastens: false,
-    laneState: null,
-    pause: null,
-    urlNumber: 1,
-    ...changes,
-  };
+  return settlementOf(delivery, { attempt: { ...attemptOf(delivery), ...attempt }, ...changes });
 }
 
 export function failure(delivery: PendingDelivery, delayMs: number, changes: Partial<Settlement> = {}): Settlement {
-  return {
-    delivery,
-    attempt: { ...attemptOf(delivery), responseStatus: 500 },
-    next: { kind: 'retry', delayMs },
-    isHastened: false,
-    lastAttempt: { atMs: attemptOf(delivery).startedAt.getTime(), isTransient: true },
-    hastens: false,
-    laneState: null,
-    pause: null,
-    urlNumber: 1,
-    ...changes,
-  };
+  const attempt = { ...attemptOf(delivery), responseStatus: 500 };
+  const lastAttempt = { atMs: attempt.startedAt.getTime(), isTransient: true };
+  return settlementOf(delivery, { attempt, next: { kind: 'retry', delayMs }, lastAttempt, ...changes });
 }
 
 export function finalFailure(delivery: PendingDelivery, changes: Partial<Settlement> = {}): Settlement {

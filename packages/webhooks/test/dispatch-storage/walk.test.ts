@@ -1,5 +1,6 @@
 import type { Database } from '@deedwire/store';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { type LaneMarks, type LastAttempt, noMarks } from '../../src/dispatch/lane-walk.ts';
 import { walkLane } from '../../src/dispatch/sql/pending-deliveries.ts';
 import type { Walk, WalkOptions } from '../../src/dispatch/storage.ts';
@@ -9,11 +10,7 @@ import { releaseShards } from '../../src/workers/sql/shard-rows.ts';
 import { holdQueue } from '../support/seed.ts';
 import { failure, StorageWorld, success } from './support.ts';
 
-let world: StorageWorld;
-beforeAll(async () => {
-  world = await StorageWorld.create();
-});
-afterAll(() => world.drop());
+const world = await forFile(StorageWorld.create());
 
 const hourMs = 3_600_000;
 const minuteAgo = (): number => Date.now() - 60_000;
