@@ -127,17 +127,6 @@ test('shortens a lease that is ahead of the clock, except that of an earlier rel
   expect((await leases()).get(ahead)?.expiresInMs).toBeLessThanOrEqual(hourMs + 1);
 });
 
-test('a renewal does not wait for statements that hold the fence', async () => {
-  const id = await register();
-  await superuser.run('begin');
-  await superuser.run(fence, [id]);
-  try {
-    expect(await renewLease(store, id, hourMs)).toBe(true);
-  } finally {
-    await superuser.run('rollback');
-  }
-});
-
 test('frees the shards of a dead worker after its last statement, as recovering', async () => {
   const dead = await register();
   await acquireShards(store, dead, 3);
