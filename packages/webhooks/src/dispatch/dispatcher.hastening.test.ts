@@ -376,17 +376,9 @@ const start = async (): Promise<{ world: World; lane: LaneId }> => {
 };
 
 describe('what is hastened continues', () => {
-  test('after a kill', async () => {
+  test.each(['takeOver', 'handOver'] as const)('after %s', async (change) => {
     const { world } = await start();
-    world.takeOver();
-    await world.clock.advance(minuteMs);
-    expect(world.storage.delivered.size).toBe(401);
-    expect(world.wronglySent).toEqual([]);
-  });
-
-  test('after a hand-over', async () => {
-    const { world } = await start();
-    world.handOver();
+    world[change]();
     await world.clock.advance(2 * minuteMs);
     expect(world.storage.delivered.size).toBe(401);
     expect(world.wronglySent).toEqual([]);
