@@ -43,32 +43,9 @@ describe('the quarter rule', () => {
     expect(sum(fill(slots, lanesOf(1_000, true)))).toBe(497);
     expect(slots.inFlight).toBe(2_000);
   });
-
-  test('does not let a slow lane start when only five sixteenths are free, even without a request in flight', () => {
-    const slots = new Slots<TestLane>(16);
-    fill(slots, lanesOf(11, false), 1);
-    expect(fill(slots, lanesOf(5, false))).toEqual([0, 0, 0, 0, 0]);
-  });
-
-  test('lets a lane continue when more than five sixteenths are free again', () => {
-    const slots = new Slots<TestLane>(16);
-    const slow = new TestLane(false);
-    fill(slots, [slow, ...lanesOf(10, false)], 1);
-    const waiting = new TestLane(false);
-    slots.request(waiting);
-    expect(slots.next()).toBeNull();
-    slots.release(slow, 5_000, 1);
-    expect(slots.next()).toBe(waiting);
-  });
 });
 
 describe('the share of an account', () => {
-  test('is a sixteenth of the slots beyond the first of each lane', () => {
-    const account = new SlotAccount();
-    const lanes = Array.from({ length: 20 }, () => new TestLane(true, account));
-    expect(sum(fill(new Slots(2_000), lanes))).toBe(20 + 125);
-  });
-
   test('passes from lane to lane as requests end, to the lane with the least slot-time', () => {
     const slots = new Slots(64);
     const account = new SlotAccount();
@@ -111,11 +88,6 @@ describe('the share of an account', () => {
 });
 
 describe('slot-time', () => {
-  test('gives each lane one slot before a second one', () => {
-    const slots = new Slots(64);
-    expect(fill(slots, lanesOf(24, true))).toEqual(Array.from({ length: 24 }, () => 2));
-  });
-
   test('gives equal slot-time to lanes with requests of different duration', () => {
     const slots = new Slots(16);
     const [fast, slow] = [new TestLane(false), new TestLane(false)];
@@ -207,22 +179,6 @@ describe('lanes without history', () => {
     for (const lane of withoutHistory(1_000)) slots.request(lane);
     const started = startInTurn(slots, [known], 40);
     expect(started.filter((lane) => lane === known)).toHaveLength(30);
-  });
-
-  test('start every fourth request beside backlogs of lanes with history', () => {
-    const slots = new Slots<TestLane>(2_000);
-    const known = lanesOf(1_000, true);
-    startInTurn(slots, known, 100);
-    const [added] = withoutHistory(1);
-    if (added === undefined) throw new Error('No lane.');
-    slots.request(added);
-    expect(startInTurn(slots, known, 4)).toContain(added);
-  });
-
-  test('leave a quarter of the slots to lanes with history, even if none of these waits', () => {
-    const slots = new Slots<TestLane>(16);
-    expect(sum(fill(slots, withoutHistory(20), 1))).toBe(12);
-    expect(sum(fill(slots, lanesOf(5, true), 1))).toBe(4);
   });
 });
 
