@@ -48,13 +48,9 @@ test('finds an event whose transaction commits after one with a higher position'
   const account = await world.subscribed();
   const fanOut = world.start(withoutPolls);
   const commit = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
-  await world.addEvents(account, 1);
-  fanOut.wake([shardOf(account.id)]);
-  await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
+  await world.deliver(fanOut, account);
   // Reads of other positions do not skip it.
-  await world.addEvents(account, 1);
-  fanOut.wake([shardOf(account.id)]);
-  await vi.waitFor(() => expect(world.offered).toHaveLength(2), waits);
+  await world.deliver(fanOut, account);
   await commit();
   fanOut.wake([shardOf(account.id)]);
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);
@@ -66,14 +62,9 @@ test('finds an event at a wake although its account has many, if it commits shor
 }) => {
   const account = await world.subscribed();
   const fanOut = world.start(withoutPolls);
-  const deliver = async (number: number): Promise<void> => {
-    await world.addEvents(account, 1);
-    fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
-  };
-  for (let number = 1; number <= 2 * frequentEntriesMin; number += 1) await deliver(number);
+  for (let number = 1; number <= 2 * frequentEntriesMin; number += 1) await world.deliver(fanOut, account);
   const commit = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
-  await deliver(2 * frequentEntriesMin + 1);
+  await world.deliver(fanOut, account);
   await commit();
   fanOut.wake([shardOf(account.id)]);
   await vi.waitFor(() => expect(world.offered).toHaveLength(2 * frequentEntriesMin + 2), waits);
@@ -102,11 +93,7 @@ test('reads of an account with many events start near the tip, and a poll finds 
   const { starts, store } = noteReads(world, account);
   const fanOut = world.start({ store });
   const commitLate = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
-  for (let number = 1; number <= 30; number += 1) {
-    await world.addEvents(account, 1);
-    fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
-  }
+  for (let number = 1; number <= 30; number += 1) await world.deliver(fanOut, account);
   await vi.waitFor(() => expect(starts.at(-1)?.after).toBeGreaterThan(20), waits);
   await commitLate();
   await vi.waitFor(() => expect(world.offered).toHaveLength(31), waits);
@@ -133,16 +120,11 @@ test('an event that commits long after is found although the look for it fails a
   });
   closeAfterTest(async () => end.resolve());
   const commitLate = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 6));
-  const deliver = async (number: number): Promise<void> => {
-    await world.addEvents(account, 1);
-    fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
-  };
-  for (let number = 1; number <= 30; number += 1) await deliver(number);
+  for (let number = 1; number <= 30; number += 1) await world.deliver(fanOut, account);
   await vi.waitFor(() => expect(starts.at(-1)?.after).toBeGreaterThan(20), waits);
   await vi.waitFor(() => expect(looks).toBeGreaterThan(2), waits);
   await commitLate();
-  await deliver(31);
+  await world.deliver(fanOut, account);
   end.resolve();
   await vi.waitFor(() => expect(world.offered).toHaveLength(37), waits);
 });
@@ -258,7 +240,9 @@ test('while all rounds of an account with 20,000 events wait, the event of anoth
   expect(held).toHaveLength(1);
 });
 
-test('backlogs are fanned out in order, over many rounds, and no turn finds nothing', async ({ world }) => {
+test('backlogs are fanned out in order, over many rounds, as they are stored, and no turn finds nothing', async ({
+  world,
+}) => {
   let empty = 0;
   const store = interceptStore(world.workerStore, {
     async 'fan-out-read-accounts'(run, _, values) {
@@ -267,17 +251,26 @@ test('backlogs are fanned out in order, over many rounds, and no turn finds noth
       return rows;
     },
   });
-  const accounts = [await world.subscribed(), await world.subscribed()];
-  for (const account of accounts) {
-    await world.addEvents(account, 600);
-  }
+  const [first, second] = [await world.subscribed(), await world.subscribed()];
+  await world.subscribe(first, '2026-11-01');
+  for (const account of [first, second]) await world.addEvents(account, 600);
   world.start({ store, limits: { bulkDeliveries: 50 } });
-  await vi.waitFor(() => expect(world.offered).toHaveLength(1_200), waits);
-  for (const account of accounts) {
-    const ofAccount = world.offered.filter(({ accountId }) => accountId === account.id);
-    const numbers = ofAccount.map(({ body }) => JSON.parse(Buffer.from(body).toString()).data.number);
-    expect(numbers).toEqual(Array.from({ length: 600 }, (_, index) => index + 1));
+  await vi.waitFor(() => expect(world.offered).toHaveLength(1_800), waits);
+  const upTo600 = Array.from({ length: 600 }, (_, index) => index + 1);
+  for (const deliveries of Map.groupBy(world.offered, ({ subscriptionId }) => subscriptionId).values()) {
+    expect(deliveries.map(({ sequence }) => Number(sequence))).toEqual(upTo600);
+    const numbers = deliveries.map(({ body }) => JSON.parse(Buffer.from(body).toString()).data.number);
+    expect(numbers).toEqual(upTo600);
   }
+  const stored = await world.rows(
+    `select p.delivery_id as id, d.sequence, length(b.body) as bytes
+     from webhook_pending_delivery p
+     join webhook_delivery d on d.id = p.delivery_id and d.subscription_id = p.subscription_id and d.sequence = p.sequence
+     join webhook_payload b on b.event_id = d.event_id and b.event_version = d.event_version and length(b.body) = p.body_bytes
+     order by p.delivery_id`,
+  );
+  const offered = world.offered.map(({ deliveryId: id, sequence, body }) => ({ id, sequence, bytes: body.length }));
+  expect(offered.toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))).toEqual(stored);
   expect(empty).toBe(0);
 });
 

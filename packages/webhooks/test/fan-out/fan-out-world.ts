@@ -1,12 +1,12 @@
 import type { AccountId } from '@deedwire/domain';
 import { createStore, type Database, type Store } from '@deedwire/store';
 import { connect, patientTimeouts } from '@deedwire/testing';
-import { onTestFinished, test as base } from 'vitest';
+import { onTestFinished, test as base, vi } from 'vitest';
 import type { FanOutEvent } from '../../src/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
-import { type SubscriptionId, type LaneId, shardCount } from '../../src/kernel/ids.ts';
+import { type SubscriptionId, type LaneId, shardCount, shardOf } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { explain, type PlanSummary } from '../dispatch-storage/explain.ts';
 import {
@@ -97,6 +97,14 @@ export class FanOutWorld {
 
   async addEvents(account: SeededAccount, count: number, type = samplePin.type, first = 1): Promise<void> {
     await this.store.transaction((transaction) => seedEvents(transaction, account, count, type, first));
+  }
+
+  /** Adds an event, wakes its shard, and waits until the delivery is offered. */
+  async deliver(fanOut: FanOut, account: SeededAccount): Promise<void> {
+    const offered = this.offered.length + 1;
+    await this.addEvents(account, 1);
+    fanOut.wake([shardOf(account.id)]);
+    await vi.waitUntil(() => this.offered.length === offered, waits);
   }
 
   /** How many entries are blocked. */

@@ -36,11 +36,7 @@ test('more events than an express round takes, committed below the position of a
     await commit.promise;
   });
   await inserted.promise;
-  for (let number = 1; number <= 20; number += 1) {
-    await world.addEvents(account, 1);
-    fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
-  }
+  for (let number = 1; number <= 20; number += 1) await world.deliver(fanOut, account);
   commit.resolve();
   await late;
   fanOut.wake([shardOf(account.id)]);
@@ -236,11 +232,7 @@ test('the position of an account that has few events is forgotten, also without 
     },
   });
   const fanOut = world.start({ store, limits: { ...noPolls, countMs: 1_000 } });
-  for (let number = 1; number <= 20; number += 1) {
-    await world.addEvents(account, 1);
-    fanOut.wake([shardOf(account.id)]);
-    await vi.waitFor(() => expect(world.offered).toHaveLength(number), waits);
-  }
+  for (let number = 1; number <= 20; number += 1) await world.deliver(fanOut, account);
   const lastRead = (): unknown => {
     fanOut.wake([shardOf(account.id)]);
     return skipped.at(-1);
