@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createWebhookEngine } from '../src/engine.ts';
 import type { EngineEvent } from '../src/events.ts';
 import { shardOf } from '../src/kernel/ids.ts';
+import { createWorkerStore } from './dispatch-storage/support.ts';
 import { createMigratedDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
 import { setTimer } from './support/set-timer.ts';
 
@@ -16,14 +17,7 @@ const connections = 10;
 const database = await forFile(createMigratedDatabase());
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const directUrl = await database.urlFor('webhook_worker');
-const workerStore = await forFile(
-  createStore({
-    databaseUrl: directUrl,
-    applicationName: 'test-worker',
-    plansOnceByIndexes: true,
-    maxConnections: connections,
-  }),
-);
+const workerStore = await forFile(createWorkerStore(directUrl, { maxConnections: connections }));
 const engine = createWebhookEngine({
   store: workerStore,
   fanOutStore: workerStore,

@@ -7,19 +7,14 @@ import type { StatisticsEvent } from '../../src/events.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
 import type { ReplayId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { HourStatistics } from '../../src/statistics/hour-statistics.ts';
+import { createWorkerStore } from '../dispatch-storage/support.ts';
 import { VirtualClock } from '../dispatch/virtual-clock.ts';
 import { createMigratedDatabase, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const store = await forFile(
-  createStore({
-    databaseUrl: await database.urlFor('webhook_worker'),
-    applicationName: 'test',
-    plansOnceByIndexes: true,
-  }),
-);
+const store = await forFile(createWorkerStore(await database.urlFor('webhook_worker')));
 const account = await seedAccount(admin, 'lender');
 
 /** The virtual clock starts at midnight (UTC). */

@@ -7,18 +7,13 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { type SubscriptionId, shardCount } from '../../src/kernel/ids.ts';
 import { raiseAlerts } from '../../src/subscriptions/raise-alerts.ts';
+import { createWorkerStore } from '../dispatch-storage/support.ts';
 import { createMigratedDatabase, seedAccount, seedListener, seedSubscription, seedWorker } from '../support/seed.ts';
 
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const store = await forFile(
-  createStore({
-    databaseUrl: await database.urlFor('webhook_worker'),
-    applicationName: 'test',
-    plansOnceByIndexes: true,
-  }),
-);
+const store = await forFile(createWorkerStore(await database.urlFor('webhook_worker')));
 const account = await seedAccount(admin, 'lender');
 const allShards = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
 const pins = alertTypes.map((type) => ({ type, version: '2026-11-01' }));
@@ -53,6 +48,11 @@ async function pass(seconds: number): Promise<void> {
   await superuser.run(`update webhook_failure_to_report set ${earlier('failed_at')}`);
 }
 
+async function sweepAfter(seconds: number): Promise<void> {
+  await pass(seconds);
+  await sweep();
+}
+
 const fail = (subscription = id, failures = 3) =>
   superuser.run(
     `insert into webhook_receiver_state as r (subscription_id, url_number, consecutive_failures, breaker_probes, failing_since, last_failure_at)
@@ -62,6 +62,12 @@ const fail = (subscription = id, failures = 3) =>
        last_failure_at = excluded.last_failure_at`,
     [subscription, failures],
   );
+
+/** Begins an episode, unless one began within the hour. */
+async function disrupt(): Promise<void> {
+  await fail();
+  await sweepAfter(300);
+}
 
 /** As settling does. */
 const succeed = (subscription = id) =>
@@ -108,13 +114,10 @@ describe('an episode', () => {
   test('begins after 5 minutes of nothing but failures, and is reported once', async () => {
     await superuser.run(`update webhook_subscription set name = 'Orders' where id = $1`, [id]);
     await fail(id, 17);
-    await pass(299);
-    await sweep();
+    await sweepAfter(299);
     expect(await events()).toEqual([]);
-    await pass(1);
-    await sweep();
-    await pass(3_600);
-    await sweep();
+    await sweepAfter(1);
+    await sweepAfter(3_600);
     expect(await events()).toEqual(['disrupted']);
     expect(await lastEvent()).toEqual({
       event_type: 'webhook_subscription.disrupted',
@@ -133,105 +136,80 @@ describe('an episode', () => {
   });
 
   test('ends once nothing has failed for 5 minutes, which a failure starts anew', async () => {
-    await fail();
-    await pass(300);
-    await sweep();
+    await disrupt();
     await succeed();
     await sweep();
-    await pass(299);
-    await sweep();
+    await sweepAfter(299);
     await fail();
     await sweep();
     await succeed();
     await sweep();
-    await pass(299);
-    await sweep();
+    await sweepAfter(299);
     expect(await events()).toEqual(['disrupted']);
-    await pass(1);
-    await sweep();
+    await sweepAfter(1);
     await sweep();
     expect(await events()).toEqual(['disrupted', 'recovered']);
     expect(await lastEvent()).toMatchObject({ snapshot: { webhookSubscription: { id: gid() }, disruptedAt: isTime } });
   });
 
   test('begins at most once an hour: an earlier disruption joins the open one, or begins one after the hour', async () => {
-    await fail();
-    await pass(300);
-    await sweep();
+    await disrupt();
     await succeed();
     await sweep();
-    await fail();
-    await pass(300);
-    await sweep();
+    await disrupt();
     expect(await events()).toEqual(['disrupted']);
     await succeed();
     await sweep();
-    await pass(300);
-    await sweep();
+    await sweepAfter(300);
     expect(await events()).toEqual(['disrupted', 'recovered']);
     await fail();
-    await pass(2_999);
-    await sweep();
+    await sweepAfter(2_999);
     expect(await events()).toEqual(['disrupted', 'recovered']);
-    await pass(1);
-    await sweep();
+    await sweepAfter(1);
     expect(await events()).toEqual(['disrupted', 'recovered', 'disrupted']);
   });
 
   test.each(['OWNER', 'FAILING'])('lasts through a pause with %s, and ends 5 minutes after it', async (reason) => {
     const told = reason === 'OWNER' ? ['disrupted'] : ['disrupted', 'paused'];
-    await fail();
-    await pass(300);
-    await sweep();
+    await disrupt();
     await succeed();
     await sweep();
     await pause(reason);
     await sweep();
-    await pass(86_400);
-    await sweep();
+    await sweepAfter(86_400);
     await resume();
-    await pass(299);
-    await sweep();
+    await sweepAfter(299);
     expect(await events()).toEqual(told);
-    await pass(1);
-    await sweep();
+    await sweepAfter(1);
     expect(await events()).toEqual([...told, 'recovered']);
   });
 
   test('lasts if the subscription fails after a pause or with another URL, and another begins after the recovery', async () => {
-    await fail();
-    await pass(300);
-    await sweep();
+    await disrupt();
     for (const end of [() => pause('GONE').then(() => sweep()), async () => {}]) {
       await end();
       await resume();
       await sweep();
       await fail();
-      await pass(3_000);
-      await sweep();
+      await sweepAfter(3_000);
     }
     expect(await events()).toEqual(['disrupted', 'paused']);
     await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
     await sweep();
-    await pass(300);
-    await sweep();
+    await sweepAfter(300);
     expect(await events()).toEqual(['disrupted', 'paused', 'recovered']);
-    await fail();
-    await pass(300);
-    await sweep();
+    await disrupt();
     expect(await events()).toEqual(['disrupted', 'paused', 'recovered', 'disrupted']);
   });
 
   test('begins because of a failure of the last hour only, and not because nothing has been sent since', async () => {
     await fail();
-    await pass(3_600);
-    await sweep();
+    await sweepAfter(3_600);
     expect(await events()).toEqual([]);
     await fail();
     await sweep();
     expect(await events()).toEqual(['disrupted']);
-    await pass(86_400);
-    await sweep();
+    await sweepAfter(86_400);
     await sweep();
     expect(await events()).toEqual(['disrupted']);
   });
@@ -316,8 +294,7 @@ describe('failed deliveries', () => {
         webhookDeliveryIds: [1, 2, 3, 4, 5, 101, 102, 103, 104, 105].map((n) => `gid://service/WebhookDelivery/${n}`),
       },
     });
-    await pass(300);
-    await sweep();
+    await sweepAfter(300);
     expect(await lastEvent()).toMatchObject({
       snapshot: { failedCount: 1, webhookDeliveryIds: ['gid://service/WebhookDelivery/201'] },
     });
@@ -325,8 +302,7 @@ describe('failed deliveries', () => {
 
   test('are reported 10,000 at a time', async () => {
     await failDeliveries(1, 10_001);
-    await pass(300);
-    await sweep();
+    await sweepAfter(300);
     expect(await lastEvent()).toMatchObject({ snapshot: { failedCount: 10_000 } });
     await sweep();
     expect(await lastEvent()).toMatchObject({ snapshot: { failedCount: 1 } });
@@ -346,15 +322,13 @@ describe('failed deliveries', () => {
     // Both failures of a delivery have a row, by their milliseconds.
     await pass(1);
     await failDeliveries(2, 1);
-    await pass(300);
-    await sweep();
+    await sweepAfter(300);
     expect(await lastEvent()).toMatchObject({
       snapshot: { failedCount: 1, webhookDeliveryIds: ['gid://service/WebhookDelivery/2'] },
     });
     await failDeliveries(1, 1);
     await superuser.run('delete from webhook_failed_delivery');
-    await pass(300);
-    await sweep();
+    await sweepAfter(300);
     expect([await events(), await toReport()]).toEqual([['webhook_delivery.failed'], []]);
   });
 });
