@@ -73,17 +73,6 @@ test('reports and clears which shards recover', async () => {
   ]);
 });
 
-test('a release keeps shards recovering', async () => {
-  const id = await register();
-  await acquireShards(store, id, 64);
-  await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [3], []));
-
-  expect(await acquireShards(store, await register(), 2)).toEqual([
-    { shard: 2, isRecovering: false },
-    { shard: 3, isRecovering: true },
-  ]);
-});
-
 test('a worker that was declared dead writes nothing', async () => {
   const id = await register();
   await acquireShards(store, id, 2);
@@ -169,20 +158,6 @@ test('a statement that waits while its worker is declared dead writes nothing', 
   } finally {
     await other.close();
   }
-});
-
-test('a release postpones deliveries in flight by 7 s', async () => {
-  const id = await register();
-  await acquireShards(store, id, 64);
-  await seedPending(superuser, 3);
-
-  await store.transaction((transaction) => releaseShards(transaction, id, [2, 3], [], [pendingKey(1), pendingKey(3)]));
-
-  expect(await owners()).toEqual([
-    [id, false, 62],
-    [null, false, 2],
-  ]);
-  expect(await postponed()).toEqual([true, false, true]);
 });
 
 test('a release postpones a first attempt in flight by 7 s although it is due in an hour, since the clock was set back', async () => {
