@@ -11,26 +11,16 @@ const responds = (responseStatus: number, retryAfter: string | null = null): Att
   retryAfter,
 });
 type Expected = Omit<AttemptClassification, 'retryAfterMs' | 'isTransient'>;
-const success: Expected = {
-  next: { kind: 'delivered' },
-  holdMs: null,
-  isRetryAfterIgnored: false,
-  isGone: false,
-};
-const retry = (delayMs: number, lane: Partial<Expected> = {}): Expected => ({
-  next: { kind: 'retry', delayMs },
+const classified = (next: Expected['next'], lane: Partial<Expected> = {}): Expected => ({
+  next,
   holdMs: null,
   isRetryAfterIgnored: false,
   isGone: false,
   ...lane,
 });
-const failure = (lane: Partial<Expected> = {}): Expected => ({
-  next: { kind: 'failed' },
-  holdMs: null,
-  isRetryAfterIgnored: false,
-  isGone: false,
-  ...lane,
-});
+const success = classified({ kind: 'delivered' });
+const failure = (lane: Partial<Expected> = {}) => classified({ kind: 'failed' }, lane);
+const retry = (delayMs: number, lane: Partial<Expected> = {}) => classified({ kind: 'retry', delayMs }, lane);
 
 test.each<[string, AttemptResult, number, Expected]>([
   ['200 is a success', responds(200), 1, success],
@@ -58,8 +48,8 @@ test.each<[string, AttemptResult, number, Expected]>([
   ['a 200 that did not end is a failure', { ...responds(200), error: 'TIMEOUT' }, 2, retry(15_000)],
   ['a 410 that did not end does not pause', { ...responds(410), error: 'TIMEOUT' }, 2, retry(15_000)],
 ])('%s', (_, result, attempt, expected) => {
-  const { retryAfterMs: _r, isTransient: _t, ...classified } = classifyAttempt(result, attempt, now.getTime(), () => 0);
-  expect(classified).toEqual(expected);
+  const { retryAfterMs: _r, isTransient: _t, ...actual } = classifyAttempt(result, attempt, now.getTime(), () => 0);
+  expect(actual).toEqual(expected);
 });
 
 test('jitter adds up to 20 % to the delay of a retry', () => {

@@ -48,26 +48,13 @@ function failuresWithStates(): Settlement[] {
   });
 }
 
+const successes = batch.map((delivery) => success(delivery));
+const finalFailures = batch.map((delivery) => finalFailure(delivery));
+
 const statements: [name: string, run: (database: Database) => Promise<unknown>][] = [
-  [
-    'settle, successes',
-    (database) =>
-      settle(
-        database,
-        world.workerId,
-        batch.map((delivery) => success(delivery)),
-      ),
-  ],
+  ['settle, successes', (database) => settle(database, world.workerId, successes)],
   ['settle, failures', (database) => settle(database, world.workerId, failuresWithStates())],
-  [
-    'settle, final',
-    (database) =>
-      settle(
-        database,
-        world.workerId,
-        batch.map((delivery) => finalFailure(delivery)),
-      ),
-  ],
+  ['settle, final', (database) => settle(database, world.workerId, finalFailures)],
   ['countClaims', (database) => countClaims(database, world.workerId, batch)],
   ['lockLateDeliveries', (database) => lockLateDeliveries(database, world.workerId, idsOf(batch))],
   ['insertLateSuccesses', (database) => insertLateSuccesses(database, world.workerId, batch.map(late))],

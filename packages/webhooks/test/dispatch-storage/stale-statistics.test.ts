@@ -69,25 +69,14 @@ const allExpired = {
   eventsBefore: toRecordId<'WebhookEvent'>(lastId),
 };
 
+const successes = deliveries.map((each) => success(each));
+const failures = deliveries.map((each, index) =>
+  failure(each, 5_000, index % 10 === 0 ? { laneState: cleanLaneState } : {}),
+);
+
 const statements: [name: string, run: (database: Database) => Promise<unknown>][] = [
-  [
-    'settle, successes',
-    (database) =>
-      settle(
-        database,
-        world.workerId,
-        deliveries.map((each) => success(each)),
-      ),
-  ],
-  [
-    'settle, failures',
-    (database) =>
-      settle(
-        database,
-        world.workerId,
-        deliveries.map((each, index) => failure(each, 5_000, index % 10 === 0 ? { laneState: cleanLaneState } : {})),
-      ),
-  ],
+  ['settle, successes', (database) => settle(database, world.workerId, successes)],
+  ['settle, failures', (database) => settle(database, world.workerId, failures)],
   ['countClaims', (database) => countClaims(database, world.workerId, deliveries)],
   ['lockPendingDeliveries', (database) => lockPendingDeliveries(database, deliveries)],
   ['writeRound', (database) => writeRound(database, world.workerId, { ...round, done: entries })],
