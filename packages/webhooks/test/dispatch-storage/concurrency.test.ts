@@ -1,25 +1,12 @@
-import { connect, untilBlocked } from '@deedwire/testing';
+import { untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import type { Settlement } from '../../src/dispatch/storage.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { settleConcurrently } from './settle-concurrently.ts';
-import { failure, holdAttempts, StorageWorld, success } from './support.ts';
+import { failure, hold, holdAttempts, StorageWorld, success } from './support.ts';
 
 const world = await forFile(StorageWorld.create());
-
-/** Holds the pending rows of deliveries until the returned function is called. */
-async function lockRows(deliveries: readonly PendingDelivery[]): Promise<() => Promise<void>> {
-  const holder = await connect(world.database.databaseUrl);
-  await holder.run('begin');
-  await holder.run('select from webhook_pending_delivery where delivery_id = any($1) for update', [
-    deliveries.map(({ deliveryId }) => deliveryId),
-  ]);
-  return async () => {
-    await holder.run('rollback');
-    await holder.close();
-  };
-}
 
 const resultsOf = (results: ReadonlyMap<unknown, string>): string[] => [...results.values()];
 
@@ -88,7 +75,8 @@ test('settling skips what another transaction has locked, and records the rest',
   const { lane, deliveries } = await world.seedLane(4);
   const [locked, free, failed, settled] = deliveries;
   await world.storage.settle([success(settled)]);
-  const unlock = await lockRows([locked]);
+  const lock = 'select from webhook_pending_delivery where delivery_id = $1 for update';
+  const unlock = await hold(world.database.databaseUrl, lock, [locked.deliveryId]);
   const batch = [success(locked), success(free), failure(failed, 5_000), failure(settled, 5_000)];
   expect(resultsOf(await world.storage.settle(batch))).toEqual(['locked', 'settled', 'settled', 'stale']);
   await unlock();

@@ -1,12 +1,12 @@
 import { backgroundTimeouts, StoreUnavailableError, type Store, type StoreOptions } from '@deedwire/store';
-import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
+import { eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, describe, expect, test } from 'vitest';
 import { BatchedCalls } from '../../src/dispatch/batched-calls.ts';
 import type { DispatchStorage, Settlement, SettleResults } from '../../src/dispatch/storage.ts';
 import type { DeliveryId } from '../../src/kernel/ids.ts';
 import { setTimer } from '../support/set-timer.ts';
-import { createWorkerStore, failure, finalFailure, holdAttempts, StorageWorld, success } from './support.ts';
+import { createWorkerStore, failure, finalFailure, hold, holdAttempts, StorageWorld, success } from './support.ts';
 
 const stores: Store[] = [];
 const world = await forFile(StorageWorld.create());
@@ -44,7 +44,6 @@ test('a settle whose response is lost is recorded once when it is repeated', asy
 interface Outcomes {
   done: DeliveryId[];
   refused: DeliveryId[];
-  locked: DeliveryId[];
   calls: BatchedCalls<Settlement, SettleResults>;
 }
 
@@ -52,16 +51,14 @@ function settleInBatches(storage: DispatchStorage): Outcomes {
   const outcomes: Outcomes = {
     done: [],
     refused: [],
-    locked: [],
     calls: new BatchedCalls<Settlement, SettleResults>({
       clock: { setTimer },
       collectMs: 1,
       itemsMax: 1_000,
       call: (batch) => storage.settle(batch),
-      isLocked: (settlement, results) => results.get(settlement) === 'locked',
       onDone: (batch) => void outcomes.done.push(...batch.map(({ delivery }) => delivery.deliveryId)),
       onRefused: ({ delivery }) => void outcomes.refused.push(delivery.deliveryId),
-      onLocked: ({ delivery }) => void outcomes.locked.push(delivery.deliveryId),
+      onLocked: () => {},
       onUnavailable: () => {},
       onResumed: () => {},
     }),
@@ -84,27 +81,6 @@ describe('a batch with one result that cannot be recorded', () => {
     expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 49, failed: 0 });
   });
 
-  test('is recorded without the result whose row is locked, which is recorded once the lock is released', async () => {
-    const { lane, deliveries } = await world.seedLane<number>(8);
-    const outcomes = settleInBatches(world.storage);
-    const locked = deliveries[5]?.deliveryId;
-    const holder = await connect(world.database.databaseUrl);
-    await holder.run('begin');
-    await holder.run('select from webhook_pending_delivery where delivery_id = $1 for update', [locked]);
-    for (const delivery of deliveries) outcomes.calls.add(success(delivery));
-    await eventually(() => expect(outcomes.done).toHaveLength(7));
-    await eventually(() => expect(outcomes.locked).toContain(locked));
-    const { deliveries: others } = await world.seedLane(2);
-    for (const delivery of others) outcomes.calls.add(success(delivery));
-    await eventually(() => expect(outcomes.done).toHaveLength(9));
-    await holder.run('rollback');
-    await holder.close();
-    await eventually(() => expect(outcomes.done).toHaveLength(10));
-    outcomes.calls.stop();
-    expect(outcomes.refused).toEqual([]);
-    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 8, failed: 0 });
-  });
-
   test('is recorded without the pause of a subscription that an API has locked', async () => {
     const { lane: other, deliveries: others } = await world.seedLane(1);
     const { lane, deliveries } = await world.seedLane(1);
@@ -112,16 +88,14 @@ describe('a batch with one result that cannot be recorded', () => {
       timeouts: { ...backgroundTimeouts, lockMs: 100 },
     });
     const outcomes = settleInBatches(world.storageOf(() => world.workerId, store));
-    const holder = await connect(world.database.databaseUrl);
-    await holder.run('begin');
-    await holder.run('select from webhook_subscription where id = $1 for no key update', [lane]);
+    const lock = 'select from webhook_subscription where id = $1 for no key update';
+    const unlock = await hold(world.database.databaseUrl, lock, [lane]);
     outcomes.calls.add(failure(deliveries[0], 0, { pause: 'GONE' }));
     outcomes.calls.add(success(others[0]));
     await eventually(() => expect(outcomes.done).toEqual([others[0].deliveryId]));
     expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 0, failed: 0 });
     expect(await world.counts(other)).toEqual({ pending: 0, attempts: 1, failed: 0 });
-    await holder.run('rollback');
-    await holder.close();
+    await unlock();
     await eventually(() => expect(outcomes.done).toHaveLength(2));
     outcomes.calls.stop();
     expect((await world.storage.targets([lane])).size).toBe(0);

@@ -3,7 +3,7 @@ import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { laneStart, selectPendingDeliveries } from '../../src/dispatch/sql/pending-deliveries.ts';
 import { explain } from './explain.ts';
-import { StorageWorld } from './support.ts';
+import { hold, StorageWorld } from './support.ts';
 
 const world = await forFile(StorageWorld.create());
 
@@ -275,11 +275,10 @@ test('claims are not counted for deliveries that another transaction has locked,
   const { lane, deliveries } = await world.seedLane(3);
   const [settled, locked, free] = deliveries;
   await world.admin.run('delete from webhook_pending_delivery where delivery_id = $1', [settled.deliveryId]);
-  const other = await connect(world.database.databaseUrl);
-  await other.run('begin');
-  await other.run('select from webhook_pending_delivery where delivery_id = $1 for update', [locked.deliveryId]);
+  const lock = 'select from webhook_pending_delivery where delivery_id = $1 for update';
+  const unlock = await hold(world.database.databaseUrl, lock, [locked.deliveryId]);
   const counted = await world.storage.countClaims(deliveries);
-  await other.close();
+  await unlock();
   expect([...counted]).toEqual([free.deliveryId]);
   expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([0, 1]);
 });

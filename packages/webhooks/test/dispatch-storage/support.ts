@@ -17,25 +17,28 @@ import {
   type SeededAccount,
 } from '../support/seed.ts';
 
-/**
- * Holds the primary keys of the first attempts of deliveries, so that statements that record them wait, until the returned function
- * is called.
- */
-export async function holdAttempts(
-  databaseUrl: string,
-  deliveries: readonly PendingDelivery[],
-): Promise<() => Promise<void>> {
+/** Runs a statement in a transaction that keeps its locks until the returned function is called. */
+export async function hold(databaseUrl: string, text: string, values: unknown[] = []): Promise<() => Promise<void>> {
   const holder = await connect(databaseUrl);
   await holder.run('begin');
-  await holder.run(
-    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-     select id, 1, subscription_id, interface, now(), 0, 200 from webhook_delivery where id = any($1)`,
-    [deliveries.map(({ deliveryId }) => deliveryId)],
-  );
+  await holder.run(text, values);
   return async () => {
     await holder.run('rollback');
     await holder.close();
   };
+}
+
+/** Holds the primary keys of the first attempts of deliveries, so that statements that record them wait. */
+export function holdAttempts(
+  databaseUrl: string,
+  deliveries: readonly PendingDelivery[],
+): Promise<() => Promise<void>> {
+  return hold(
+    databaseUrl,
+    `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
+     select id, 1, subscription_id, interface, now(), 0, 200 from webhook_delivery where id = any($1)`,
+    [deliveries.map(({ deliveryId }) => deliveryId)],
+  );
 }
 
 /** A database with one account and one worker, and the storage of dispatch as that worker uses it. */

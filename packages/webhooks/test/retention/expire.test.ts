@@ -8,6 +8,7 @@ import type { RetentionEvent } from '../../src/events.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
 import { expire } from '../../src/retention/expire.ts';
 import { type Day, dayOf, startOf } from '../../src/retention/partitions.ts';
+import { hold } from '../dispatch-storage/support.ts';
 import { createPastPartitions } from '../support/history.ts';
 import { seedAccount, type SeededAccount } from '../support/seed.ts';
 
@@ -179,16 +180,11 @@ test('deletes queued events before their partitions, with an alarm, and keeps ot
 
 test('drops nothing while a delivery is being settled, and continues afterwards', async () => {
   const id = await seedDelivery(1);
-  const settling = await connect(database.databaseUrl);
-  try {
-    await settling.run('begin');
-    await settling.run('select from webhook_pending_delivery where delivery_id = $1 for update', [id]);
-    await expect(expireAfter(32)).rejects.toThrow('1 expired pending deliveries are locked');
-    expect(await counts()).toEqual(untouched);
-    await settling.run('commit');
-  } finally {
-    await settling.close();
-  }
+  const lock = 'select from webhook_pending_delivery where delivery_id = $1 for update';
+  const unlock = await hold(database.databaseUrl, lock, [id]);
+  await expect(expireAfter(32)).rejects.toThrow('1 expired pending deliveries are locked');
+  expect(await counts()).toEqual(untouched);
+  await unlock();
   await expireAfter(32);
   expect(await counts()).toMatchObject({ events: 0, payloads: 0, pending: 0, failed: 1 });
 });
@@ -243,23 +239,6 @@ test('beside a dump, which holds every table and an old snapshot, nothing is dro
   expect(await counts()).toMatchObject({ events: 1, payloads: 0 });
 });
 
-test('tries again when a transaction that uses the table has ended', async () => {
-  await seedDelivery(1);
-  const reader = await connect(database.databaseUrl);
-  await reader.run('begin; select from webhook_event');
-  const now = new Date(startOf(today + 32).getTime());
-  const waitForReader = async (ms: number): Promise<boolean> => {
-    if (ms === 1000) await reader.run('commit');
-    return true;
-  };
-  try {
-    await expire({ store, retentionDays, wait: waitForReader, onEvent: (event) => events.push(event) }, now);
-  } finally {
-    await reader.close();
-  }
-  expect(await counts()).toMatchObject({ events: 0, payloads: 0 });
-});
-
 test('finishes what a worker of an earlier release was detaching', async () => {
   await seedDelivery(1);
   const reader = await connect(database.databaseUrl);
@@ -293,14 +272,9 @@ test('drops interrupted partitions first, then the oldest, deliveries before att
 
 test('waits for no transaction that holds an account', async () => {
   await seedDelivery(1);
-  const holder = await connect(database.databaseUrl);
-  try {
-    await holder.run('begin');
-    await holder.run('select from account for update');
-    await expireAfter(32);
-  } finally {
-    await holder.close();
-  }
+  const unlock = await hold(database.databaseUrl, 'select from account for update');
+  await expireAfter(32);
+  await unlock();
   expect(await counts()).toMatchObject({ events: 0, payloads: 0 });
 });
 

@@ -6,6 +6,7 @@ import { checkDatabaseOfApps } from '../../src/check-database.ts';
 import type { RetentionEvent } from '../../src/events.ts';
 import { createRetention, type Retention, type RetentionOptions } from '../../src/retention/retention.ts';
 import { createPartitions, keepPartitions, readDaysAhead } from '../../src/retention/sql/partitions.ts';
+import { hold } from '../dispatch-storage/support.ts';
 import { createMigratedDatabase } from '../support/seed.ts';
 
 let database: TestDatabase;
@@ -81,14 +82,9 @@ test('creates partitions for 60 days, which belong to the owner of the database'
 
 test('an alarm reports that partitions cannot be created and become short', async () => {
   await dropPartitions(9);
-  const other = await connect(database.databaseUrl);
-  try {
-    await other.run('begin');
-    await other.run('lock table webhook_delivery in share update exclusive mode');
-    await expect(keepPartitions(store, onEvent)).rejects.toBeInstanceOf(LockTimeoutError);
-  } finally {
-    await other.close();
-  }
+  const unlock = await hold(database.databaseUrl, 'lock table webhook_delivery in share update exclusive mode');
+  await expect(keepPartitions(store, onEvent)).rejects.toBeInstanceOf(LockTimeoutError);
+  await unlock();
   expect(events).toEqual([{ kind: 'partitions-short', alarm: true, daysAhead: expect.any(Number) }]);
 });
 
@@ -130,15 +126,11 @@ test('runs at once and then every hour, and stops while it waits', async () => {
 });
 
 test('one worker at a time runs it', async () => {
-  const other = await connect(workerUrl);
-  try {
-    await other.run('begin; lock table webhook_retention in share update exclusive mode');
-    create().start();
-    await untilNextRun(3_600_000);
-    expect(events).toEqual([]);
-  } finally {
-    await other.close();
-  }
+  const unlock = await hold(workerUrl, 'lock table webhook_retention in share update exclusive mode');
+  create().start();
+  await untilNextRun(3_600_000);
+  expect(events).toEqual([]);
+  await unlock();
 });
 
 test('reports a failed run and retries it after a minute', async () => {
