@@ -64,7 +64,7 @@ test('blocked events that arrive gradually cost no further reads of the queue', 
 
 test('a build that knows the type delivers blocked events in order, in several rounds', async ({ world }) => {
   const account = await seedBlocked(world, 300);
-  const other = await world.subscribed(3);
+  const other = await world.addAccount(3);
   world.start({ render: laterRenderer, limits: { unblockedTogether: 40, bulkDeliveries: 50 } });
   await vi.waitFor(() => expect(numbersOf(world, other)).toEqual(upTo(3)), waits);
   await vi.waitFor(() => expect(numbersOf(world, account)).toEqual(upTo(300)), waits);
@@ -218,7 +218,7 @@ test('statements visit no entries that are not blocked', async ({ world }) => {
 });
 
 test('an entry is not refused if its account is frozen while it is put off', async ({ world }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   await world.subscribe(account, 'unknown');
   await world.addEvents(account, 1);
   const freezeMeanwhile = await holdQueue(world.store);

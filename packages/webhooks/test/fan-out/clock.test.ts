@@ -32,7 +32,7 @@ const until = (count: number): number[] => Array.from({ length: count }, (_, ind
 test('a clock that is set back under load fails no mutation and keeps the order', async ({ world }) => {
   await shiftClock(world);
   const eventsPerPhase = 50;
-  const lanes = await Promise.all(Array.from({ length: 4 }, () => world.subscribed()));
+  const lanes = await Promise.all(Array.from({ length: 4 }, () => world.addAccount()));
   const fanOut = world.start();
   for (const [phase, backMs] of [0, stepMs, 0].entries()) {
     await setClockBack(world, backMs);
@@ -63,7 +63,7 @@ test('a subscription that is created after the clock was set back receives the l
   world,
 }) => {
   await shiftClock(world);
-  const account = await world.subscribed(2);
+  const account = await world.addAccount(2);
   await setClockBack(world, stepMs);
   const second = await world.subscribe(account, '2026-11-01');
   await world.addEvents(account, 2, 'referral.created', 3);

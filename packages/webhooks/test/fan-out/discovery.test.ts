@@ -45,7 +45,7 @@ async function addEntries(world: FanOutWorld, account: SeededAccount, count: num
 }
 
 test('finds an event whose transaction commits after one with a higher position', async ({ world }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   const fanOut = world.start(withoutPolls);
   const commit = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
   await world.deliver(fanOut, account);
@@ -60,7 +60,7 @@ test('finds an event whose transaction commits after one with a higher position'
 test('finds an event at a wake although its account has many, if it commits shortly after one with a higher position', async ({
   world,
 }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   const fanOut = world.start(withoutPolls);
   for (let number = 1; number <= 2 * frequentEntriesMin; number += 1) await world.deliver(fanOut, account);
   const commit = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
@@ -89,7 +89,7 @@ function noteReads(world: FanOutWorld, account: SeededAccount) {
 test('reads of an account with many events start near the tip, and a poll finds an event that commits long after', async ({
   world,
 }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   const { starts, store } = noteReads(world, account);
   const fanOut = world.start({ store });
   const commitLate = await holdTransaction(openStore(world), (transaction) => seedEvents(transaction, account, 1));
@@ -102,7 +102,7 @@ test('reads of an account with many events start near the tip, and a poll finds 
 test('an event that commits long after is found although the look for it fails and waits, which delays no other', async ({
   world,
 }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   await world.rows('delete from webhook_event_queue');
   const { starts, store } = noteReads(world, account);
   let looks = 0;
@@ -130,7 +130,7 @@ test('an event that commits long after is found although the look for it fails a
 });
 
 test('dead rows that an old snapshot keeps do not make reads expensive', async ({ world }) => {
-  const account = await world.subscribed(1);
+  const account = await world.addAccount(1);
   const { starts, store } = noteReads(world, account);
   const readBuffers = async (replaced: Record<number, string> = {}): Promise<number> => {
     const { text = '', values = [] } = starts.at(-1) ?? {};
@@ -162,7 +162,7 @@ test('dead rows that an old snapshot keeps do not make reads expensive', async (
 });
 
 test('more than 5,000 accounts with backlogs do not hide the event of another account', async ({ world }) => {
-  const quiet = await world.subscribed();
+  const quiet = await world.addAccount();
   await world.rows('delete from webhook_event_queue');
   await world.rows(`
     with account as (
@@ -198,7 +198,7 @@ test.for<[string, string]>([
   ['not valid', `update pg_index set indisvalid = false where indexrelid = 'webhook_event_queue_by_account'::regclass`],
 ])('delivers events while the index of the queue is %s', async ([, spoil], { world }) => {
   await world.rows(spoil);
-  const accounts = [await world.subscribed(), await world.subscribed()];
+  const accounts = [await world.addAccount(), await world.addAccount()];
   for (const account of accounts) {
     await world.addEvents(account, 50);
   }
@@ -213,7 +213,7 @@ test.for<[string, string]>([
 test('while all rounds of an account with 20,000 events wait, the event of another account is delivered', async ({
   world,
 }) => {
-  const [busy, quiet] = [await world.subscribed(), await world.subscribed()];
+  const [busy, quiet] = [await world.addAccount(), await world.addAccount()];
   // Deletes the changes of the new subscriptions, which a start reads anyway. An entry of the quiet account could get into
   // the held round.
   await world.rows('delete from webhook_event_queue');
@@ -251,7 +251,7 @@ test('backlogs are fanned out in order, over many rounds, as they are stored, an
       return rows;
     },
   });
-  const [first, second] = [await world.subscribed(), await world.subscribed()];
+  const [first, second] = [await world.addAccount(), await world.addAccount()];
   await world.subscribe(first, '2026-11-01');
   for (const account of [first, second]) await world.addEvents(account, 600);
   world.start({ store, limits: { bulkDeliveries: 50 } });
@@ -275,7 +275,7 @@ test('backlogs are fanned out in order, over many rounds, as they are stored, an
 });
 
 test('a removed shard is not read again, and rounds in progress are written before', async ({ world }) => {
-  const account = await world.subscribed(1);
+  const account = await world.addAccount(1);
   const writing = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const store = interceptStore(world.workerStore, {

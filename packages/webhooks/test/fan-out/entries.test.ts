@@ -50,7 +50,7 @@ test('an event with an entry for each of its subscriptions is delivered to each,
 });
 
 test('a subscription that is created while fan-out runs receives the next event', async ({ world }) => {
-  const account = await world.subscribed(1);
+  const account = await world.addAccount(1);
   const fanOut = world.start({ limits: { pinsMaxAgeMs: 100_000_000 } });
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
   await world.subscribe(account, '2026-11-01');
@@ -60,7 +60,7 @@ test('a subscription that is created while fan-out runs receives the next event'
 });
 
 test('a change is applied before its entry is deleted, and again after it failed', async ({ world }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   const { subscriptionId } = account;
   let calls = 0;
   world.start({
@@ -94,7 +94,7 @@ test('reports once that changes can be applied again', async ({ world }) => {
 });
 
 test('a change is applied although earlier events of the account wait', async ({ world }) => {
-  const account = await world.subscribed(300);
+  const account = await world.addAccount(300);
   const later = await world.subscribe(account, '2026-11-01');
   let offeredBefore = Infinity;
   world.start({
@@ -108,7 +108,7 @@ test('a change is applied although earlier events of the account wait', async ({
 });
 
 test('at most 64 changes of an account are applied together', async ({ world }) => {
-  await world.subscribed();
+  await world.addAccount();
   await world.rows(
     `insert into webhook_event_queue (account_id, interface, subscription_id)
      select account_id, interface, number from webhook_subscription, generate_series(1, 150) number`,
@@ -130,7 +130,7 @@ test('at most 64 changes of an account are applied together', async ({ world }) 
 });
 
 test('deliveries of a paused subscription are stored and not offered', async ({ world }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   await world.rows(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now()`);
   await world.addEvents(account, 1);
   const fanOut = world.start();
@@ -141,7 +141,7 @@ test('deliveries of a paused subscription are stored and not offered', async ({ 
 });
 
 test('an event of an account without a backlog takes three statements', async ({ world }) => {
-  const account = await world.subscribed(1);
+  const account = await world.addAccount(1);
   const { calls, isIdle, store } = noteCalls(world.workerStore);
   const fanOut = world.start({ store, limits: { pollMs: 100_000_000 } });
   await vi.waitFor(() => expect(world.offered).toHaveLength(1), waits);
@@ -161,7 +161,7 @@ test('an event of an account without a backlog takes three statements', async ({
 test('the first event of an account waits for three calls in a row, and its target is read beside the last one', async ({
   world,
 }) => {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   const { subscriptionId } = account;
   const setUp = world.start();
   await vi.waitFor(async () => expect(await world.isQueueEmpty()).toBe(true), waits);
@@ -186,7 +186,7 @@ test('the first event of an account waits for three calls in a row, and its targ
 });
 
 test('an account whose lanes have enough to send waits, but gets a turn within 250 ms', async ({ world }) => {
-  const account = await world.subscribed(3);
+  const account = await world.addAccount(3);
   world.behind.add(account.id);
   world.start();
   await vi.waitFor(() => expect(world.offered).toHaveLength(3), waits);

@@ -87,8 +87,8 @@ export class FanOutWorld {
     );
   }
 
-  /** An account with a subscription that pins the sample type, and with so many events after it. */
-  async subscribed(events = 0): Promise<SubscribedAccount> {
+  /** Adds an account with a subscription that pins the sample type, and so many events after it. */
+  async addAccount(events = 0): Promise<SubscribedAccount> {
     const account = await seedAccount(this.store);
     const subscriptionId = await this.subscribe(account, samplePin.version);
     if (events > 0) await this.addEvents(account, events);

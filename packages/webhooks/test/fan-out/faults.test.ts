@@ -28,7 +28,7 @@ async function numbersBySubscription(
 
 test('writes of unknown outcome leave no gap, lose no delivery and duplicate none', async ({ world }) => {
   for (let index = 0; index < 6; index += 1) {
-    const account = await world.subscribed();
+    const account = await world.addAccount();
     await world.subscribe(account, '2026-11-01');
     await world.addEvents(account, 60);
   }
@@ -67,7 +67,7 @@ test('writes of unknown outcome leave no gap, lose no delivery and duplicate non
 test.for(['inTime', 'late'])(
   'a write that commits after its connection was lost is detected: %s',
   async (when, { world }) => {
-    const { id: accountId, subscriptionId } = await world.subscribed(3);
+    const { id: accountId, subscriptionId } = await world.addAccount(3);
     const other = createStore({ databaseUrl: world.databaseUrl, applicationName: 'lost-connection' });
     closeAfterTest(() => other.close());
     const commit = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ async function lockSequences(world: FanOutWorld, accounts: readonly SeededAccoun
 
 async function seedQueued(world: FanOutWorld, count: number, events: number): Promise<SeededAccount[]> {
   const accounts: SeededAccount[] = [];
-  for (let number = 0; number < count; number += 1) accounts.push(await world.subscribed(events));
+  for (let number = 0; number < count; number += 1) accounts.push(await world.addAccount(events));
   // Without the changes of the new subscriptions, the first read finds all events.
   await world.rows('delete from webhook_event_queue where event_id is null');
   return accounts;
@@ -248,8 +248,8 @@ test('a shard is removed once the outcome of its writes is known, and does not w
 });
 
 test('an entry that the database refuses is set aside, and all others are written', async ({ world }) => {
-  for (let index = 0; index < 4; index += 1) await world.subscribed(20);
-  const { id: refused } = await world.subscribed(20);
+  for (let index = 0; index < 4; index += 1) await world.addAccount(20);
+  const { id: refused } = await world.addAccount(20);
   const [event] = await world.rows<{ id: string }>(
     `select id from webhook_event where account_id = $1 and (snapshot ->> 'number')::int = 7`,
     [refused],
@@ -267,7 +267,7 @@ test('an entry that the database refuses is set aside, and all others are writte
 });
 
 test('a set-aside entry is written once the database accepts it', async ({ world }) => {
-  await world.subscribed(1);
+  await world.addAccount(1);
   await world.rows('alter table webhook_payload add constraint refused check (length(body) = 0)');
   world.start({ limits: { blockedMs: 60 } });
   await vi.waitFor(() => expect(world.ofKind('entry-refused').length).toBeGreaterThan(1), waits);

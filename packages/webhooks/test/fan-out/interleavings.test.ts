@@ -10,7 +10,7 @@ const noPolls = { pollMs: 100_000_000 };
 
 /** An account with a subscription, whose change is not in the queue. */
 async function subscribed(world: FanOutWorld): Promise<SeededAccount> {
-  const account = await world.subscribed();
+  const account = await world.addAccount();
   await world.rows('delete from webhook_event_queue');
   return account;
 }

@@ -6,7 +6,7 @@ import { closeAfterTest, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';
 
 test('in a shard of a dead worker, claims of entries are counted before they are rendered', async ({ world }) => {
-  const account = await world.subscribed(2);
+  const account = await world.addAccount(2);
   const claims: number[] = [];
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run, _, values) {
@@ -30,7 +30,7 @@ test('in a shard of a dead worker, claims of entries are counted before they are
 });
 
 test('the claim of an entry is counted once, however often the outcome of its round is unknown', async ({ world }) => {
-  await world.subscribed(1);
+  await world.addAccount(1);
   const claims: number[] = [];
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run, _, values) {
@@ -51,7 +51,7 @@ test('the claim of an entry is counted once, however often the outcome of its ro
 test('a shard of a dead worker recovers until the entries from before the takeover are fanned out', async ({
   world,
 }) => {
-  await world.subscribed(1);
+  await world.addAccount(1);
   const release = Promise.withResolvers<void>();
   let isHeld = true;
   const store = interceptStore(world.workerStore, {
@@ -127,7 +127,7 @@ test('an entry runs isolated after three claims, and fails after five', async ({
 test('after a failover that lost an event, the event that was queued at its position is delivered', async ({
   world,
 }) => {
-  const account = await world.subscribed(1);
+  const account = await world.addAccount(1);
   let isLost = false;
   const store = interceptStore(world.workerStore, {
     async 'fan-out-read-events'(run) {
