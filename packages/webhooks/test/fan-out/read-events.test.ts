@@ -1,19 +1,13 @@
 import { toRecordId } from '@deedwire/domain';
 import { expect } from 'vitest';
 import { readEvents } from '../../src/fan-out/sql/events.ts';
-import type { EventId } from '../../src/kernel/ids.ts';
 import { seedAccount } from '../support/seed.ts';
-import { type FanOutWorld, test } from './fan-out-world.ts';
-
-async function seedIds(world: FanOutWorld, count: number): Promise<EventId[]> {
-  const account = await seedAccount(world.store);
-  await world.addEvents(account, count);
-  const rows = await world.rows<{ id: string }>('select id from webhook_event order by id');
-  return rows.map(({ id }) => toRecordId(id));
-}
+import { test } from './fan-out-world.ts';
 
 test('the bound of the bytes follows the order of the queue, not that of the ids', async ({ world }) => {
-  const queued = (await seedIds(world, 6)).toReversed();
+  await world.addEvents(await seedAccount(world.store), 6);
+  const rows = await world.rows<{ id: string }>('select id from webhook_event order by id desc');
+  const queued = rows.map(({ id }) => toRecordId<'WebhookEvent'>(id));
   // The snapshot {"number":1} has 12 bytes.
   const { events, leftOut } = await readEvents(world.workerStore, queued, 30);
   expect(queued.filter((id) => events.get(id)?.id === id)).toEqual(queued.slice(0, 3));
@@ -21,8 +15,13 @@ test('the bound of the bytes follows the order of the queue, not that of the ids
 });
 
 test('events are found by their ids', async ({ world }) => {
-  const ids = await seedIds(world, 2_000);
-  const read = ids.filter((_, index) => index % 10 === 0);
+  const { id, interfaceName } = await seedAccount(world.store);
+  const rows = await world.rows<{ id: string }>(
+    `insert into webhook_event (account_id, interface, event_type, snapshot)
+     select $1, $2, 'referral.created', '{}' from generate_series(1, 2000) returning id`,
+    [id, interfaceName],
+  );
+  const read = rows.filter((_, index) => index % 10 === 0).map((row) => toRecordId<'WebhookEvent'>(row.id));
   const { rowsMax, removedMax } = await world.explain((database) => readEvents(database, read, 10_000));
   expect(rowsMax).toBe(read.length);
   expect(removedMax).toBe(0);
