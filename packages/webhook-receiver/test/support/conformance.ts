@@ -227,7 +227,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: 'responds 413 to a body of 1 GB without reading it',
+    name: 'responds 413 to a body that is too large before it ends',
     streams: true,
     async run(subject) {
       const declared = await raw(
@@ -241,16 +241,12 @@ export const cases: readonly Case[] = [
       );
       expect(declared).toMatch(/^HTTP\/1\.1 413 /);
       const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
-      let sentBytes = 0;
+      // The server has no more to read: data after its end of the connection could reset it before the response is read.
       const chunked = await raw(subject, deliveryOf(), { 'transfer-encoding': 'chunked' }, async (write, hasAnswer) => {
-        while (!hasAnswer() && sentBytes < 2 ** 30) {
-          await write(chunk);
-          sentBytes += chunk.length;
-          await sleep(1);
-        }
+        for (let bytes = 0; bytes <= 300_000; bytes += 0x10000) await write(chunk);
+        await eventually(() => expect(hasAnswer()).toBe(true));
       });
       expect(chunked).toMatch(/^HTTP\/1\.1 413 /);
-      expect(sentBytes).toBeLessThan(2 ** 26);
       expect(subject.handled).toEqual([]);
     },
   },
