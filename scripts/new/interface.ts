@@ -158,17 +158,14 @@ export function interfaceChanges(root: string, { name, title, account }: NewInte
     fromTemplate(`tools/contract-tests/test/${name}-api/${name}-api.test.ts`, 'test.ts'),
     edit('packages/store/test/support/row-fixtures.ts', (fixtures) =>
       fixtures.replace(
-        /(?=\n {2}\[\n {4}'api_client',)/,
-        `\n  ['${own.snake}', child(['${name}'], \`insert into ${own.snake} (account_id, name) values (\${account}, 'Name')\`)],`,
+        /(?=\n {2}\/\/ The trigger of portal_session)/,
+        `\n  fixture(['${name}'], \`insert into ${own.snake} (account_id, name) values (\${account}, 'Name')\`, true),`,
       ),
     ),
     edit('tools/contract-tests/test/personal-columns.test.ts', (list) =>
       list.replace(/(?=\n {2}'webhook_event\.request_id',)/, `\n  '${own.snake}.name',`),
     ),
     edit('docs/threats.md', (page) => page.replace(/(?=`webhook_event\.account_id`)/, `\`${own.snake}.account_id\`, `)),
-    edit('packages/store/test/migrate.test.ts', (list) =>
-      list.replace(/(?=\n\];)/, `\n  '${growth}-value-of-${name}',\n  '${rights}-${name}',`),
-    ),
     edit('tools/checks/src/layering.test.ts', (list) => list.replace(/(?=\n {4}'team-members',)/, `\n    '${name}',`)),
     changeset(name, [`${name}-schema`, `${name}-api`, 'webhook-events', 'webhook-worker', 'operator-cli']),
   ];

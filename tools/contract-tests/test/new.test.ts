@@ -45,7 +45,6 @@ function copyFiles(): void {
     'packages/graphql-server/src/index.ts',
     'packages/store/migrations',
     'packages/store/package.json',
-    'packages/store/test/migrate.test.ts',
     'packages/store/test/support/row-fixtures.ts',
     ...['events/fixtures', 'events/src', 'rendering/src'].flatMap((parent) =>
       globSync(`packages/webhook-${parent}/*.updated`, { cwd: workspaceRoot }),
