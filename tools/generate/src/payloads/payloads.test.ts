@@ -4,7 +4,6 @@ import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
 import { readEventTypes } from './event-types.ts';
 import { payloadFiles } from './payloads.ts';
 
-const folder = 'packages/webhook-events';
 const eventTypes = await readEventTypes();
 const payloads = eventTypes.flatMap(({ type, versions }) => versions.map((version) => ({ type, ...version })));
 
