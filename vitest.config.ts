@@ -30,43 +30,46 @@ const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
 const apps = './tools/dev-environment/test/harness/shared-apps.ts';
 
-/** The files of each project that take longest, which start first, so that no run ends with one of them alone. */
+/**
+ * The files of each project that take longest, which start first, so that no run ends with one of them alone. Those that wait most
+ * are between those that need the CPU.
+ */
 const longest = [
   'tools/contract-tests/test/homes.test.ts',
+  'tools/dev-environment/test/dev.test.ts',
   'tools/contract-tests/test/operator-cli/cell-prune.test.ts',
+  'tools/contract-tests/test/new.test.ts',
+  'tools/contract-tests/test/receiver-command.test.ts',
+  'tools/contract-tests/test/webhook-worker/stolen-login.test.ts',
+  'tools/dev-environment/test/demo.test.ts',
+  'tools/contract-tests/test/portal.test.ts',
+  'tools/contract-tests/test/webhook-worker/isolation.test.ts',
+  'tools/contract-tests/test/environment.test.ts',
+  'tools/contract-tests/test/webhook-worker/alerts.test.ts',
+  'packages/webhook-receiver/test/poison.test.ts',
+  'packages/actions/test/webhooks/deliveries/query-plans.test.ts',
+  'tools/contract-tests/test/replay-kills.test.ts',
   'packages/webhooks/src/dispatch/fairness.test.ts',
   'packages/contract-check/src/workspace/merged-state.test.ts',
   'packages/contract-check/src/workspace/attacks.test.ts',
-  'packages/webhook-receiver/test/conformance.test.ts',
-  'tools/contract-tests/test/receiver-command.test.ts',
-  'tools/dev-environment/test/dev.test.ts',
-  'tools/contract-tests/test/webhook-worker/stolen-login.test.ts',
-  'tools/contract-tests/test/webhook-worker/isolation.test.ts',
-  'tools/contract-tests/test/webhook-worker/alerts.test.ts',
-  'packages/actions/test/webhooks/deliveries/query-plans.test.ts',
-  'packages/webhook-receiver/test/poison.test.ts',
-  'tools/dev-environment/test/demo.test.ts',
   'tools/contract-tests/test/full/person-erase.test.ts',
-  'tools/contract-tests/test/full/person-erase-named.test.ts',
-  'tools/contract-tests/test/full/receiver-command.test.ts',
-  'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/faults.test.ts',
-  'tools/contract-tests/test/full/published-packages.test.ts',
-  'tools/contract-tests/test/full/metrics.test.ts',
+  'tools/contract-tests/test/full/person-erase-named.test.ts',
+  'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/keep-alive.test.ts',
+  'tools/contract-tests/test/full/published-packages.test.ts',
+  'tools/contract-tests/test/full/receiver-command.test.ts',
   'tools/contract-tests/test/full/operations.test.ts',
   'tools/contract-tests/test/full/portal-pages.test.ts',
+  'packages/contract-check/test/full/outside.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',
-  'packages/contract-check/test/full/outside.test.ts',
-  'tools/dev-environment/test/full/readme.test.ts',
-  'tools/dev-environment/test/full/built-apps.test.ts',
   'tools/dev-environment/test/full/site.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
-  'tools/contract-tests/test/full/graphiql.test.ts',
+  'tools/dev-environment/test/full/readme.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
   'packages/webhook-receiver/test/full/runtimes.test.ts',
-  'tools/contract-tests/test/full/clients.test.ts',
+  'tools/contract-tests/test/full/graphiql.test.ts',
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
@@ -92,7 +95,7 @@ export default defineConfig({
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     // Many tests wait for retries, leases and processes: four workers keep two cores busy for two thirds of the time.
-    maxWorkers: 6,
+    maxWorkers: 7,
     // `isolate: false` below: a worker runs many files, which share the modules that they import. Starting a process and loading
     // the modules for each file takes a third of the CPU time. So a hook belongs in a test file or in a function that it calls,
     // not at the top of a module that several test files import.
