@@ -61,6 +61,25 @@ describe('the share of an account', () => {
     expect(slots.next()).toBe(idle);
   });
 
+  test('passes to the blocked lane with the least slot-time, not to the one that waits longest', () => {
+    const slots = new Slots<TestLane>(64);
+    const account = new SlotAccount();
+    const [holder, busy, idle] = [
+      new TestLane(true, account),
+      new TestLane(true, account),
+      new TestLane(true, account),
+    ];
+    fill(slots, [busy], 2);
+    fill(slots, [idle], 1);
+    slots.release(busy, 5_000, 1);
+    fill(slots, [holder], 5);
+    slots.request(busy);
+    slots.request(idle);
+    expect(slots.next()).toBeNull();
+    slots.release(holder, 10, 1);
+    expect(slots.next()).toBe(idle);
+  });
+
   test('does not block lanes without a request in flight', () => {
     const slots = new Slots(64);
     const account = new SlotAccount();
