@@ -39,7 +39,7 @@ const acceptedWithinMs = 120_000;
  * Starts to create referrals. Retries each one with the same idempotency key until it is accepted, so a retry must not create
  * a second referral.
  */
-export function startLoad({ accounts, clientOf, log, concurrency = 8, pauseMs = 100 }: LoadOptions): Load {
+export function startLoad({ accounts, clientOf, log, concurrency = 8, pauseMs = 250 }: LoadOptions): Load {
   const failures = new Set<string>();
   let accepted = 0;
   let isOver = false;
