@@ -100,11 +100,17 @@ export async function startApp(options: AppOptions) {
 }
 
 function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOptions): ChildProcess {
-  const preload = ['--import', new URL('end-with-parent.js', import.meta.url).href];
   const folder = join(workspace, 'apps', name);
-  const main = built
-    ? [...preload, join(folder, 'dist/main.js')]
-    : ['--conditions=deedwire-source', ...preload, join(folder, 'src/main.ts')];
+  const source = built ? [join(folder, 'dist/main.js')] : ['--conditions=deedwire-source', join(folder, 'src/main.ts')];
+  const main = [
+    // As in `deploy`, and a young generation that starts at its full size: starting an app takes a tenth less CPU time.
+    '--min-semi-space-size=16',
+    '--max-semi-space-size=16',
+    '--no-parallel-scavenge',
+    '--import',
+    new URL('end-with-parent.js', import.meta.url).href,
+    ...source,
+  ];
   return spawn(process.execPath, main, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
