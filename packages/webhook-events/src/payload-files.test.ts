@@ -46,22 +46,6 @@ function descriptions(schema: DescribedSchema): (string | undefined)[] {
   return [schema.description, ...properties.flatMap(descriptions)];
 }
 
-/** Lists the names of the properties that can be null. */
-function nullable({ properties = {}, anyOf = [] }: DescribedSchema): string[] {
-  const own = Object.entries(properties).flatMap(([name, schema]) => {
-    const canBeNull = [schema, ...(schema.anyOf ?? [])].some(({ type = [] }) => [type].flat().includes('null'));
-    return [...(canBeNull ? [name] : []), ...nullable(schema)];
-  });
-  return [...own, ...anyOf.flatMap(nullable)];
-}
-
-test('the README names every property that can be null', () => {
-  const [, names = ''] = /Only ([^.]+) can be null/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
-  const named = [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
-  const all = payloads.flatMap(({ type, version }) => nullable(readJson(join('json-schema', type, `${version}.json`))));
-  expect([...new Set(all)].toSorted()).toEqual(named.toSorted());
-});
-
 test('payload files and fixtures exist for exactly the registered versions', () => {
   const registered = payloads.map(({ type, version }) => `${type}/${version}`);
   const dated = filesBelow('src').filter((file) => /^src\/[^/]+\.[^/]+\/[\d-]+\.ts$/.test(file));
