@@ -1,5 +1,5 @@
 /** `pnpm new`: writes the files of a new interface, event type or version, with plop, from the templates in `scripts/new/`. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -81,6 +81,7 @@ async function create(): Promise<string> {
   const { actions } = generator;
   const changes = typeof actions === 'function' ? actions(answers) : actions;
   const paths = changes.flatMap((change) => (typeof change === 'object' && 'path' in change ? [change.path] : []));
+  const undo = paths.map((path) => undoOf(join(root, path)));
   let problem: string | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.once(signal, () => {
@@ -90,13 +91,9 @@ async function create(): Promise<string> {
   writeFileSync(unfinished, `TODO: \`pnpm new\` was killed. Run \`git restore . && git clean --force -d\`.\n`);
   const { failures } = await plop.setGenerator(name, { ...generator, actions: changes }).runActions(answers);
   problem ??= failures.at(0)?.error;
-  if (problem !== undefined) {
-    // There was no change before. The mark stays if Git fails.
-    execFileSync('git', ['restore', '.'], { cwd: root });
-    execFileSync('git', ['clean', '--force', '-d', '--quiet'], { cwd: root });
-    throw new Error(problem);
-  }
-  rmSync(unfinished);
+  if (problem !== undefined) for (const restore of undo) restore();
+  rmSync(unfinished, { force: true });
+  if (problem !== undefined) throw new Error(problem);
   // The examples of an interface are many, and alike.
   const shown = new Set(paths.map((path) => path.replace(/(?<=\/examples\/[^/]+\/).*/, '')));
   return `${['Wrote:', ...shown].join('\n  ')}
@@ -105,4 +102,15 @@ Next:
   1. Replace each TODO; pnpm check lists them. ${generator.description}
   2. Run the commands below "Recipes" in CONTRIBUTING.md, until pnpm check passes.
 `;
+}
+
+/** Restores a file, or removes it with the folders that its creation needs. */
+function undoOf(file: string): () => void {
+  if (existsSync(file)) {
+    const text = readFileSync(file);
+    return () => writeFileSync(file, text);
+  }
+  let created = file;
+  while (!existsSync(dirname(created))) created = dirname(created);
+  return () => rmSync(created, { recursive: true, force: true });
 }

@@ -386,6 +386,9 @@ test.each([1, 40])('is unfinished for `pnpm check` and a second run if it is kil
 
 test('undoes what it wrote when it is interrupted, and when a file cannot be written', async () => {
   await copyTemplates();
+  // With this setting, Git does not say that a file is untracked.
+  await git('config', 'status.showUntrackedFiles', 'no');
+  writeFileSync(join(folder, 'notes.txt'), 'of the user');
   const flags = interrupted('SIGINT', 5);
   const args = ['event', 'lender.renamed', '2027-06-01', 'lender'];
   expect(await end(spawnNew(flags, args))).toEqual({
@@ -393,7 +396,7 @@ test('undoes what it wrote when it is interrupted, and when a file cannot be wri
     stdout: '',
     stderr: 'Interrupted by SIGINT. Nothing was written.\n',
   });
-  expect(await git('status', '--porcelain')).toBe('');
+  expect(await git('status', '--porcelain', '--untracked-files')).toBe('?? notes.txt\n');
 
   // The renderer is the third file.
   writeFileSync(join(folder, 'packages/webhook-rendering/src/lender.renamed'), 'in the way');
