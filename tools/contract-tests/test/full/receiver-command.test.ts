@@ -48,7 +48,8 @@ test.skipIf(lacks(['python3']))('the receiver in Python passes every check', asy
   const log = await project.write('python.log', '');
   const folder = join(examples, 'receiver-python');
   const start = ['python3', 'receiver.py'];
-  const count = ['awk', '/^Processed an event/ { count += 1 } END { print count + 0 }', log];
+  // Two threads can print on one line: Python writes the end of a line on its own.
+  const count = ['awk', '{ count += gsub(/Processed an event/, "") } END { print count + 0 }', log];
   expect(await gradeOf(project, { start, folder, variables, log, count })).toEqual(passed);
 });
 
