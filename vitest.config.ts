@@ -24,7 +24,7 @@ const bounds = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 120_000 } },
 };
-const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
+const slow = ['**/node_modules/**', '**/test/full/**', '**/test/users/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
@@ -58,18 +58,11 @@ const longest = [
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/keep-alive.test.ts',
   'tools/contract-tests/test/full/published-packages.test.ts',
-  'tools/contract-tests/test/full/receiver-command.test.ts',
-  'tools/contract-tests/test/full/operations.test.ts',
-  'tools/contract-tests/test/full/portal-pages.test.ts',
-  'packages/contract-check/test/full/outside.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',
-  'tools/dev-environment/test/full/site.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/dev-environment/test/full/readme.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
-  'packages/webhook-receiver/test/full/runtimes.test.ts',
-  'tools/contract-tests/test/full/graphiql.test.ts',
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
@@ -125,6 +118,16 @@ export default defineConfig({
           name: 'full',
           isolate: false,
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
+          ...bounds,
+          globalSetup: [built, postgres, packages, apps],
+        },
+      },
+      {
+        // What users meet: `pnpm test:users`.
+        test: {
+          name: 'users',
+          isolate: false,
+          include: ['{packages,tools}/*/test/users/**/*.test.ts'],
           ...bounds,
           globalSetup: [built, postgres, packages, apps],
         },

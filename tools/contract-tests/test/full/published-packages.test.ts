@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => project.remove());
 
-// `full/receiver-command.test.ts` installs these three in an empty project, and `long/packages.test.ts` runs the printed commands.
+// `users/receiver-command.test.ts` installs these three in an empty project, and `long/packages.test.ts` runs the printed commands.
 test('`pnpm packages` prints a command that installs each package with those that it needs', async () => {
   const { printed, tarballs } = await readPackedPackages();
   const commands = printed.match(/^npm install '.*'$/gm);
