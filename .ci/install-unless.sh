@@ -1,4 +1,4 @@
-# Read by .ci/run and .ci/deploy.
+# Read by .ci/run, .ci/users and .ci/deploy.
 
 # Installs packages of Debian, unless the first argument succeeds as a command. This needs root.
 install_unless() {
