@@ -1,5 +1,14 @@
 # Read by .ci/run, .ci/users and .ci/deploy.
 
+# Under CI a test fails if a tool it needs is missing. Elsewhere it is skipped.
+export CI=true
+
+# `test:full`, `test:users` and `test:deploy` are run as this one is.
+command=$(grep -xEm1 'npx -y pnpm@[0-9.]+ test' README.md) || {
+  echo "$0: README.md has no line \`npx -y pnpm@<version> test\`" >&2
+  exit 1
+}
+
 # Installs packages of Debian, unless the first argument succeeds as a command. This needs root.
 install_unless() {
   local present=$1
