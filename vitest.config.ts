@@ -36,9 +36,7 @@ const apps = './tools/dev-environment/test/harness/shared-apps.ts';
  */
 const longest = [
   'tools/contract-tests/test/homes.test.ts',
-  'tools/dev-environment/test/dev.test.ts',
   'tools/contract-tests/test/operator-cli/cell-prune.test.ts',
-  'tools/contract-tests/test/new.test.ts',
   'tools/contract-tests/test/receiver-command.test.ts',
   'tools/contract-tests/test/webhook-worker/stolen-login.test.ts',
   'tools/dev-environment/test/demo.test.ts',
@@ -57,11 +55,9 @@ const longest = [
   'tools/contract-tests/test/full/person-erase-named.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/keep-alive.test.ts',
-  'tools/contract-tests/test/full/published-packages.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
-  'tools/dev-environment/test/full/readme.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
 ];
 
@@ -119,7 +115,7 @@ export default defineConfig({
           isolate: false,
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
           ...bounds,
-          globalSetup: [built, postgres, packages, apps],
+          globalSetup: [built, postgres, apps],
         },
       },
       {

@@ -53,6 +53,7 @@ test('CI checks the contracts of pull requests, of merge queues and of releases,
   expect(job).not.toMatch(/\b(?:if|continue-on-error):/);
 
   expect(linesOf('users')).toMatch(/\n {6}- run: \.ci\/users\n/);
+  expect(linesOf('users')).toContain('\n          node-version: 20\n');
   expect(linesOf('users')).not.toMatch(/\b(?:if|continue-on-error):/);
   expect(readText('.ci/run')).toMatch(/\nexec \$command:full\n$/);
   expect(readText('scripts/check.ts')).toMatch(

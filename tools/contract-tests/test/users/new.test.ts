@@ -8,8 +8,8 @@ import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { interfaceNames } from '@deedwire/domain';
 import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { succeed } from './support/command.ts';
-import { workspaceRoot } from './support/workspace-copy.ts';
+import { succeed } from '../support/command.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // What `pnpm new` refuses. `long/recipes.test.ts` follows it to a tree that passes every check.
 

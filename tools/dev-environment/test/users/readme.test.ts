@@ -76,7 +76,7 @@ test('demo: starts', async () => {
   expect({ exitCode, all }).toMatchObject({ exitCode: 0, all: expect.stringContaining('Usage: ') });
 });
 
-// Set by `.ci/run`, which runs this command with one more project, on a clone.
+// Set by `.ci/users`, because `.ci/run` runs this command with one more project, on a clone.
 const hasRun = process.env['README_TEST_COMMAND_HAS_RUN'] === 'true';
 
 test.skipIf(hasRun)('test: everything passes, and the last line has the counts', { timeout: 3_600_000 }, async () => {

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { interfaceNames } from '@deedwire/domain';
 import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ofAccounts } from '../src/account-key.ts';
-import { perApp } from '../src/app-process.ts';
-import { callOperator } from '../src/call-operator.ts';
-import type { DevFile } from '../src/dev-file.ts';
-import { isSiteBuilt } from '../src/documentation.ts';
-import { createDevHome, type DevHome, type DevProcess } from './dev-process.ts';
-import { printedCommand, runOperator, waitForWebhook } from './operator-commands.ts';
+import { ofAccounts } from '../../src/account-key.ts';
+import { perApp } from '../../src/app-process.ts';
+import { callOperator } from '../../src/call-operator.ts';
+import type { DevFile } from '../../src/dev-file.ts';
+import { isSiteBuilt } from '../../src/documentation.ts';
+import { createDevHome, type DevHome, type DevProcess } from '../dev-process.ts';
+import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 
 // A start takes some seconds of CPU time, so these tests share two of them, in this order. `test/long/dev.test.ts` has more.
 const operator = 'npx -y pnpm@0.0.0 operator';
