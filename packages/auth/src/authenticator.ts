@@ -3,7 +3,7 @@ import type { InterfaceName } from '@deedwire/domain';
 import { createAddressLimiter } from './address-limiter.ts';
 import { hashAsText, parseApiKey, peekKeyId } from './api-key.ts';
 import { areWellFormed, type Credentials } from './credentials.ts';
-import { findKeyRefusal, hashCredentials, type KeyRefusal, noKey } from './find-key-refusal.ts';
+import { findEnd, findKeyRefusal, hashCredentials, type KeyRefusal, noKey } from './find-key-refusal.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
@@ -106,7 +106,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   /**
    * Finds the fresh cached key of the credentials with one hash instead of five. Only who has the key can learn from its time whether
-   * the other two match.
+   * the other two match. Only a match is answered from the cache, so that a wrong key takes as long as an unknown one.
    */
   function findCached({ apiKey, clientId, organizationId }: Credentials): StoredApiKey | null {
     const known = keys.peek(peekKeyId(apiKey));
@@ -115,8 +115,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (!isUsable(known) || !isSame) return null;
     const { key } = known;
     if (key.clientId !== clientId || key.organizationId !== organizationId) return null;
-    if (key.interfaceName !== interfaceName || key.revokedAt !== null) return null;
-    return key.expiresAt !== null && now() >= key.expiresAt ? null : key;
+    return key.interfaceName === interfaceName && findEnd(key, now()) === null ? key : null;
   }
 
   return {
@@ -140,11 +139,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
     const hashed = hashCredentials(credentials);
     const refusalOf = (key: StoredApiKey | null) => findKeyRefusal(hashed, key, interfaceName, now());
-    const known = keys.peek(keyId);
-    const isProven = refusalOf(known?.key ?? null) === null;
-    // Only a match is answered from the cache: a wrong key takes as long as an unknown one.
-    if (isProven && isUsable(known)) return accept(known.key);
-
+    const isProven = refusalOf(keys.peek(keyId)?.key ?? null) === null;
     if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
     const refund = (): void => {
       if (!isProven) limiter.refund(address);

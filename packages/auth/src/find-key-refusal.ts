@@ -36,9 +36,14 @@ export function findKeyRefusal(
   if (!sameKey) return 'wrong_key';
   if (!sameClient) return 'wrong_client';
   if (!sameOrganization) return 'wrong_organization';
+  return findEnd(stored, at);
+}
+
+/** Null for a live key. */
+export function findEnd({ revokedAt, expiresAt }: StoredApiKey, at: Date): 'revoked' | 'expired' | null {
   // A time of revocation in the future counts too, because the clocks of two machines can differ.
-  if (stored.revokedAt !== null) return 'revoked';
-  return stored.expiresAt !== null && at >= stored.expiresAt ? 'expired' : null;
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && at >= expiresAt ? 'expired' : null;
 }
 
 function hashText(text: string): Buffer {
