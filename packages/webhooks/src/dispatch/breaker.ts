@@ -1,4 +1,5 @@
 import type { DeliveryId } from '../kernel/ids.ts';
+import { retriedWithinMs } from './classify-attempt.ts';
 import { cleanLaneState, type LaneState } from './lane-state.ts';
 
 /** Consecutive failures that open the breaker. */
@@ -10,8 +11,8 @@ const openMaxMs = 5 * 60 * 1_000;
 /** A subscription is paused after a series of failures of this length. */
 const failingMaxMs = 96 * 60 * 60 * 1_000;
 
-/** Failures that are further apart are not one series. The longest delay of a retry is 14.4 h. */
-const failureGapMaxMs = 15 * 60 * 60 * 1_000;
+/** Failures that are further apart are not one series. */
+const failureGapMaxMs = retriedWithinMs;
 
 /** While the breaker is open, the lane sends nothing until `breakerOpenUntilMs`, then one request at a time. */
 export function isBreakerOpen(state: LaneState): boolean {

@@ -101,7 +101,10 @@ const factor = 3;
 const jitterShare = 0.2;
 
 /** The longest delay before jitter, and the longest that a receiver can ask for. */
-export const retryDelayMaxMs = 12 * 60 * 60 * 1_000;
+const retryDelayMaxMs = 12 * 60 * 60 * 1_000;
+
+/** More than the longest delay of a retry, 14.4 h. */
+export const retriedWithinMs = 15 * 60 * 60 * 1_000;
 
 /** The maximum number of attempts of a delivery. With these delays they take about three days. */
 export const attemptsMax = 15;

@@ -1,5 +1,6 @@
 import type { DeliveryId } from '../kernel/ids.ts';
 import { compareIds } from '../kernel/sql.ts';
+import { retriedWithinMs } from './classify-attempt.ts';
 
 /**
  * The times of a subscription before which attempts count as outdated: their deliveries need not wait for their retry. By the clock
@@ -36,8 +37,8 @@ export const hastenAgainMs = 60 * 60 * 1_000;
  */
 export const soonMs = 10_000;
 
-/** What failed before an older mark is due anyway: the longest delay of a retry is 14.4 h. */
-export const markMaxAgeMs = 15 * 60 * 60 * 1_000;
+/** What failed before an older mark is due anyway. */
+export const markMaxAgeMs = retriedWithinMs;
 
 /** Fewer than open the breaker, which would hold up new deliveries. */
 const failuresMax = 8;

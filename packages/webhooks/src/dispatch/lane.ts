@@ -146,7 +146,7 @@ export class Lane extends SlotLane {
   }
 
   /**
-   * When the breaker, `Retry-After` and errors of storage allow the next request. While the lane loads, the stored state decides,
+   * When the breaker, `Retry-After` and `blockUntil` allow the next request. While the lane loads, the stored state decides,
    * which can be that of a new URL.
    */
   get allowedFromMs(): number {
@@ -253,7 +253,7 @@ export class Lane extends SlotLane {
     this.enter('closed');
   }
 
-  /** Nothing starts before this time, because the target or the deliveries could not be read. */
+  /** Nothing starts before this time, because storage, the secret or our proxy failed. */
   blockUntil(untilMs: number): void {
     this.#blockedUntilMs = untilMs;
   }

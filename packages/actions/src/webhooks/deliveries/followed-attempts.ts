@@ -25,8 +25,8 @@ const candidatesMax = 1_000;
 const newMax = 500;
 const dueMax = 200;
 const retriedMax = 200;
-/** Of one delivery. Its schedule has four in the time that a poll goes back at most. */
-const attemptsMax = 5;
+/** Its schedule has four in the time that a poll goes back at most. */
+const attemptsOfDeliveryMax = 5;
 
 /**
  * Finds the attempts of an account as they are made, one poll after the other.
@@ -62,7 +62,7 @@ export class AttemptFollower {
     const pages = Array.from(this.#candidates.keys(), (deliveryId) => ({
       deliveryId,
       before: null,
-      limit: attemptsMax,
+      limit: attemptsOfDeliveryMax,
     }));
     const fresh = (await selectAttempts(this.#database, pages))
       .flat()
