@@ -84,7 +84,7 @@ export default defineConfig({
     ...shared,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
-    // Many tests wait for retries, leases and processes: four workers keep two cores busy for two thirds of the time.
+    // Many tests wait for retries, leases and processes: with seven workers, two cores are idle for 2 % of the time, with four for a third.
     maxWorkers: 7,
     // `isolate: false` below: a worker runs many files, which share the modules that they import. Starting a process and loading
     // the modules for each file takes a third of the CPU time. So a hook belongs in a test file or in a function that it calls,
@@ -124,7 +124,7 @@ export default defineConfig({
         test: {
           name: 'users',
           isolate: false,
-          include: ['{packages,tools}/*/test/users/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/users/**/*.test.ts'],
           ...bounds,
           globalSetup: [built, postgres, packages, apps],
         },
@@ -142,13 +142,13 @@ export default defineConfig({
         // Builds and runs the container images: `pnpm test:deploy`.
         test: {
           name: 'deploy',
-          include: ['tools/*/test/deploy/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/deploy/**/*.test.ts'],
           ...bounds,
           globalSetup: [postgres, './tools/dev-environment/test/deploy/support/built-images.ts'],
         },
       },
       {
-        // Measurements that take minutes or hours, run by `pnpm test:long`, never in CI.
+        // What takes minutes or hours: before a release, and parts of it every night.
         test: {
           name: 'long',
           include: ['{packages,apps,tools}/*/test/long/**/*.test.ts', 'bench/test/long/**/*.test.ts'],

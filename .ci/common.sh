@@ -3,7 +3,7 @@
 # Under CI a test fails if a tool it needs is missing. Elsewhere it is skipped.
 export CI=true
 
-# `test:full`, `test:users` and `test:deploy` are run as this one is.
+# The jobs run `test:full`, `test:users` and `test:deploy`.
 command=$(grep -xEm1 'npx -y pnpm@[0-9.]+ test' README.md) || {
   echo "$0: README.md has no line \`npx -y pnpm@<version> test\`" >&2
   exit 1
