@@ -100,7 +100,7 @@ async function create(): Promise<string> {
 
 Next:
   1. Replace each TODO; pnpm check lists them. ${generator.description}
-  2. Run the commands below "Recipes" in CONTRIBUTING.md, until pnpm check passes.
+  2. Run the commands of "After each change" in CONTRIBUTING.md, until pnpm check passes.
 `;
 }
 

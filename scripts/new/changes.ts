@@ -31,7 +31,7 @@ export function addText(path: string, text: string): Change {
   return add(path, { template: '{{{text}}}', data: { text } });
 }
 
-/** @param change what the text becomes. If it stays the same, nothing is written */
+/** @param change what the text becomes. If it stays the same, nothing of the recipe is written, and the error names the file */
 export function edit(path: string, change: (text: string) => string): Change {
   const transform = (text: string): string => {
     const changed = change(text);

@@ -3,9 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { appOf, interfaceNames } from '@deedwire/domain';
 import { describe, expect, test } from 'vitest';
 
-/**
- * The packages of this workspace that each package may import. A new package needs a row: there is no default.
- */
 const schemas = interfaceNames.map((name) => `${name}-schema`);
 const apis = interfaceNames.map(appOf);
 const contracts = [...schemas, 'webhook-events', 'webhook-signing'];
@@ -27,6 +24,7 @@ const everything = [
   'testing',
 ];
 
+/** The packages of this workspace that each package may import. A new package needs a row: there is no default. */
 const mayImport: Record<string, readonly string[]> = {
   // Layer 0
   ...Object.fromEntries(schemas.map((name) => [name, []])),

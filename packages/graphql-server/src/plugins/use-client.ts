@@ -34,7 +34,7 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
 
   return {
     onRequest: checkRequest((state) => {
-      // The probe at the start.
+      // `probe.ts` has set it.
       if (state.client) return undefined;
       const authenticated = authenticate(authenticator, state);
       if (authenticated instanceof Promise) return authenticated.then((later) => accept(state, later));
