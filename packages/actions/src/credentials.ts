@@ -117,7 +117,7 @@ export async function revokeCredential(
  *
  * @throws {RefusedError} `NOT_FOUND` if the key does not exist, `CONFLICT` if it is revoked or has expired
  */
-export async function lockLiveKey(transaction: Transaction, keyId: string): Promise<LockedApiKeyRow> {
+async function lockLiveKey(transaction: Transaction, keyId: string): Promise<LockedApiKeyRow> {
   const key = await lockApiKey(transaction, keyId);
   if (key === null) throw new RefusedError('NOT_FOUND', `The key ${keyId} does not exist.`);
   if (!key.isLive) {
@@ -127,7 +127,7 @@ export async function lockLiveKey(transaction: Transaction, keyId: string): Prom
 }
 
 /** @throws {RefusedError} `INVALID` if the time from which a key is to be rejected is not in the future */
-export function checkExpiry(expiresAt: Date | null, now: Date): void {
+function checkExpiry(expiresAt: Date | null, now: Date): void {
   if (expiresAt !== null && expiresAt <= now) {
     throw new RefusedError('INVALID', `The expiry must be in the future; it is ${expiresAt.toISOString()}.`);
   }

@@ -80,7 +80,7 @@ export interface AdvanceSequencesOptions {
 }
 
 /** How many matter numbers can be left out at once. A number with a digit too many would make all later references longer. */
-export const leftOutMatterNumbersMax = 1_000_000;
+const leftOutMatterNumbersMax = 1_000_000;
 
 /**
  * Advances the sequences that are behind the rows of the database, and that of matter numbers to `matterNumber`. Idempotent.

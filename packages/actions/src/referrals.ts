@@ -53,7 +53,7 @@ export interface Referral extends Omit<
   matter: Matter | null;
 }
 
-export function toReferral(gidNamespace: string, row: ReferralRow): Referral {
+function toReferral(gidNamespace: string, row: ReferralRow): Referral {
   return {
     id: formatGid(gidNamespace, 'Referral', row.id),
     status: row.status,

@@ -79,7 +79,7 @@ export class CursorExpiredError extends Error {
 }
 
 /** A page could not be proven to be complete. It is not returned. */
-export class MissingEventError extends Error {
+class MissingEventError extends Error {
   override readonly name = 'MissingEventError';
   readonly code = 'EVENT_MISSING';
 

@@ -30,7 +30,7 @@ export class LogError extends Error {
 }
 
 /** All of a log has to fit into the memory of a page. */
-export const logMaxBytes = 100_000_000;
+const logMaxBytes = 100_000_000;
 const lineMax = 2_000_000;
 const id = /^gid:\/\/[a-z][a-z0-9-]*\/Webhook(?:Delivery|Event)\/[1-9]\d{0,18}$/;
 

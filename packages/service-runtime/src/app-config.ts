@@ -11,7 +11,7 @@ import { secretKeysVariable } from './secret-keys-variable.ts';
  * `off`: for a transaction pooler that does not track prepared statements. If it is not set, statements are prepared unless
  * DATABASE_DIRECT_URL is set.
  */
-export const preparedStatementsVariable = z.enum(['on', 'off'], 'must be on or off').optional();
+const preparedStatementsVariable = z.enum(['on', 'off'], 'must be on or off').optional();
 
 /** The variables of the connections of a store. */
 export function storeConnections(config: {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The variables that contain a secret. Each can come from a file, so that it is not in the environment of the process. */
-export const secretVariables: ReadonlySet<string> = new Set([
+const secretVariables: ReadonlySet<string> = new Set([
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'NEW_CELL_DATABASE_URL',

@@ -41,7 +41,7 @@ const differentMin = 17;
  * rejects a random key with a probability below 1 in 10^13: 1.7e-14 for ASCII, 2.2e-15 for the values and 2.8e-15 for the
  * differences.
  */
-export function looksRandom(key: Buffer): boolean {
+function looksRandom(key: Buffer): boolean {
   const bytes = [...key];
   const differences = bytes.slice(1).map((byte, index) => (byte - (bytes[index] ?? 0) + 256) % 256);
   return (

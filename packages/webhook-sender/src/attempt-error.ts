@@ -13,7 +13,7 @@ import type { AttemptCause } from './attempt-cause.ts';
  */
 export type AttemptErrorClass = (typeof attemptErrorClasses)[number];
 
-export const attemptErrorClasses = [
+const attemptErrorClasses = [
   'CONNECTION_FAILED',
   'DNS_FAILED',
   'PROTOCOL_ERROR',

@@ -13,7 +13,7 @@ export class UsageError extends Error {
  * @param command as the user writes it
  * @throws {UsageError} for an unknown option and for any other argument
  */
-export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
+function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   options: Options,
   commandArguments: readonly string[],

@@ -136,6 +136,6 @@ export function serverSettings(port: number, durable: boolean, major: number): s
 }
 
 /** Our passwords are random, so more iterations would only make each login slower. PostgreSQL 15 knows no other number. */
-export function scramSettings(major: number): Record<string, number> {
+function scramSettings(major: number): Record<string, number> {
   return major >= 16 ? { scram_iterations: 1 } : {};
 }

@@ -42,7 +42,7 @@ export type ReleaseRecord = Readonly<Record<string, SubjectRecord>>;
 export type ReleaseRecords = Readonly<Record<string, ReleaseRecord>>;
 
 /** The file of a package that contains its records. Only `pnpm run version` writes it. */
-export const recordsFile = 'releases.json';
+const recordsFile = 'releases.json';
 
 /** Empty if the package has not been released, or has no versions. */
 export function readRecords(packageFolder: string): ReleaseRecords {

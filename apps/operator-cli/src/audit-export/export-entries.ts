@@ -133,7 +133,7 @@ function createOutput({ stdout }: Shell) {
 const reportedMax = 20;
 
 /** Writes the first 20 findings to standard error, and then how many more there are. */
-export function reportUpTo({ stderr }: Pick<Shell, 'stderr'>) {
+function reportUpTo({ stderr }: Pick<Shell, 'stderr'>) {
   let found = 0;
   return {
     count: () => found,

@@ -15,7 +15,7 @@ import type { RequestState } from './request-state.ts';
 type Fields = Record<string, string>;
 
 /** Header fields by name. Names are compared without case. */
-export class LightHeaders {
+class LightHeaders {
   readonly #fields: Fields;
 
   constructor(fields: Fields) {

@@ -396,7 +396,7 @@ const missedMs = 4;
  * pace spreads them evenly, and does not limit how many slow lanes deliver. This holds for different durations as well,
  * since each request uses `0.8 / n` of the pace. Requests start in groups, one group per 32 ms.
  */
-export class SlowPace {
+class SlowPace {
   /** When the next request of a slow lane should start. */
   nextMs = -Infinity;
   #isOpen = true;

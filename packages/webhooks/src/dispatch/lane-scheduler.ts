@@ -242,7 +242,7 @@ export class LaneScheduler {
 const timerMaxMs = 60_000;
 
 /** Wakes each lane at its time, with one timer for all lanes. */
-export class WakeSchedule {
+class WakeSchedule {
   readonly #clock: SteadyClock;
   readonly #onWake: (lane: Lane, nowMs: number) => void;
   readonly #afterWake: () => void;

@@ -23,7 +23,7 @@ export interface LaneTarget {
 /** A target with a secret, so that the lane can send. */
 export type SendableTarget = LaneTarget & { readonly secret: string };
 
-export function isSendable(target: LaneTarget): target is SendableTarget {
+function isSendable(target: LaneTarget): target is SendableTarget {
   return target.secret !== null;
 }
 

@@ -262,7 +262,7 @@ function attachLaneStates(batch: readonly UnsettledResult[], offsetMs: number): 
  * Detects that work is waiting and none of it was completed for a given time. Uses timers only, so that clock
  * corrections do not matter.
  */
-export class StallWatch {
+class StallWatch {
   readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #limitMs: number;
   readonly #onStalled: () => void;

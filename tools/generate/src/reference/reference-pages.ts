@@ -88,7 +88,7 @@ const end = '<!-- end of event types -->';
  *
  * @throws {Error} if the README does not have the two comments around the table
  */
-export function withEventTable(readme: string): string {
+function withEventTable(readme: string): string {
   const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`packages/webhook-events/README.md has to contain ${start} and ${end}`);
   return `${readme.slice(0, from)}${start}\n\n${eventTable()}\n\n${readme.slice(to)}`;

@@ -4,7 +4,7 @@ import type { PayloadKey } from '../deliveries/exchanges.ts';
 import { type NumberedRow, selectNotRendered } from './statements.ts';
 
 /** The bodies of a page have at most so many bytes. Escaping in JSON can double them, and a response has at most 1 MB. */
-export const pageBytesMax = 400_000;
+const pageBytesMax = 400_000;
 
 /** The body of an event, exactly as every attempt sends it. Null if it could not be rendered, or is deleted. */
 export type EventBody = string | null;

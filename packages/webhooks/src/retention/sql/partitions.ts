@@ -22,7 +22,7 @@ export async function createPartitions(transaction: Transaction, days: number): 
 }
 
 /** The partitions in use. Reads the catalog. */
-export async function selectPartitions(database: Database): Promise<Partition[]> {
+async function selectPartitions(database: Database): Promise<Partition[]> {
   const statement = sql('select-partitions')`
       select c.relname::text as name
       from unnest($1::text[]) as parent (name)
