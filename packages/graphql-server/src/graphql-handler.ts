@@ -28,7 +28,7 @@ import {
   type ServedVersion,
 } from './plugins/request-state.ts';
 import { useBody } from './plugins/use-body.ts';
-import { authenticate, useClient } from './plugins/use-client.ts';
+import { authenticateByKeyOrSession, useClient } from './plugins/use-client.ts';
 import { useCost } from './plugins/use-cost.ts';
 import { useDocuments } from './plugins/use-documents.ts';
 import { useExecution } from './plugins/use-execution.ts';
@@ -167,7 +167,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
           context.pauses?.add({
             pause() {},
             async resume() {
-              await authenticate(authenticator, state);
+              await authenticateByKeyOrSession(authenticator, state);
             },
           });
           state.pauses = context.pauses;

@@ -36,7 +36,7 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
     onRequest: checkRequest((state) => {
       // `probe.ts` has set it.
       if (state.client) return undefined;
-      const authenticated = authenticate(authenticator, state);
+      const authenticated = authenticateByKeyOrSession(authenticator, state);
       if (authenticated instanceof Promise) return authenticated.then((later) => accept(state, later));
       return accept(state, authenticated);
     }),
@@ -44,7 +44,7 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
 }
 
 /** @throws {CredentialsRefusedError} if the request has no valid credentials, or no valid session of the portal */
-export function authenticate(
+export function authenticateByKeyOrSession(
   authenticator: RequestAuthenticator,
   state: RequestState,
 ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
