@@ -5,6 +5,7 @@ import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { hashTables } from './support/homes.ts';
 import { startInterfaces } from './support/interface-client.ts';
 import { interfaceContracts, othersThan, served } from './support/interface-contracts.ts';
 import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';
@@ -60,6 +61,8 @@ for (const name of interfaceNames) {
   const listener = await insertListener(harness, name, harness.accounts[name]);
   stored.set(name, { subscription, delivery, replay, listener });
 }
+// A read would move its end.
+await harness.sql(`update webhook_subscription set last_read_at = now() - interval '20 hours' where kind = 'LISTENER'`);
 
 describe.each(served)('the $account interface at $date', ({ account: name, date }) => {
   const schema = buildSchema(interfaceContracts[name].sdl(date));
@@ -127,23 +130,35 @@ describe.each(served)('the $account interface at $date', ({ account: name, date 
     );
   });
 
-  test.each(operations)('answers $name about a foreign record as about one that does not exist', async (operation) => {
-    for (const [owner, credential] of [
-      [name, strangers[name]] as const,
-      ...othersThan(name).map((other) => [other, harness.accounts[name].credential] as const),
-    ]) {
-      const gid = gidsOf(stored.get(owner) ?? missing())[operation.idType];
-      const answerTo = async (id: string): Promise<string> => {
-        const { status, body } = await send(credential, operation.document(id));
-        expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
-        return JSON.stringify(body.data).replaceAll(id, 'the id');
-      };
-      expect(await answerTo(gid)).toBe(await answerTo(gid.replace(/\d+$/, '123')));
-    }
+  test('lists no foreign subscription or listener', async () => {
+    const lists = '{ webhookSubscriptions { nodes { id } } webhookListeners { id } }';
+    expect(await read(strangers[name], lists)).toEqual({ webhookSubscriptions: { nodes: [] }, webhookListeners: [] });
   });
 
+  test.each(operations)(
+    'answers $name about a foreign $idType as about one that does not exist, and changes nothing',
+    async (operation) => {
+      const before = await hashTables(harness);
+      for (const [owner, credential] of [
+        [name, strangers[name]] as const,
+        ...othersThan(name).map((other) => [other, harness.accounts[name].credential] as const),
+      ]) {
+        const gid = gidsOf(stored.get(owner) ?? missing())[operation.idType];
+        const answerTo = async (id: string): Promise<string> => {
+          const { status, body } = await send(credential, operation.document(id));
+          expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+          return JSON.stringify(body.data).replaceAll(id, 'the id');
+        };
+        expect(await answerTo(gid)).toBe(await answerTo(gid.replace(/\d+$/, '123')));
+      }
+      // Each request costs points, and uses the key.
+      const ofRequests = { api_key: expect.any(String), cost_bucket: expect.any(String) };
+      expect(await hashTables(harness)).toEqual({ ...before, ...ofRequests });
+    },
+  );
+
   test.each(operations.filter(({ document }) => document('').startsWith('query')))(
-    'answers $name to the owner of the record otherwise',
+    'answers $name to the owner of the $idType otherwise',
     async ({ idType, document }) => {
       const own = gidsOf(stored.get(name) ?? missing());
       const { credential } = harness.accounts[name];

@@ -58,7 +58,7 @@ export function operationsWithId(schema: GraphQLSchema): OperationWithId[] {
         const written = isInputObjectType(inputType) ? `input: { ${list} }` : list;
         return `${kind} { ${field.name}(${written}) ${selection} }`;
       };
-      return [{ name: field.name, idType: idTypeOf(field.name, idMember.name), document }];
+      return idTypesOf(field.name, idMember.name).map((idType) => ({ name: field.name, idType, document }));
     });
   });
 }
@@ -67,11 +67,12 @@ function isId(type: GraphQLInputType): boolean {
   return getNamedType(type).name === 'ID';
 }
 
-function idTypeOf(operation: string, member: string): IdType {
-  if (member !== 'id') return 'WebhookSubscription';
-  if (operation.includes('Listener')) return 'WebhookListener';
-  if (operation.includes('Replay')) return 'WebhookReplay';
-  return operation.includes('Delivery') ? 'WebhookDelivery' : 'WebhookSubscription';
+function idTypesOf(operation: string, member: string): IdType[] {
+  if (['sendTestWebhookEvent', 'webhookEvents'].includes(operation)) return ['WebhookSubscription', 'WebhookListener'];
+  if (member !== 'id') return ['WebhookSubscription'];
+  if (operation.includes('Listener')) return ['WebhookListener'];
+  if (operation.includes('Replay')) return ['WebhookReplay'];
+  return operation.includes('Delivery') ? ['WebhookDelivery'] : ['WebhookSubscription'];
 }
 
 /** A connection has its records in `nodes`. */
@@ -86,6 +87,7 @@ function resultSelection(type: GraphQLObjectType): string {
 function sampleOf({ name, type }: GraphQLArgument | GraphQLInputField): string | null {
   if (name === 'first') return '1';
   if (name === 'version') return '"2026-11-01"';
+  if (name === 'name') return '"Changed"';
   if (!isNonNullType(type)) return null;
   const { ofType } = type;
   if (isListType(ofType)) return '[]';
