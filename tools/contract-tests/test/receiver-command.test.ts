@@ -1,29 +1,37 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, createServer as createNetServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { issueCredential } from '@deedwire/actions';
 import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
-import { compileCache, eventually, listen, missing, type Receiver, startReceiver } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import {
+  acknowledge,
+  compileCache,
+  eventually,
+  listen,
+  missing,
+  type Receiver,
+  startReceiver,
+} from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, isWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createInterfaceClient } from './support/interface-client.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const t = await forFile(joinSharedSystem());
 beforeEach(() => t.forgetHandshakes());
 
 const packageFolder = fileURLToPath(new URL('../../../packages/webhook-receiver/', import.meta.url));
 const bin = join(packageFolder, 'src/bin.ts');
-const folder = await mkdtemp(join(tmpdir(), 'receiver-command-'));
-await forFile({ close: () => rm(folder, { recursive: true }) });
+const { path: folder } = await forFile(temporaryFolder('receiver-command'));
 
 const partner = createInterfaceClient(t, 'partner', '2026-11-01');
 const { clientId, apiKey, organizationId } = t.accounts.partner.credential;
@@ -57,11 +65,7 @@ function startCommand(args: readonly string[], env = environment()) {
 
 const command = (args: readonly string[], env?: Record<string, string>) => startCommand(args, env).ended;
 
-async function openReceiver(): Promise<Receiver> {
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
-  return receiver;
-}
+const openReceiver = (): Promise<Receiver> => forTest(startReceiver());
 
 /** Sends test events to the one listener of the account. */
 async function sendEvents(count: number): Promise<void> {
@@ -214,8 +218,7 @@ test('trigger --subscription lets Deedwire send a test event', async () => {
 });
 
 test('the client’s version applies where the interface does not serve that of the kit', async () => {
-  const harness = await createHarness();
-  onTestFinished(() => harness.close());
+  const harness = await forTest(createHarness());
   const { contract } = lenderInterface;
   const versions = contract.versions.filter(({ version }) => version !== '2026-11-01');
   const service = await harness.startLenderApi({}, { ...contract, versions });
@@ -276,7 +279,8 @@ const sequences = (received: Receiver['deliveries']): number[] =>
 describe('listen', () => {
   test('sends every event once, in order, with its bytes and a secret that stays, through interruptions', async () => {
     const state = await prepare('interrupted');
-    const { port, deliveries: received } = await openReceiver();
+    const receiver = await openReceiver();
+    const { port, deliveries: received } = receiver;
     const network = await startNetwork();
     const env = environment({ XDG_STATE_HOME: state, DEEDWIRE_URL: network.url });
     const args = ['listen', '--to', `${port}/hook`, '--json'];
@@ -309,16 +313,40 @@ describe('listen', () => {
     await eventually(() => expect(sequences(received).at(-1)).toBe(10));
     expect(second.output()).toContain('"resumedAfter":7');
 
-    // It is killed: at most the last event is sent again.
-    second.child.kill('SIGKILL');
-    await second.ended;
-    await sendEvents(2);
-    const third = startCommand(args, env);
-    await eventually(() => expect(sequences(received).at(-1)).toBe(12));
-    third.child.kill('SIGINT');
-    await third.ended;
-    expect([...new Set(sequences(received))]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-    expect(received.length).toBeLessThanOrEqual(13);
+    // The receiver restarts while it has a request.
+    let resets = 2;
+    receiver.onDelivery = (response, request) => {
+      if (resets === 0) return acknowledge(response, request);
+      resets -= 1;
+      received.pop();
+      response.socket?.resetAndDestroy();
+    };
+    await sendEvents(3);
+    await eventually(() => expect(sequences(received).at(-1)).toBe(13));
+    expect(second.output()).toContain('"event":"receiver-unavailable"');
+
+    // Each kill repeats at most the event that was sent last.
+    const kills = 3;
+    const runs = [first, second];
+    let running = second;
+    for (let kill = 0; kill < kills; kill += 1) {
+      const before = received.length;
+      const sending = sendEvents(8);
+      await eventually(() => expect(received.length).toBeGreaterThan(before + kill));
+      running.child.kill('SIGKILL');
+      await Promise.all([running.ended, sending]);
+      running = startCommand(args, env);
+      runs.push(running);
+    }
+    const last = 13 + kills * 8;
+    await eventually(() => expect(sequences(received).at(-1)).toBe(last));
+    await eventually(() => expect(ready(running.output())).toBe(true));
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ exitCode: 0, stderr: '' });
+    const arrived = sequences(received);
+    expect([...new Set(arrived)]).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+    expect(arrived).toEqual(arrived.toSorted((a, b) => a - b));
+    expect(arrived.length).toBeLessThanOrEqual(last + kills);
 
     const secret = (await readFile(join(state, 'deedwire/secret'), 'utf8')).trim();
     expect((await stat(join(state, 'deedwire/secret'))).mode & 0o777).toBe(0o600);
@@ -326,7 +354,7 @@ describe('listen', () => {
       const { id } = verifyWebhook({ headers, body, secret });
       expect(id).toMatch(/^gid:\/\/service\/WebhookDelivery\/\d+$/);
     }
-    const printed = first.output() + second.output() + third.output();
+    const printed = runs.map(({ output }) => output()).join('');
     for (const canary of [secret.slice(6, 20), apiKey]) expect(printed).not.toContain(canary);
   });
 
@@ -343,8 +371,7 @@ describe('listen', () => {
     expect((await closed.ended).stdout).toMatch(/\n0 accepted, 0 refused\.\n$/);
 
     await prepare('refusing');
-    const refusing = await listen(createServer((_, response) => response.writeHead(500).end()));
-    onTestFinished(() => refusing.close());
+    const refusing = await forTest(listen(createServer((_, response) => response.writeHead(500).end())));
     const running = startCommand(['listen', '--to', `${refusing.port}`, '--types', 'webhook.test'], env);
     await eventually(() => expect(running.output()).toContain('Ready: '));
     // One process sends, so that the order stays.
@@ -378,6 +405,29 @@ describe('listen', () => {
     await eventually(() => expect(second.output()).toContain('Events after #1 ('));
     await sendEvents(1);
     await eventually(() => expect(sequences(received)).toEqual([1, 2, 1, 1]));
+  });
+
+  test('ends with one line on a full disk, and sends the event that it could not remember again', async ({ skip }) => {
+    const state = await prepare('full');
+    const run = promisify(execFile);
+    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', state]).catch(() => null);
+    skip(mounted === null, 'This login mounts no tmpfs.');
+    onTestFinished(async () => void (await run('umount', ['-l', state])));
+    const { port, deliveries: received } = await openReceiver();
+    const env = environment({ XDG_STATE_HOME: state });
+    const args = ['listen', '--to', `${port}`, '--json'];
+    const first = startCommand(args, env);
+    await eventually(() => expect(ready(first.output())).toBe(true));
+    await writeFile(join(state, 'large'), Buffer.alloc(100_000)).catch(() => {});
+    await sendEvents(2);
+    expect(await first.ended).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^deedwire-webhook-receiver: \S+ cannot be written: ENOSPC\.\n$/),
+    });
+    expect(sequences(received)).toEqual([1]);
+    await rm(join(state, 'large'));
+    startCommand(args, env);
+    await eventually(() => expect(sequences(received)).toEqual([1, 1, 2]));
   });
 
   test('ends with one line if the disk cannot be written', async () => {
