@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { eventually, missing, postGraphql, type Receiver, type Respond, startReceiver } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const harness = await forFile(createHarness());
@@ -114,8 +114,7 @@ test('shows what was sent as the receiver got it, and what came back', async () 
 
 test('shows the callback URL of the request until the subscription gets another one, also after it was resumed', async () => {
   const { deliveryId, subscriptionId, receiver } = await firstAttempt((response) => response.writeHead(410).end());
-  const other = await startReceiver();
-  onTestFinished(() => other.close());
+  const other = await forTest(startReceiver());
   const urlOfAttempt = async (): Promise<unknown> => {
     const { data } = await ask(
       `{ webhookDelivery(id: "${deliveryId}") { attempts(first: 1) { exchange { callbackUrl } } } }`,

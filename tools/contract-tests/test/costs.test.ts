@@ -1,6 +1,7 @@
 import { readInterfaceContracts } from '@deedwire/generate';
+import { forTest } from '@deedwire/testing/for-file';
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
 
 // `test/long/costs.test.ts` runs thousands of random operations, and texts of longer characters.
@@ -45,8 +46,8 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
   let api: LargestApi;
   beforeAll(async () => {
     api = await startLargestApi(name, version, 'x');
+    return () => api.close();
   });
-  afterAll(() => api.close());
 
   test('a random operation pays for its objects and bytes, and answers at most 1 MB', async () => {
     const outcome = await api.run(seed, rounds);
@@ -106,21 +107,17 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
 });
 
 test('replaces a response of more than 1 MB', async () => {
-  const api = await startLargestApi('partner', '2026-11-01', '\u{1F600}');
-  try {
-    const { status, body } = await api.post({ query: '{ referrals(first: 100) { nodes { note } } }' });
-    expect([status, body.data, body.errors?.map(({ message }) => message)]).toEqual([
-      200,
-      undefined,
-      [
-        expect.stringMatching(
-          /^The response has 2,001,\d{3} bytes; at most 1,000,000 are allowed\. Request fewer items or fields\.$/,
-        ),
-      ],
-    ]);
-    const { bytes } = await api.post({ query: '{ referrals(first: 45) { nodes { note } } }' });
-    expect(bytes).toBeGreaterThan(900_000);
-  } finally {
-    await api.close();
-  }
+  const api = await forTest(startLargestApi('partner', '2026-11-01', '\u{1F600}'));
+  const { status, body } = await api.post({ query: '{ referrals(first: 100) { nodes { note } } }' });
+  expect([status, body.data, body.errors?.map(({ message }) => message)]).toEqual([
+    200,
+    undefined,
+    [
+      expect.stringMatching(
+        /^The response has 2,001,\d{3} bytes; at most 1,000,000 are allowed\. Request fewer items or fields\.$/,
+      ),
+    ],
+  ]);
+  const { bytes } = await api.post({ query: '{ referrals(first: 45) { nodes { note } } }' });
+  expect(bytes).toBeGreaterThan(900_000);
 });

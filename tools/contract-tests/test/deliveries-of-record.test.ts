@@ -9,13 +9,12 @@ import {
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createInterfaceClient } from './support/interface-client.ts';
 import { served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
-const receiver = await startReceiver();
-afterAll(() => receiver.close());
+const receiver = await forFile(startReceiver());
 
 interface Delivery {
   id: string;

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
@@ -9,7 +8,8 @@ import { createRegistration } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
 import { connect, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from './support/temporary-folder.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';
 
 interface Environment {
@@ -25,8 +25,7 @@ interface Environment {
 
 const apps = [...interfaceNames.map(appOf), 'webhook-worker'].toSorted();
 const t = await forFile(startTestSystem());
-const folder = await mkdtemp(join(tmpdir(), 'environment-'));
-afterAll(() => rm(folder, { recursive: true }));
+const { path: folder } = await forFile(temporaryFolder('environment'));
 const env = { DATABASE_URL: await t.database.urlFor('operator') };
 
 async function exported(): Promise<Environment> {

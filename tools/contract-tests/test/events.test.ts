@@ -18,16 +18,12 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
 import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
 
 const t = await forFile(joinSharedSystem());
-const receivers = { lender: await startReceiver(), partner: await startReceiver() };
-
-afterAll(async () => {
-  await Promise.all(Object.values(receivers).map((receiver) => receiver.close()));
-});
+const receivers = { lender: await forFile(startReceiver()), partner: await forFile(startReceiver()) };
 
 const schemaFolder = fileURLToPath(new URL('../../../packages/webhook-events/json-schema/', import.meta.url));
 

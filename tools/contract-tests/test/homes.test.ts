@@ -15,6 +15,7 @@ import {
 } from '@deedwire/dev-environment/harness';
 import { interfaceNames } from '@deedwire/domain';
 import { eventually, postGraphql, type Receiver, startConnectProxy, startReceiver } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { ReferDocument } from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { freezeAtRequests } from './support/freeze-under-load.ts';
@@ -23,10 +24,8 @@ import { createInterfaceClient, startInterfaces } from './support/interface-clie
 import { subscribe } from './support/subscribe.ts';
 
 async function open(): Promise<{ harness: Harness; receiver: Receiver }> {
-  const harness = await createHarness();
-  onTestFinished(() => harness.close());
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
+  const harness = await forTest(createHarness());
+  const receiver = await forTest(startReceiver());
   return { harness, receiver };
 }
 
@@ -122,8 +121,7 @@ test('the worker writes no row of accounts that are not at home, and does what w
   const { harness, receiver } = await open();
   const { partnerApi, accounts, sql } = harness;
   const { partner } = accounts;
-  const failing = await startReceiver();
-  onTestFinished(() => failing.close());
+  const failing = await forTest(startReceiver());
   failing.onDelivery = (response) => void response.writeHead(500).end();
   const kept = await harness.subscribe(receiver.url, ['referral.created', 'webhook_subscription.disrupted']);
   const broken = await harness.subscribe(failing.url, ['referral.created']);
@@ -265,8 +263,7 @@ test('a worker whose lease has expired is declared dead by the freeze', async ()
 });
 
 test('a freeze waits for the request of a worker that was suspended for longer than its lease', async () => {
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(startReceiver());
   const suspended = Promise.withResolvers<void>();
   const proxy = await startConnectProxy({
     status() {
@@ -278,8 +275,9 @@ test('a freeze waits for the request of a worker that was suspended for longer t
   });
   onTestFinished(() => proxy.close());
   const worker = { WORKER_LEASE_MS: '500', WEBHOOK_PROXY_URL: proxy.url };
-  const t = await startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } });
-  onTestFinished(() => t.close());
+  const t = await forTest(
+    startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } }),
+  );
   const { accounts, database, partner, sql, system } = t;
   await subscribe(partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
   await sql(

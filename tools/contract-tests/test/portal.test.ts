@@ -4,8 +4,8 @@ import { callOperator, createHarness, type OperatorResult, type TestAccount } fr
 import { interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, postGraphql, untilBlocked } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { interfaceContracts, othersThan } from './support/interface-contracts.ts';
 import {
   type Browser,
@@ -90,8 +90,7 @@ const auditOf = (action: string): Promise<Record<string, unknown>[]> =>
 
 /** Locks rows until the test ends, or earlier. */
 async function lock(select: string): Promise<() => Promise<void>> {
-  const blocker = await connect(harness.database.databaseUrl);
-  onTestFinished(() => blocker.close());
+  const blocker = await forTest(connect(harness.database.databaseUrl));
   await blocker.run(`begin; ${select}`);
   return async () => void (await blocker.run('rollback'));
 }

@@ -1,6 +1,7 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { receiverKitBlock } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { createWebhookReceiver, type PullingReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -8,8 +9,7 @@ import { insertDelivery, insertPayload, insertSubscription } from './support/sto
 
 // `packages/webhook-receiver/test/pulled.test.ts` shows that pulls and requests share the ids of deliveries.
 test('the block of the receiver kit processes the failed deliveries that the API still has', async () => {
-  const harness = await createHarness();
-  onTestFinished(() => harness.close());
+  const harness = await forTest(createHarness());
   const service = await harness.startPartnerApi();
   await service.whenReady;
   const account = harness.accounts.partner;

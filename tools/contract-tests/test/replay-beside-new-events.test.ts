@@ -1,5 +1,6 @@
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { connect, eventually, startReceiver } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 import { storeFailures } from './support/store-failures.ts';
@@ -17,72 +18,66 @@ async function refer({ mutate }: Requests, count: number): Promise<void> {
 }
 
 test('new events pass a replay whose receiver does not respond, and so do those of other accounts', async () => {
-  const t = await createHarness();
+  const receiver = await forTest(startReceiver());
+  const otherReceiver = await forTest(startReceiver());
+  const t = await forTest(createHarness());
   const served = await startInterfaces(t, ['partner']);
   await t.startWorker();
   const partner = createInterfaceClient(served, 'partner', '2026-11-01');
   const otherPartner = createInterfaceClient(served, 'otherPartner', '2026-11-01');
-  const [receiver, otherReceiver] = [await startReceiver(), await startReceiver()];
-  const database = await connect(t.database.databaseUrl);
-  try {
-    const types = ['referral.created', 'referral.converted'];
-    await t.subscribe(receiver.url, types);
-    await t.subscribe(otherReceiver.url, types, t.accounts.otherPartner);
-    const subscriptionId = await storeFailures(database, receiver.url, failures);
-    // Successes open the window of the lane.
-    await refer(partner, 20);
-    await receiver.waitFor(20);
+  const database = await forTest(connect(t.database.databaseUrl));
+  const types = ['referral.created', 'referral.converted'];
+  await t.subscribe(receiver.url, types);
+  await t.subscribe(otherReceiver.url, types, t.accounts.otherPartner);
+  const subscriptionId = await storeFailures(database, receiver.url, failures);
+  // Successes open the window of the lane.
+  await refer(partner, 20);
+  await receiver.waitFor(20);
 
-    const held = new Set<() => void>();
-    /** How many replayed requests have no response when a new event arrives. */
-    const besideNewEvents: number[] = [];
-    receiver.onDelivery = (response, { headers }) => {
-      if (headers['x-service-webhook-replay'] === undefined) {
-        besideNewEvents.push(held.size);
-        response.writeHead(204).end();
-        return;
-      }
-      const respond = () => {
-        // Before the response leaves: the sender may start the next request when it arrives.
-        held.delete(respond);
-        response.writeHead(204).end();
-      };
-      held.add(respond);
-    };
-    otherReceiver.onDelivery = (response) => {
+  const held = new Set<() => void>();
+  /** How many replayed requests have no response when a new event arrives. */
+  const besideNewEvents: number[] = [];
+  receiver.onDelivery = (response, { headers }) => {
+    if (headers['x-service-webhook-replay'] === undefined) {
       besideNewEvents.push(held.size);
       response.writeHead(204).end();
-    };
-    const replay = { subscriptionId, maxPerSecond: 500 };
-    expect(await partner.mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({
-      userErrors: [],
-    });
-    await eventually(() => expect(held.size).toBe(replayedMax));
-    await refer(partner, 5);
-    await refer(otherPartner, 1);
-    await eventually(() => expect(besideNewEvents).toHaveLength(6));
-    expect(Math.max(...besideNewEvents)).toBe(replayedMax);
-
-    // A slow receiver gets the rest, and new events between.
-    const respondAll = setInterval(() => held.forEach((respond) => respond()), 20);
-    try {
-      await refer(partner, 20);
-      await eventually(async () => {
-        const { replayed, pending } = await progress();
-        expect({ replayed, pending }).toEqual({ replayed: failures, pending: 0 });
-      });
-    } finally {
-      clearInterval(respondAll);
+      return;
     }
-    expect(Math.max(...besideNewEvents)).toBe(replayedMax);
-    const sent = receiver.deliveries.map(({ headers }) => String(headers['webhook-id']));
-    expect(new Set(sent).size).toBe(20 + failures + 5 + 20);
+    const respond = () => {
+      // Before the response leaves: the sender may start the next request when it arrives.
+      held.delete(respond);
+      response.writeHead(204).end();
+    };
+    held.add(respond);
+  };
+  otherReceiver.onDelivery = (response) => {
+    besideNewEvents.push(held.size);
+    response.writeHead(204).end();
+  };
+  const replay = { subscriptionId, maxPerSecond: 500 };
+  expect(await partner.mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({
+    userErrors: [],
+  });
+  await eventually(() => expect(held.size).toBe(replayedMax));
+  await refer(partner, 5);
+  await refer(otherPartner, 1);
+  await eventually(() => expect(besideNewEvents).toHaveLength(6));
+  expect(Math.max(...besideNewEvents)).toBe(replayedMax);
+
+  // A slow receiver gets the rest, and new events between.
+  const respondAll = setInterval(() => held.forEach((respond) => respond()), 20);
+  try {
+    await refer(partner, 20);
+    await eventually(async () => {
+      const { replayed, pending } = await progress();
+      expect({ replayed, pending }).toEqual({ replayed: failures, pending: 0 });
+    });
   } finally {
-    await database.close();
-    await receiver.close();
-    await otherReceiver.close();
-    await t.close();
+    clearInterval(respondAll);
   }
+  expect(Math.max(...besideNewEvents)).toBe(replayedMax);
+  const sent = receiver.deliveries.map(({ headers }) => String(headers['webhook-id']));
+  expect(new Set(sent).size).toBe(20 + failures + 5 + 20);
 
   async function progress(): Promise<Record<string, unknown>> {
     const [row = {}] = await database.run(`

@@ -1,5 +1,6 @@
 import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { connect, eventually, startReceiver } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { endsWithin } from './support/faults/ends-within.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
@@ -21,54 +22,46 @@ const completedWithinMs = 120_000;
 const arrivesWithinMs = 20_000;
 
 test('a replay is complete although its workers are killed before and after they queue deliveries, and a kill repeats at most 8', async () => {
-  const t = await startTestSystem({
-    apps: ['partner-api', 'webhook-worker'],
-    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
-  });
-  const receiver = await startReceiver();
-  const database = await connect(t.database.databaseUrl);
-  try {
-    await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] });
-    const subscriptionId = await storeFailures(database, receiver.url, deliveries);
-    const worker = t.system.apps['webhook-worker'];
-    worker.kill('SIGKILL');
-    await worker.ended;
-    const { mutate } = createInterfaceClient(t, 'partner', '2026-11-01');
-    const replay = { subscriptionId, maxPerSecond: 500 };
-    expect(await mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({ userErrors: [] });
+  const receiver = await forTest(startReceiver());
+  const appEnv = { 'webhook-worker': { WORKER_LEASE_MS: '1000' } };
+  const t = await forTest(startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv }));
+  const database = await forTest(connect(t.database.databaseUrl));
+  await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] });
+  const subscriptionId = await storeFailures(database, receiver.url, deliveries);
+  const worker = t.system.apps['webhook-worker'];
+  worker.kill('SIGKILL');
+  await worker.ended;
+  const { mutate } = createInterfaceClient(t, 'partner', '2026-11-01');
+  const replay = { subscriptionId, maxPerSecond: 500 };
+  expect(await mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({ userErrors: [] });
 
-    let killed = 0;
-    for (let kill = 0; kill < kills; kill += 1) {
-      const env = { NODE_ENV: 'test', DEEDWIRE_FAILPOINT: `${places[kill % places.length]}:${kill % 5}` };
-      const started = await t.system.add('webhook-worker', env).catch((error: unknown) => {
-        // It can end before it was seen ready.
-        if (error instanceof Error && error.message.includes('ended (SIGKILL)')) return null;
-        throw error;
-      });
-      if (started === null || (await endsWithin(started, arrivesWithinMs))) killed += 1;
-      else started.kill('SIGKILL');
-      await started?.ended;
-    }
-    expect(killed).toBe(kills);
-    const [open] = await database.run('select queued from webhook_replay where ended_at is null');
-    // Otherwise the last kills did not interrupt the replay.
-    expect(Number(open?.['queued'])).toBeGreaterThan(0);
-
-    await t.system.restart('webhook-worker');
-    const idle = `select queued, skipped, (select count(*)::int from webhook_pending_delivery) as pending from webhook_replay
-      where ended_at is not null`;
-    await eventually(
-      async () => expect(await database.run(idle)).toEqual([{ queued: deliveries, skipped: 0, pending: 0 }]),
-      completedWithinMs,
-    );
-    const ids = receiver.deliveries.map(({ headers }) => String(headers['webhook-id']));
-    expect(new Set(ids).size).toBe(deliveries);
-    const repeats = ids.length - deliveries;
-    expect(repeats).toBeLessThanOrEqual(outstandingMax * kills);
-    expect(await database.run('select from webhook_failed_delivery')).toEqual([]);
-  } finally {
-    await database.close();
-    await receiver.close();
-    await t.close();
+  let killed = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    const env = { NODE_ENV: 'test', DEEDWIRE_FAILPOINT: `${places[kill % places.length]}:${kill % 5}` };
+    const started = await t.system.add('webhook-worker', env).catch((error: unknown) => {
+      // It can end before it was seen ready.
+      if (error instanceof Error && error.message.includes('ended (SIGKILL)')) return null;
+      throw error;
+    });
+    if (started === null || (await endsWithin(started, arrivesWithinMs))) killed += 1;
+    else started.kill('SIGKILL');
+    await started?.ended;
   }
+  expect(killed).toBe(kills);
+  const [open] = await database.run('select queued from webhook_replay where ended_at is null');
+  // Otherwise the last kills did not interrupt the replay.
+  expect(Number(open?.['queued'])).toBeGreaterThan(0);
+
+  await t.system.restart('webhook-worker');
+  const idle = `select queued, skipped, (select count(*)::int from webhook_pending_delivery) as pending from webhook_replay
+    where ended_at is not null`;
+  await eventually(
+    async () => expect(await database.run(idle)).toEqual([{ queued: deliveries, skipped: 0, pending: 0 }]),
+    completedWithinMs,
+  );
+  const ids = receiver.deliveries.map(({ headers }) => String(headers['webhook-id']));
+  expect(new Set(ids).size).toBe(deliveries);
+  const repeats = ids.length - deliveries;
+  expect(repeats).toBeLessThanOrEqual(outstandingMax * kills);
+  expect(await database.run('select from webhook_failed_delivery')).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { convertReferral } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { missing, type Receiver, startReceiver } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
 import { Webhook } from 'standardwebhooks';
@@ -192,39 +192,35 @@ test('rejects an invalid input before the handshake, with each user error', asyn
 test('verifies a new callback URL with the same secret and delivers later events to it', async () => {
   const { webhookSubscription, webhookSecret } = await subscribe();
   const id = webhookSubscription?.id ?? '';
-  const successor = await startReceiver();
-  try {
-    successor.onHandshake = (response) => response.writeHead(500).end();
-    const rejected = await t.partner.request(operations.ChangeSubscriptionDocument, {
-      input: { id, callbackUrl: successor.url },
-    });
-    expect(rejected.updateWebhookSubscription).toMatchObject({
-      webhookSubscription: null,
-      userErrors: [{ code: 'VERIFICATION_STATUS' }],
-    });
-    const kept = await t.partner.request(operations.SubscriptionDocument, { id });
-    expect(kept.webhookSubscription?.callbackUrl).toBe(receiver.url);
+  const successor = await forTest(startReceiver());
+  successor.onHandshake = (response) => response.writeHead(500).end();
+  const rejected = await t.partner.request(operations.ChangeSubscriptionDocument, {
+    input: { id, callbackUrl: successor.url },
+  });
+  expect(rejected.updateWebhookSubscription).toMatchObject({
+    webhookSubscription: null,
+    userErrors: [{ code: 'VERIFICATION_STATUS' }],
+  });
+  const kept = await t.partner.request(operations.SubscriptionDocument, { id });
+  expect(kept.webhookSubscription?.callbackUrl).toBe(receiver.url);
 
-    successor.onHandshake = (response, { body }) => response.writeHead(200).end(body);
-    const changed = await t.partner.request(operations.ChangeSubscriptionDocument, {
-      input: { id, callbackUrl: successor.url, eventTypes: [{ type: 'referral.created' }] },
-    });
-    expect(changed.updateWebhookSubscription).toMatchObject({
-      webhookSubscription: {
-        id,
-        callbackUrl: successor.url,
-        eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
-      },
-      userErrors: [],
-    });
-    const [, handshake] = successor.handshakes;
-    verifyWebhook({ headers: handshake?.headers ?? {}, body: handshake?.body ?? '', secret: webhookSecret ?? '' });
-    await t.partner.request(operations.ReferDocument, { input: { clientName: 'After the move' } });
-    await successor.waitFor(1);
-    expect(receiver.deliveries).toEqual([]);
-  } finally {
-    await successor.close();
-  }
+  successor.onHandshake = (response, { body }) => response.writeHead(200).end(body);
+  const changed = await t.partner.request(operations.ChangeSubscriptionDocument, {
+    input: { id, callbackUrl: successor.url, eventTypes: [{ type: 'referral.created' }] },
+  });
+  expect(changed.updateWebhookSubscription).toMatchObject({
+    webhookSubscription: {
+      id,
+      callbackUrl: successor.url,
+      eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+    },
+    userErrors: [],
+  });
+  const [, handshake] = successor.handshakes;
+  verifyWebhook({ headers: handshake?.headers ?? {}, body: handshake?.body ?? '', secret: webhookSecret ?? '' });
+  await t.partner.request(operations.ReferDocument, { input: { clientName: 'After the move' } });
+  await successor.waitFor(1);
+  expect(receiver.deliveries).toEqual([]);
 });
 
 describe('access by id', () => {

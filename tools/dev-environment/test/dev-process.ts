@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fastTemporaryFolder } from '@deedwire/embedded-postgres';
-import { onTestFinished, vi } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { vi } from 'vitest';
 import type { DevFile } from '../src/dev-file.ts';
 
 export interface DevProcess {
@@ -51,8 +52,7 @@ export const freePorts = {
 
 /** Creates a home, which is removed when the test finishes. */
 export async function newDevHome(): Promise<DevHome> {
-  const home = await createDevHome();
-  onTestFinished(() => home.remove());
+  const home = await forTest(createDevHome());
   return home;
 }
 

@@ -1,8 +1,9 @@
 import { issueCredential } from '@deedwire/actions';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { postGraphql } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { DevCaller } from '../src/dev-file.ts';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
 import { subscribeReceiver } from '../src/subscribe-receiver.ts';
@@ -21,8 +22,9 @@ beforeAll(async () => {
 
 let printed: string[];
 async function newReceiver(): Promise<SampleReceiver> {
-  const receiver = await startSampleReceiver({ secret: webhookSecret, port: 0, print: (text) => printed.push(text) });
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(
+    startSampleReceiver({ secret: webhookSecret, port: 0, print: (text) => printed.push(text) }),
+  );
   return receiver;
 }
 beforeEach(() => {

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let subscription: bigint;
 /** The ids of the deliveries 1 to 8. Their events have the ids before them. */
@@ -14,11 +14,7 @@ let ids: bigint[];
 const harness = await forFile(createHarness());
 const { accountId } = harness.accounts.partner;
 const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
-const folder = await mkdtemp(join(tmpdir(), 'deedwire-reconcile-'));
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const { path: folder } = await forFile(temporaryFolder('reconcile'));
 
 const startMs = Date.now() - 60_000;
 const idOf = (ms: number, order = 0): bigint => BigInt(idAt(new Date(ms))) + BigInt(order);
@@ -189,20 +185,17 @@ test('compares a period', async () => {
 test('is no proof while an event of the period waits for its sequence', async () => {
   const waiting = 'insert into webhook_event_queue (account_id, interface, event_id) values ($1, $2, $3)';
   await harness.sql(waiting, [accountId, 'partner', idOf(startMs + 3500)]);
-  try {
-    const log = all.map(delivery);
-    const { exitCode, stderr } = await reconcile(log);
-    const since = new Date(startMs + 3500 - 60_000).toISOString();
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringContaining(`error: Events created since ${since} can still wait`),
-    ]);
-    const { stdout } = await reconcile(log, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ missingCount: 0, numberedUntil: since, isWaiting: true });
-    expect(await result(log, '--until', time(4))).toMatchObject({ compared: 3, isWaiting: false });
-  } finally {
-    await harness.sql('delete from webhook_event_queue');
-  }
+  onTestFinished(async () => void (await harness.sql('delete from webhook_event_queue')));
+  const log = all.map(delivery);
+  const { exitCode, stderr } = await reconcile(log);
+  const since = new Date(startMs + 3500 - 60_000).toISOString();
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining(`error: Events created since ${since} can still wait`),
+  ]);
+  const { stdout } = await reconcile(log, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ missingCount: 0, numberedUntil: since, isWaiting: true });
+  expect(await result(log, '--until', time(4))).toMatchObject({ compared: 3, isWaiting: false });
 });
 
 test('has the deliveries of a late worker, whose events were created in the period', async () => {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
@@ -9,7 +8,7 @@ import { createSecretKeyRing } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
@@ -17,6 +16,7 @@ import {
   insertPending,
   insertSubscription,
 } from '../support/stored-deliveries.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/webhook-did-not-arrive.md'), 'utf8');
 const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => block.trimEnd().split('\n'));
@@ -25,7 +25,7 @@ const body = '{"type":"webhook.test"}';
 const arrived = '2026-11-03T09:30:01Z';
 
 const harness = await forFile(createHarness());
-const folder = await mkdtemp(join(tmpdir(), 'webhook-did-not-arrive-'));
+const { path: folder } = await forFile(temporaryFolder('webhook-did-not-arrive'));
 const key = randomBytes(32);
 const env = {
   DATABASE_URL: await harness.database.urlFor('operator'),
@@ -64,9 +64,6 @@ const values: Record<string, string> = {
   'secret.txt': join(folder, 'secret.txt'),
   '10m': '0',
 };
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
 
 /** The words of a command, without the name of the program. */
 function wordsOf(command: string): string[] {

@@ -1,18 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callOperator, callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { compileCache, missing, startReceiver } from '@deedwire/testing';
+import { missing, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { startOperator } from '../support/cells/operator-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'webhook-verify-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const { path: folder } = await forFile(temporaryFolder('webhook-verify'));
 
 const file = async (name: string, content: string | Uint8Array): Promise<string> => {
   await writeFile(join(folder, name), content);
@@ -48,18 +44,7 @@ describe('a request that is right', () => {
     const headersOnly = await file('headers.txt', http(''));
     const bodyOnly = await file('body.json', body);
     expect(await callOperator(env, 'webhook', 'verify', headersOnly, '--body', bodyOnly, '--at', at)).toEqual(accepted);
-    expect(
-      await callOperatorWith(
-        { env, input: Buffer.from(body) },
-        'webhook',
-        'verify',
-        headersOnly,
-        '--body',
-        '-',
-        '--at',
-        at,
-      ),
-    ).toEqual(accepted);
+    expect(await verify(body, headersOnly, '--body', '-')).toEqual(accepted);
   });
 
   test('is accepted with the secret of a file, and of two in standard input', async () => {
@@ -72,16 +57,8 @@ describe('a request that is right', () => {
       accepted,
     );
     const two = Buffer.from(`${generateWebhookSecret()}\n${secret}\n`);
-    const { exitCode, stdout } = await callOperatorWith(
-      { env: {}, input: two },
-      'webhook',
-      'verify',
-      capture,
-      '--secret-file',
-      '-',
-      '--at',
-      at,
-    );
+    const ofInput = ['webhook', 'verify', capture, '--secret-file', '-', '--at', at];
+    const { exitCode, stdout } = await callOperatorWith({ env: {}, input: two }, ...ofInput);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
       /^Accepted: the request was signed with secret 2 of 2\.\n\nOTHER_SECRET\n  Only secret 2 of 2 matches\./,
@@ -131,14 +108,8 @@ describe('a request that is wrong', () => {
     const rest = secret.slice('whsec_'.length);
     for (const given of [rest, `${secret} `, generateWebhookSecret(), `X=${secret}`]) {
       for (const form of [[], ['--json']]) {
-        const { stdout, stderr } = await callOperatorWith(
-          { env: { WEBHOOK_SECRET: given }, input: Buffer.from(http()) },
-          'webhook',
-          'verify',
-          '--at',
-          at,
-          ...form,
-        );
+        const surroundings = { env: { WEBHOOK_SECRET: given }, input: Buffer.from(http()) };
+        const { stdout, stderr } = await callOperatorWith(surroundings, 'webhook', 'verify', '--at', at, ...form);
         expect(stdout + stderr).not.toContain(rest);
         expect(stdout + stderr).not.toContain(given.trim());
       }
@@ -174,19 +145,9 @@ test('as a process, with what a server has received and a pipe', async () => {
   await fetch(receiver.url, { method: 'POST', headers, body });
   await receiver.close();
   const [{ rawHeaders, body: received } = missing()] = receiver.deliveries;
-  const main = join(import.meta.dirname, '../../../../apps/operator-cli/src/main.ts');
-  const child = spawn(
-    process.execPath,
-    ['--conditions=deedwire-source', main, 'webhook', 'verify', '--at', at, '--json'],
-    {
-      env: { ...env, ...compileCache, PATH: process.env['PATH'] },
-    },
-  );
-  const output: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stdin.end(JSON.stringify({ headers: rawHeaders, body: received.toString() }));
-  const [exitCode] = await once(child, 'close');
-  expect({ exitCode, result: JSON.parse(Buffer.concat(output).toString()) }).toEqual({
+  const captured = JSON.stringify({ headers: rawHeaders, body: received.toString() });
+  const { exitCode, stdout } = await startOperator(['webhook', 'verify', '--at', at, '--json'], env, captured).ended;
+  expect({ exitCode, result: JSON.parse(stdout) }).toEqual({
     exitCode: 0,
     result: { isAccepted: true, rejection: null, matchingSecrets: [1], findings: [] },
   });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createHarness, raiseLimit } from '@deedwire/dev-environment/harness';
 import { connect, credentialHeaders, postGraphql, untilBlocked } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
 
 const harness = await forFile(createHarness());
 const service = await harness.startPartnerApi();
@@ -77,8 +77,7 @@ test('mutations that wait behind DETACH of a partition are committed after it', 
     `create table audit_entry_2020_01 partition of audit_entry for values from ('2020-01-01Z') to ('2020-02-01Z')`,
   );
   const open = async () => {
-    const connection = await connect(harness.database.databaseUrl);
-    onTestFinished(() => connection.close());
+    const connection = await forTest(connect(harness.database.databaseUrl));
     return connection;
   };
   const [reader, owner, observer] = [await open(), await open(), await open()];
@@ -95,8 +94,7 @@ test('mutations that wait behind DETACH of a partition are committed after it', 
 });
 
 test('the login of the app, used directly, takes nothing from the mutations of others', async () => {
-  const login = await connect(await harness.database.urlFor('partner_api'));
-  onTestFinished(() => login.close());
+  const login = await forTest(connect(await harness.database.urlFor('partner_api')));
   const { accountId } = harness.accounts.partner;
   for (const statement of [
     'select from account for update',

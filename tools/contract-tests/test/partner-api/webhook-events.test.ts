@@ -4,7 +4,7 @@ import { createHarness } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
 import { createStore } from '@deedwire/store';
 import { type Credential, credentialHeaders, postGraphql, startReceiver } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   insertDelivery,
@@ -79,8 +79,7 @@ async function page(variables: object = {}): Promise<Connection> {
 const sequences = ({ edges }: Connection): number[] => edges.map(({ sequence }) => sequence);
 
 test('returns what is pushed, byte for byte', async () => {
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(startReceiver());
   const worker = await harness.startWorker();
   onTestFinished(() => harness.stopWorker(worker));
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);

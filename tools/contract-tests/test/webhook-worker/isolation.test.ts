@@ -1,5 +1,6 @@
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
-import { expect } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { expect, onTestFinished } from 'vitest';
 import { test } from './fixtures.ts';
 
 const insertEvents = `
@@ -15,7 +16,8 @@ const created = { referral: { id: 'gid://service/Referral/1', status: 'OPEN', ex
 
 test('2,000 due deliveries of a slow receiver delay no other receiver', async ({ harness, receiver: slow }) => {
   const another = harness.accounts.otherPartner;
-  const quick = await startReceiver();
+  const quick = await forTest(startReceiver());
+  onTestFinished(() => void (slow.onDelivery = acknowledge));
   let now = 0;
   let most = 0;
   slow.onDelivery = (response, request) => {
@@ -25,31 +27,26 @@ test('2,000 due deliveries of a slow receiver delay no other receiver', async ({
       acknowledge(response, request);
     }, 2_000);
   };
-  try {
-    await harness.subscribe(slow.url, ['referral.created']);
-    await harness.subscribe(quick.url, ['referral.declined']);
-    await harness.subscribe(quick.url, ['referral.created'], another);
-    await harness.sql(insertEvents, [harness.accounts.partner.accountId, 'referral.created', created, 2_000]);
-    await harness.startWorker();
-    await slow.waitFor(16);
+  await harness.subscribe(slow.url, ['referral.created']);
+  await harness.subscribe(quick.url, ['referral.declined']);
+  await harness.subscribe(quick.url, ['referral.created'], another);
+  await harness.sql(insertEvents, [harness.accounts.partner.accountId, 'referral.created', created, 2_000]);
+  await harness.startWorker();
+  await slow.waitFor(16);
 
-    // At this rate the backlog takes four minutes.
-    await harness.refer(5, another);
-    await quick.waitFor(5);
-    // The event of another subscription of the same account is the last in the queue.
-    await harness.sql(insertEvents, [
-      harness.accounts.partner.accountId,
-      'referral.declined',
-      { ...created, declinedAt: '2026-11-20T08:00:00.000Z', reason: null },
-      1,
-    ]);
-    await quick.waitFor(6);
-    expect(most).toBe(16);
-    expect(slow.deliveries.length).toBeLessThan(1_000);
-  } finally {
-    slow.onDelivery = acknowledge;
-    await quick.close();
-  }
+  // At this rate the backlog takes four minutes.
+  await harness.refer(5, another);
+  await quick.waitFor(5);
+  // The event of another subscription of the same account is the last in the queue.
+  await harness.sql(insertEvents, [
+    harness.accounts.partner.accountId,
+    'referral.declined',
+    { ...created, declinedAt: '2026-11-20T08:00:00.000Z', reason: null },
+    1,
+  ]);
+  await quick.waitFor(6);
+  expect(most).toBe(16);
+  expect(slow.deliveries.length).toBeLessThan(1_000);
 });
 
 test('an event that cannot be rendered is a failed delivery, and later events are delivered', async ({

@@ -1,14 +1,14 @@
 import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/actions';
 import { createStore } from '@deedwire/store';
 import { startReceiver, type Receiver } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { pauseRetiredSubscriptions, type WorkerId } from '@deedwire/webhooks';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { test } from './fixtures.ts';
 
 async function openReceiver(): Promise<Receiver> {
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(startReceiver());
   return receiver;
 }
 
