@@ -5,6 +5,7 @@ import { generateApiKey } from '@deedwire/auth';
 import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/harness';
 import { type InterfaceName, interfaceNames } from '@deedwire/domain';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { killOperator, operatorAt } from '../support/cells/operator-process.ts';
 import { freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
@@ -23,10 +24,8 @@ interface System {
 
 /** A cell whose accounts have events, deliveries and what waits. One organization is at home in another cell. */
 async function startCell(): Promise<System> {
-  const harness = await createHarness();
-  onTestFinished(() => harness.close());
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
+  const harness = await forTest(createHarness());
+  const receiver = await forTest(startReceiver());
   const { accounts, sql } = harness;
   for (const partner of [accounts.partner, accounts.otherPartner])
     await harness.subscribe(receiver.url, ['referral.created'], partner);
@@ -148,8 +147,7 @@ test('requests of a pruned account get what strangers get, and those of others t
 test('goes on after it was killed or lost the database, and lets one operator work at a time', async () => {
   const { harness, env, prune, bytesToPrune, countForeign } = await startCell();
   const { sql, database } = harness;
-  const blocker = await connect(database.databaseUrl);
-  onTestFinished(() => blocker.close());
+  const blocker = await forTest(connect(database.databaseUrl));
   // Others may read.
   await blocker.run('begin; lock table referral in share mode');
   const waiting = operatorAt('referral');
@@ -223,11 +221,9 @@ test('names a row that stays because a row of another account refers to it', asy
 });
 
 test('reads no table of a cell of which nothing is at home elsewhere', async () => {
-  const harness = await createHarness();
-  onTestFinished(() => harness.close());
+  const harness = await forTest(createHarness());
   const { database } = harness;
-  const blocker = await connect(database.databaseUrl);
-  onTestFinished(() => blocker.close());
+  const blocker = await forTest(connect(database.databaseUrl));
   await blocker.run('begin; lock table referral');
   const env = { DATABASE_URL: await database.urlFor('operator') };
   expect(await callOperator(env, 'cell', 'prune', '--yes')).toEqual({

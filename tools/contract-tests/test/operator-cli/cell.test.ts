@@ -1,5 +1,6 @@
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { connect, eventually } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { startOperator } from '../support/cells/operator-process.ts';
 
@@ -92,18 +93,18 @@ async function startFreezing() {
   await run(
     `insert into cell_split (from_cell, to_cell, organization_ids, standbys) select 0, 5, array_agg(id), '{}' from organization`,
   );
-  const open = await connect(databaseUrl);
-  onTestFinished(() => open.close());
+  const open = await forTest(connect(databaseUrl));
   await open.run('begin');
   await open.run(`insert into referral (account_id, client_name) select id, 'Ada' from account`);
   return { ...cell, open };
 }
 
-test.each(['SIGHUP', 'SIGINT'] as const)('a freeze that waits is undone after %s', async (signal) => {
+test.each(['SIGHUP', 'SIGINT', '--wait'] as const)('a freeze that waits is undone after %s', async (end) => {
   const { env, run } = await startFreezing();
-  const { child, ended } = startOperator(['cell', 'split', 'freeze', '--yes'], env);
+  const waiting = end === '--wait' ? ['--wait', '2'] : [];
+  const { child, ended } = startOperator(['cell', 'split', 'freeze', '--yes', ...waiting], env);
   await eventually(async () => expect(await run('select from account_home')).toHaveLength(1));
-  child.kill(signal);
+  if (end !== '--wait') child.kill(end);
   expect(await ended).toEqual({
     exitCode: 1,
     stdout: '',
@@ -116,7 +117,11 @@ test('a freeze that loses the database while it waits says that it may stay', as
   const { env, run, open } = await startFreezing();
   const frozen = callOperator(env, 'cell', 'split', 'freeze', '--yes');
   await eventually(async () => expect(await run('select from account_home')).toHaveLength(1));
-  await run(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'deedwire-split'`);
+  // Those of this database only: other tests run at the same time.
+  await run(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'deedwire-split' and datname = current_database()`,
+  );
   expect(await frozen).toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(/^error: What leaves may stay frozen\. Run .* \(/),

@@ -8,7 +8,7 @@ import { workspaceRoot } from '../workspace-copy.ts';
 /** What a statement of an operator's command waits for: the lock of a table that a test holds. */
 export const operatorAt = (table: string): string => `
   from pg_locks join pg_stat_activity using (pid)
-  where relation = '${table}'::regclass and not granted and application_name = 'deedwire-split'`;
+  where relation = '${table}'::regclass and not granted and application_name = 'deedwire-split' and datname = current_database()`;
 
 /** Starts an operator's command in a process of its own, and kills it without warning once `expectMoment` does not throw. */
 export async function killOperator(
