@@ -442,52 +442,29 @@ describe('in a terminal', () => {
 });
 
 describe('an identifier', () => {
-  test.each<[string[], string, string]>([
-    [['credential', 'issue'], '--account', anyAccount],
-    [['credential', 'list'], '--account', anyAccount],
-    [['client', 'list'], '--account', anyAccount],
-    [['listener', 'list'], '--account', anyAccount],
-    [['listener', 'list'], '--after', 'a WebhookListener'],
-    [['listener', 'delete'], '', 'a WebhookListener'],
-    [['listener', 'forbid'], '', anyAccount],
-    [['listener', 'allow'], '', anyAccount],
-    [['subscription', 'list'], '--account', anyAccount],
-    [['subscription', 'list'], '--after', 'a WebhookSubscription'],
-    [['subscription', 'show'], '', 'a WebhookSubscription'],
-    [['subscription', 'replay'], '', 'a WebhookSubscription'],
-    [['subscription', 'cancel-replay'], '', 'a WebhookReplay'],
-    [['subscription', 'pause'], '', 'a WebhookSubscription'],
-    [['subscription', 'resume'], '', 'a WebhookSubscription'],
-    [['subscription', 'rotate'], '', 'a WebhookSubscription'],
-    [['subscription', 'reconcile', '--log', '-'], '', 'a WebhookSubscription or a WebhookListener'],
-    [['subscription', 'test'], '', 'a WebhookSubscription or a WebhookListener'],
-    [['delivery', 'show'], '', 'a WebhookDelivery'],
-    [['delivery', 'why'], '', 'a WebhookDelivery'],
-    [['delivery', 'retry'], '', 'a WebhookDelivery'],
-    [['delivery', 'watch'], '--account', anyAccount],
-    [['delivery', 'watch'], '--subscription', 'a WebhookSubscription'],
-    [['delivery', 'replay'], '--subscription', 'a WebhookSubscription'],
-    [['delivery', 'send-pending'], '--subscription', 'a WebhookSubscription'],
-    [['webhook', 'verify'], '--delivery', 'a WebhookDelivery'],
-    [['organization', 'list'], '--after', 'an Organization'],
-    [['account', 'list'], '--organization', 'an Organization'],
-    [['account', 'list'], '--after', anyAccount],
-    [['lender', 'create'], '--organization', 'an Organization'],
-    [['lender', 'update', '--name', 'x'], '', 'a Lender'],
-    [['partner', 'create'], '--organization', 'an Organization'],
-    [['member', 'add'], '--lender', 'a Lender'],
-    [['member', 'list'], '--lender', 'a Lender'],
-    [['member', 'list'], '--after', 'a TeamMember'],
-    [['member', 'update'], '', 'a TeamMember'],
-    [['member', 'remove'], '', 'a TeamMember'],
-    [['referral', 'create'], '--partner', 'a Partner'],
-    [['referral', 'list'], '--partner', 'a Partner'],
-    [['referral', 'list'], '--after', 'a Referral'],
-    [['referral', 'convert'], '', 'a Referral'],
-    [['referral', 'decline'], '', 'a Referral'],
-  ])('of another type is named by %j %s', async (command, option, types) => {
-    const id = ['gid://service/Matter/1'];
-    const { exitCode, stderr } = await operate(...command, ...(option === '' ? id : [option, ...id]));
+  /** The commands that take an identifier of these types: as their last option, or after their options. */
+  const commandsOf = {
+    [anyAccount]: `credential issue --account, credential list --account, client list --account, listener list --account,
+      listener forbid, listener allow, subscription list --account, delivery watch --account, account list --after`,
+    'a WebhookListener': 'listener list --after, listener delete',
+    'a WebhookSubscription': `subscription list --after, subscription show, subscription replay, subscription pause,
+      subscription resume, subscription rotate, delivery watch --subscription, delivery replay --subscription,
+      delivery send-pending --subscription`,
+    'a WebhookReplay': 'subscription cancel-replay',
+    'a WebhookSubscription or a WebhookListener': 'subscription reconcile --log -, subscription test',
+    'a WebhookDelivery': 'delivery show, delivery why, delivery retry, webhook verify --delivery',
+    'an Organization': `organization list --after, account list --organization, lender create --organization,
+      partner create --organization`,
+    'a Lender': 'lender update --name x, member add --lender, member list --lender',
+    'a TeamMember': 'member list --after, member update, member remove',
+    'a Partner': 'referral create --partner, referral list --partner',
+    'a Referral': 'referral list --after, referral convert, referral decline',
+  };
+
+  test.each(
+    Object.entries(commandsOf).flatMap(([types, list]) => list.split(/,\s+/).map((command) => [command, types])),
+  )('of another type is named by %s', async (command = '', types = '') => {
+    const { exitCode, stderr } = await operate(...command.split(' '), 'gid://service/Matter/1');
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`This is a Matter; pass ${types}.\n`);
   });

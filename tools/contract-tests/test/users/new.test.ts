@@ -153,21 +153,11 @@ test.each([
         'lender',
         'The lender interface exists. To add a version, run pnpm new interface-version lender <version>.',
       ],
-      [
-        'a name in camel case',
-        'billingStatement',
-        '"billingStatement" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
-      ],
-      [
-        'a name of two hyphens',
-        'billing--statement',
-        '"billing--statement" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
-      ],
-      [
-        'a name in Unicode',
-        'lieferantenverhältnis',
-        '"lieferantenverhältnis" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.',
-      ],
+      ...['billingStatement', 'billing--statement', 'lieferantenverhältnis'].map((name): [string, string, string] => [
+        `the malformed name ${name}`,
+        name,
+        `"${name}" is not a name of an interface. Write small letters, and hyphens between words, for example billing-statement.`,
+      ]),
       [
         'a name that is too long',
         'a'.repeat(33),
@@ -207,11 +197,11 @@ test.each([
         'vendor',
         '"vendor" is not a type. Write at most 32 letters, the first one a capital, for example VendorAccount.',
       ],
-      ['Lender', 'The type Lender exists. Choose another one, for example SpareDeskAccount.'],
-      ['Organization', 'The type Organization exists. Choose another one, for example SpareDeskAccount.'],
-      ['Promise', 'The type Promise exists. Choose another one, for example SpareDeskAccount.'],
-      ['WebhookEvent', 'The type WebhookEvent exists. Choose another one, for example SpareDeskAccount.'],
       ...[
+        'Lender',
+        'Organization',
+        'Promise',
+        'WebhookEvent',
         'UpdateSpareDeskInput',
         'MutationUpdateSpareDeskArgs',
         'LENDER',
