@@ -1,29 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { runOnce } from '@deedwire/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { claimDatabase } from '../src/dev-database.ts';
 import { openHome } from '../src/home.ts';
 
-const directories: string[] = [];
-
 async function newHome() {
   const directory = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
-  directories.push(directory);
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return openHome(directory);
 }
-afterEach(() => Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true, force: true }))));
 
-async function emptyDatabase() {
-  return createTestDatabase({ template: 'empty', prepare: async () => {} });
-}
-
-let database: Awaited<ReturnType<typeof emptyDatabase>>;
+let database: TestDatabase;
 beforeEach(async () => {
-  database = await emptyDatabase();
+  database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   return () => database.drop();
 });
 

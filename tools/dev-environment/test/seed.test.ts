@@ -1,29 +1,14 @@
-import {
-  convertReferral,
-  listCredentials,
-  listReferralsOfPartner,
-  revokeCredential,
-  type OperatorContext,
-} from '@deedwire/actions';
+import { convertReferral, listCredentials, listReferralsOfPartner, revokeCredential } from '@deedwire/actions';
 import { interfaceNames } from '@deedwire/domain';
 import { createStore } from '@deedwire/store';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../src/seed.ts';
 import { createMigratedDatabase } from './harness/database.ts';
 
-let context: OperatorContext;
-let cleanUp: () => Promise<void>;
-
-beforeAll(async () => {
-  const database = await createMigratedDatabase();
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  context = seedContext(store, 'service');
-  cleanUp = async () => {
-    await store.close();
-    await database.drop();
-  };
-});
-afterAll(() => cleanUp());
+const { databaseUrl } = await forFile(createMigratedDatabase());
+const store = await forFile(createStore({ databaseUrl, applicationName: 'test' }));
+const context = seedContext(store, 'service');
 
 test('creates two organizations and two accounts of each interface, each with its own key', async () => {
   const accounts = Object.values(await seed(context));

@@ -23,7 +23,7 @@ import {
   lexicographicSortSchema,
   printSchema,
 } from 'graphql';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { SendTestDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -51,8 +51,7 @@ interface BuildContracts {
 }
 
 const t = await forFile(startTestSystem({ built: true }));
-const receiver = await startReceiver();
-afterAll(() => receiver.close());
+const receiver = await forFile(startReceiver());
 
 const read = (path: string): string => readFileSync(join(workspaceRoot, path), 'utf8');
 const contractsOf = (app: string): BuildContracts => JSON.parse(read(`apps/${app}/dist/contracts.json`));

@@ -1,15 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
 import { eventually, startReceiver } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { changeBuild } from '../support/other-build.ts';
 import { pullSettledDeliveries } from '../support/pull.ts';
 import { subscribe } from '../support/subscribe.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The apps of this build run, the operator exports the environment, and contract-check answers from the file.
@@ -17,8 +17,7 @@ import { workspaceRoot } from '../support/workspace-copy.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 const t = await forFile(startTestSystem({ built: true }));
-const folder = mkdtempSync(join(tmpdir(), 'can-i-deploy-system-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { path: folder } = await forFile(temporaryFolder('can-i-deploy-system'));
 const env = { DATABASE_URL: await t.database.urlFor('operator') };
 const environment = join(folder, 'test.json');
 const contracts = (app: string): string => join(workspaceRoot, `apps/${app}/dist/contracts.json`);
@@ -71,8 +70,7 @@ test('a worker that lacks a version is refused, and what it cannot send waits fo
     stdout: expect.stringContaining('would wait'),
   });
 
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(startReceiver());
   const eventType = 'referral.declined';
   const { id } = await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: eventType }] });
   await t.system.apps['webhook-worker'].stop();

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sampleSnapshots } from '@deedwire/domain';
+import { forFile } from '@deedwire/testing/for-file';
 import { createRenderer } from '@deedwire/webhook-rendering';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // Asks about the builds of this tree, and about the same builds with one contract less. Each refused pair of a writer and a worker is
@@ -27,8 +28,7 @@ interface Build {
   renders: { event: string; needs: Schema }[];
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'can-i-deploy-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { path: folder } = await forFile(temporaryFolder('can-i-deploy'));
 
 const apps = ['lender-api', 'operator-cli', 'partner-api', 'webhook-worker'] as const;
 const [lenderApi, operatorCli, partnerApi, worker] = apps.map((app): Build =>

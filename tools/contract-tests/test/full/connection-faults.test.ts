@@ -1,40 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { terminateBackends } from '@deedwire/embedded-postgres';
-import { startTcpProxy, type StatementFault, type TcpProxy } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTcpProxy, type StatementFault } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { setClockBack } from '../support/faults/database-clock.ts';
-import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
+import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
 
 // One system, whose first worker reaches the database through a proxy. After each test, every event that was accepted so far
 // must have been delivered: see `expectAllDelivered`.
-let system: FaultSystem;
-let workerProxy: TcpProxy;
-let apiProxy: TcpProxy;
-
-beforeAll(async () => {
-  system = await startFaultSystem({ accounts: 3, leaseMs: 2_000 });
-  const { database } = system.t;
-  workerProxy = await startTcpProxy(await database.urlFor('webhook_worker'));
-  apiProxy = await startTcpProxy(await database.urlFor('partner_api'));
-  const [direct] = system.workers;
-  system.workers.unshift(await system.addWorker({ DATABASE_URL: workerProxy.url }));
-  await direct?.stop();
-  system.workers.pop();
-});
-
-afterAll(async () => {
-  await system.close();
-  await Promise.all([workerProxy.close(), apiProxy.close()]);
-});
-
-const timeout = 300_000;
+const system = await startFaultSystem({ accounts: 3, leaseMs: 2_000 });
+const { database } = system.t;
+const workerProxy = await forFile(startTcpProxy(await database.urlFor('webhook_worker')));
+const apiProxy = await forFile(startTcpProxy(await database.urlFor('partner_api')));
+await forFile(system);
+const [direct] = system.workers;
+system.workers.unshift(await system.addWorker({ DATABASE_URL: workerProxy.url }));
+await direct?.stop();
+system.workers.pop();
 
 test.each<StatementFault['when']>(['before', 'after'])(
   'writes a referral and its event, or neither, when the API is killed %s it commits',
-  { timeout },
   async (when) => {
     const { accounts, accepted, apis, clientOf, observer } = system;
     const accountId = accounts[0]?.accountId ?? '';
@@ -85,7 +73,7 @@ async function rowsOf(accountId: string): Promise<{ referrals: number; events: n
   return { referrals: Number(row?.['referrals']), events: Number(row?.['events']) };
 }
 
-test('repeats nothing that was recorded when responses to statements of a worker are lost', { timeout }, async () => {
+test('repeats nothing that was recorded when responses to statements of a worker are lost', async () => {
   const { interruptions, received } = system;
   const load = system.startLoad();
   await received.waitForMore(20);
@@ -99,7 +87,7 @@ test('repeats nothing that was recorded when responses to statements of a worker
   expect(delivered).toBeGreaterThan(80);
 });
 
-test('another worker takes over from one whose connections are half-open', { timeout }, async () => {
+test('another worker takes over from one whose connections are half-open', async () => {
   const { received, workers } = system;
   workers.push(await system.addWorker());
   const load = system.startLoad();
@@ -111,7 +99,7 @@ test('another worker takes over from one whose connections are half-open', { tim
   expect(delivered).toBeGreaterThan(100);
 });
 
-test('delivers every event when no notification arrives', { timeout }, async () => {
+test('delivers every event when no notification arrives', async () => {
   const { t, observer } = system;
   await observer.run('revoke execute on function pg_catalog.pg_notify(text, text) from public');
   try {
@@ -125,7 +113,7 @@ test('delivers every event when no notification arrives', { timeout }, async () 
   }
 });
 
-test('numbers without gaps when the clock of the database is set back', { timeout }, async () => {
+test('numbers without gaps when the clock of the database is set back', async () => {
   const { observer, received } = system;
   const load = system.startLoad();
   await received.waitForMore(20);

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { errorTable } from '@deedwire/graphql-server';
 import { sdl } from '@deedwire/lender-schema';
 import { credentialHeaders, writeRandomDocument } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mutate, randomJson } from '../support/fuzz-values.ts';
 import { createRandom, type Random } from '../support/random.ts';
 
@@ -21,23 +22,12 @@ const concurrency = 16;
 const hangingMs = 60_000;
 const memoryGrowthBytes = 250_000_000;
 
-let t: TestSystem;
-let url: URL;
-let headers: Record<string, string>;
-let memoryBefore: number;
 let slowest = { ms: 0, input: '' };
-
-beforeAll(async () => {
-  t = await startTestSystem({ apps: ['lender-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } });
-  url = new URL(t.urls.lender);
-  headers = { 'Content-Type': 'application/json', ...credentialHeaders(t.accounts.lender.credential) };
-  await fuzz(createRandom(1), () => post('{"query":"{ lender { name } }"}'));
-  memoryBefore = await residentBytes();
-});
-
-afterAll(async () => {
-  await t.close();
-});
+const t = await forFile(startTestSystem({ apps: ['lender-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } }));
+const url = new URL(t.urls.lender);
+const headers = { 'Content-Type': 'application/json', ...credentialHeaders(t.accounts.lender.credential) };
+await fuzz(createRandom(1), () => post('{"query":"{ lender { name } }"}'));
+const memoryBefore = await residentBytes();
 
 /** What is wrong with the response to an input. Null if nothing is. */
 type Problem = string | null;

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, callOperatorWith } from '@deedwire/dev-environment/harness';
 import { connect, eventually } from '@deedwire/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { accepted, findIn, person, startErasing } from '../support/erasing.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -32,7 +33,7 @@ test('details of attempts are erased after the events of a removed team member w
   await t.sql(`analyze webhook_exchange_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`);
   for (const id of [referralId, number]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('an account that is frozen or left, and a placeholder that another member has, are named, and nothing is changed', async () => {
   const { memberId } = await plant();
@@ -59,7 +60,7 @@ test('an account that is frozen or left, and a placeholder that another member h
   expect(await erase('--record', memberId, '--yes')).toMatchObject(accepted);
   expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('says that it is not finished if the account is frozen meanwhile, and goes on in the next run', async () => {
   await subscribe('lender', broken, ['team_member.added']);
@@ -85,13 +86,12 @@ test('says that it is not finished if the account is frozen meanwhile, and goes 
     stdout: expect.stringContaining('\r\u001B[KWaiting for requests in flight\r\u001B[K'),
   });
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('says that it is not finished if the account is frozen when only the first record has begun', async () => {
   const clientEmail = 'grace@client.example';
   for (const key of ['first', clientEmail]) await refer(key, { clientName: 'Grace Hopper', clientEmail });
-  const blocker = await connect(t.database.databaseUrl);
-  onTestFinished(() => blocker.close());
+  const blocker = await forTest(connect(t.database.databaseUrl));
   // The second one waits for it before it looks whether the account is at home.
   await blocker.run(`begin; select from idempotency_key where key = '${clientEmail}' for update`);
   const erasing = erase('--email', clientEmail, '--yes');
@@ -104,33 +104,33 @@ test('says that it is not finished if the account is frozen when only the first 
   });
   await t.sql('delete from account_home');
   expect(await erase('--email', clientEmail, '--yes')).toMatchObject(accepted);
-}, 120_000);
+});
 
 test('finishes if nothing reads its output', async () => {
   // It waits for requests, of which it writes a line to standard error.
   await subscribe('lender', broken, ['team_member.added']);
   const { memberId, referralId } = await plant();
   await eventually(async () => expect(await t.sql('select from webhook_pending_delivery')).not.toEqual([]));
-  const command = spawn(
-    process.execPath,
-    [
-      '--conditions=deedwire-source',
-      'apps/operator-cli/src/start.ts',
-      'person',
-      'erase',
-      '--record',
-      memberId,
-      '--yes',
-    ],
-    { cwd: workspaceRoot, env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const args = [
+    '--conditions=deedwire-source',
+    'apps/operator-cli/src/start.ts',
+    'person',
+    'erase',
+    '--record',
+    memberId,
+  ];
+  const command = spawn(process.execPath, [...args, '--yes'], {
+    cwd: workspaceRoot,
+    env: { ...process.env, ...env, NODE_ENV: 'test' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   command.stdout.destroy();
   command.stderr.destroy();
   expect(await once(command, 'exit')).toEqual([141, null]);
   expect(await t.sql('select from person_erasure')).toEqual([]);
   expect((await erase('--record', memberId, '--dry-run')).stdout).toBe('Nothing is kept\n');
   expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
-}, 120_000);
+});
 
 test('an address is read from standard input, and its domain can be in ASCII', async () => {
   await plant();
@@ -156,7 +156,7 @@ test('an address is read from standard input, and its domain can be in ASCII', a
   });
   for (const { id } of [lender, partner])
     expect(await erase('--email', person.email, '--account', id, '--yes')).toMatchObject(accepted);
-}, 120_000);
+});
 
 test.each([
   ['nothing', '', 2],
@@ -184,7 +184,7 @@ test('samples that the planner keeps of a table are erased if it becomes empty',
   expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
   expect(await t.sql('select from idempotency_key')).toEqual([]);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('an idempotency key that has few letters of a person by chance creates no second referral', async () => {
   const clientEmail = 'e@f';
@@ -203,7 +203,7 @@ test('an idempotency key that has few letters of a person by chance creates no s
     expect({ key, userErrors }).toEqual({ key, userErrors: stays ? [{ code: 'IDEMPOTENCY_KEY_REUSED' }] : [] });
   }
   expect(await erase('--email', clientEmail, '--yes')).toMatchObject(accepted);
-}, 120_000);
+});
 
 test('a record of another kind with this number is not listed', async () => {
   await subscribe('lender', good, ['team_member.added']);
@@ -223,7 +223,7 @@ test('a record of another kind with this number is not listed', async () => {
       stdout: expect.stringContaining(id),
     });
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('more deliveries than one statement takes are counted, read again and erased in parts', async () => {
   const { memberId } = await plant();
@@ -250,14 +250,13 @@ test('more deliveries than one statement takes are counted, read again and erase
   expect(tables.find(({ table }) => table === 'webhook_pending_delivery')?.rows).toBeGreaterThanOrEqual(1_100);
   expect(await t.sql('select from webhook_pending_delivery where subscription_id = $1', [subscriptionId])).toEqual([]);
   expect(await t.sql('select from webhook_delivery where record_id = $1 and erased_at is null', [number])).toEqual([]);
-}, 120_000);
+});
 
 test('goes on if the partition is dropped that it reads', async () => {
   const { memberId, referralId } = await plant();
   const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
   await t.sql(`alter table webhook_exchange detach partition webhook_exchange_${day}`);
-  const worker = await connect(t.database.databaseUrl);
-  onTestFinished(() => worker.close());
+  const worker = await forTest(connect(t.database.databaseUrl));
   await worker.run(`begin; drop table webhook_exchange_${day}`);
   const erasing = erase('--record', memberId, '--yes');
   await eventually(async () =>
@@ -270,7 +269,7 @@ test('goes on if the partition is dropped that it reads', async () => {
   await worker.run('commit');
   expect(await erasing).toMatchObject(accepted);
   expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
-}, 120_000);
+});
 
 describe('what names no person', () => {
   test.each([

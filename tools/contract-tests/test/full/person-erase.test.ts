@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
 import { placeholderOf, toRecordId } from '@deedwire/domain';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { killOperator } from '../support/cells/operator-process.ts';
 import {
   accepted,
   client,
@@ -22,7 +21,7 @@ import {
   whole,
 } from '../support/erasing.ts';
 import { subscribe as subscribeTo } from '../support/subscribe.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const {
   t,
@@ -46,13 +45,13 @@ const {
 
 describe('an address of two accounts', () => {
   test('is erased for each, whatever it is in, and everything else stays provable', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'person-erase-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const { path: folder } = await forTest(temporaryFolder('person-erase'));
     let release: (() => void) | undefined;
-    const hanging = await startReceiver({
-      onDelivery: (response) => (release = () => response.writeHead(500).end(person.lastName)),
-    });
-    onTestFinished(() => hanging.close());
+    const hanging = await forTest(
+      startReceiver({
+        onDelivery: (response) => (release = () => response.writeHead(500).end(person.lastName)),
+      }),
+    );
     const early = {
       good: await subscribe('lender', good, memberTypes),
       broken: await subscribe('lender', broken, memberTypes),
@@ -271,7 +270,7 @@ describe('an address of two accounts', () => {
       });
     expect(lines.slice(linesBefore)).not.toEqual([]);
     expect(lines.slice(linesBefore).flatMap(findIn)).toEqual([]);
-  }, 120_000);
+  });
 });
 
 test('a removed team member is found by its events, also by two commands at once', async () => {
@@ -284,7 +283,7 @@ test('a removed team member is found by its events, also by two commands at once
   expect(both).toMatchObject([accepted, accepted]);
   expect(await erase('--email', person.email, '--account', partner.id, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test.each([
   ['has begun', 'select from person_erasure where record_id = $1'],
@@ -292,42 +291,23 @@ test.each([
     'has ended deliveries',
     'select from webhook_failed_delivery join webhook_delivery on id = delivery_id where is_erased and record_id = $1',
   ],
-])(
-  'any later command finishes one that is killed when it %s',
-  async (_, reached) => {
-    await subscribe('lender', broken, ['team_member.added']);
-    const { memberId, referralId } = await plant();
-    await eventually(async () =>
-      expect(await t.sql('select from webhook_pending_delivery where attempts > 0')).not.toEqual([]),
-    );
-    const command = spawn(
-      process.execPath,
-      [
-        '--conditions',
-        'deedwire-source',
-        'apps/operator-cli/src/start.ts',
-        'person',
-        'erase',
-        '--record',
-        memberId,
-        '--yes',
-      ],
-      { cwd: workspaceRoot, env: { ...process.env, ...env, NODE_ENV: 'test' }, stdio: 'ignore' },
-    );
-    const ended = once(command, 'exit');
-    const number = memberId.split('/').at(-1);
-    await eventually(async () => expect(await t.sql(reached, [number])).not.toEqual([]));
-    command.kill('SIGKILL');
-    await ended;
-    // As if it had been killed after it erased an event from an app of an early release.
-    await t.sql('update webhook_delivery set record_id = null where record_id = $1', [number]);
-    await t.sql(`update webhook_event set record_id = null, snapshot = '{}' where record_id = $1`, [number]);
-    expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
-    expect(await t.sql('select from person_erasure')).toEqual([]);
-    expect(findIn(await dump())).toEqual([]);
-  },
-  120_000,
-);
+])('any later command finishes one that is killed when it %s', async (_, reached) => {
+  await subscribe('lender', broken, ['team_member.added']);
+  const { memberId, referralId } = await plant();
+  await eventually(async () =>
+    expect(await t.sql('select from webhook_pending_delivery where attempts > 0')).not.toEqual([]),
+  );
+  const number = memberId.split('/').at(-1);
+  await killOperator(['person', 'erase', '--record', memberId, '--yes'], { ...env, NODE_ENV: 'test' }, async () =>
+    expect(await t.sql(reached, [number])).not.toEqual([]),
+  );
+  // As if it had been killed after it erased an event from an app of an early release.
+  await t.sql('update webhook_delivery set record_id = null where record_id = $1', [number]);
+  await t.sql(`update webhook_event set record_id = null, snapshot = '{}' where record_id = $1`, [number]);
+  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
+  expect(await t.sql('select from person_erasure')).toEqual([]);
+  expect(findIn(await dump())).toEqual([]);
+});
 
 test('is erased again after the record was changed', async () => {
   const { memberId, referralId } = await plant();
@@ -337,7 +317,7 @@ test('is erased again after the record was changed', async () => {
   await t.sql('update referral set note = $2 where id = $1', [numbers[1], client.note]);
   for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('says that a record was changed meanwhile, and erases it in the next run', async () => {
   const { memberId, referralId } = await plant();
@@ -352,11 +332,10 @@ test('says that a record was changed meanwhile, and erases it in the next run', 
   expect(changed.stdout).not.toContain('Nothing of it is left');
   for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('a delivery that a worker of an earlier release stored without its record is not sent', async () => {
-  const receiver = await startReceiver({ onDelivery: (response) => response.writeHead(500).end() });
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(startReceiver({ onDelivery: (response) => response.writeHead(500).end() }));
   const subscription = await subscribe('lender', receiver, ['team_member.added']);
   const number = subscription.split('/').at(-1);
   const { memberId } = await plant();
@@ -385,16 +364,16 @@ test('a delivery that a worker of an earlier release stored without its record i
   expect((await statusesOf('lender', subscription)).at(-1)).toBe('EXPIRED ERASED');
   expect(await erase('--email', person.email, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
-}, 120_000);
+});
 
 test('a worker that was suspended for longer than its lease sends nothing of it when it goes on', async () => {
-  const receiver = await startReceiver({ onDelivery: (response) => response.writeHead(500).end() });
-  onTestFinished(() => receiver.close());
-  const own = await startTestSystem({
-    apps: ['partner-api', 'webhook-worker'],
-    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '500' } },
-  });
-  onTestFinished(() => own.close());
+  const receiver = await forTest(startReceiver({ onDelivery: (response) => response.writeHead(500).end() }));
+  const own = await forTest(
+    startTestSystem({
+      apps: ['partner-api', 'webhook-worker'],
+      appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '500' } },
+    }),
+  );
   const { database, partner: api, sql, system } = own;
   const worker = system.apps['webhook-worker'];
   await subscribeTo(api, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
@@ -412,4 +391,4 @@ test('a worker that was suspended for longer than its lease sends nothing of it 
   worker.kill('SIGCONT');
   await sleep(5_000);
   expect(receiver.deliveries.slice(sent)).toEqual([]);
-}, 120_000);
+});

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { createClient, type Client, eventually } from '@deedwire/testing';
+import { createHarness } from '@deedwire/dev-environment/harness';
+import { createClient, eventually } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import {
   installSvix,
@@ -19,7 +20,6 @@ import { subscribe } from '../support/subscribe.ts';
 
 // `rotateWebhookSecret` of the API, and the worker, with receivers of our kit and of two libraries. All in this process.
 
-const timeout = 300_000;
 /** Guards against hanging: a rejected delivery is retried after 5 s, and after a third failure after up to 54 s. */
 const waitMs = 120_000;
 const pauseMs = 80;
@@ -27,18 +27,10 @@ const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()
 
 const svix = await installSvix();
 
-let t: Harness;
-let client: Client;
-let worker: Awaited<ReturnType<Harness['startWorker']>>;
-
-beforeAll(async () => {
-  t = await createHarness();
-  const api = await t.startPartnerApi();
-  client = createClient(`${api.url}/partners/graphql`, t.accounts.partner.credential);
-  worker = await t.startWorker();
-});
-
-afterAll(() => t.close());
+const t = await forFile(createHarness());
+const api = await t.startPartnerApi();
+const client = createClient(`${api.url}/partners/graphql`, t.accounts.partner.credential);
+let worker = await t.startWorker();
 
 interface Load {
   /** Resolves when this many more events, and all before them, were delivered. */
@@ -117,16 +109,13 @@ interface KitSubject {
 async function startKit<Receiver extends Observed & { url: string; close(): Promise<void> }>(
   startReceiver: (databaseUrl: string) => Promise<Receiver>,
 ): Promise<KitSubject & { receiver: Receiver }> {
-  const database = await createReceiverDatabase();
-  onTestFinished(() => database.close());
-  const receiver = await startReceiver(database.databaseUrl);
-  onTestFinished(() => receiver.close());
+  const database = await forTest(createReceiverDatabase());
+  const receiver = await forTest(startReceiver(database.databaseUrl));
   return { database, receiver, subscriptionId: await subscribeReceiver(receiver.url) };
 }
 
 async function startLibrary(verify: Verify): Promise<LibraryReceiver & { subscriptionId: string }> {
-  const receiver = await startLibraryReceiver(verify, [oldSecret, newSecret]);
-  onTestFinished(() => receiver.close());
+  const receiver = await forTest(startLibraryReceiver(verify, [oldSecret, newSecret]));
   return { ...receiver, subscriptionId: await subscribeReceiver(receiver.url) };
 }
 
@@ -171,99 +160,91 @@ async function expectOneEffectEach(subjects: readonly KitSubject[]): Promise<voi
   }
 }
 
-test(
-  'receivers that change their secrets at different times of a rotation under load reject no delivery',
-  { timeout },
-  async () => {
-    const early = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
-    const late = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
-    const variable = await startKit(startVariableReceiver);
-    const kits = [early, late, variable];
-    const libraries = [await startLibrary(standard), await startLibrary(svix)] as const;
-    const load = startLoad();
+test('receivers that change their secrets at different times of a rotation under load reject no delivery', async () => {
+  const early = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
+  const late = await startKit((databaseUrl) => startInstances(databaseUrl, [oldSecret]));
+  const variable = await startKit(startVariableReceiver);
+  const kits = [early, late, variable];
+  const libraries = [await startLibrary(standard), await startLibrary(svix)] as const;
+  const load = startLoad();
 
-    await load.more(30);
-    await early.receiver.deploy(0, [oldSecret, newSecret]);
-    await load.more(10);
-    await early.receiver.deploy(1, [newSecret, oldSecret]);
-    libraries[1].hold(oldSecret, newSecret);
-    await load.more(10);
+  await load.more(30);
+  await early.receiver.deploy(0, [oldSecret, newSecret]);
+  await load.more(10);
+  await early.receiver.deploy(1, [newSecret, oldSecret]);
+  libraries[1].hold(oldSecret, newSecret);
+  await load.more(10);
 
-    for (const { subscriptionId } of [...kits, ...libraries]) await rotate(subscriptionId, 86_400);
-    // Requests that were signed before it have a response.
-    await load.more(40);
-    await late.receiver.deploy(0, [newSecret]);
-    libraries[0].hold(newSecret);
-    await load.more(10);
-    // Another worker takes over during the overlap.
-    const next = await t.startWorker();
-    await t.stopWorker(worker);
-    worker = next;
-    await load.more(10);
-    await eventually(() => {
-      expect(variable.receiver.inFlight()).toBeGreaterThan(0);
-      variable.receiver.hold(newSecret);
-    }, waitMs);
-    await load.more(10);
-    await late.receiver.deploy(1, [newSecret]);
-    await load.more(10);
+  for (const { subscriptionId } of [...kits, ...libraries]) await rotate(subscriptionId, 86_400);
+  // Requests that were signed before it have a response.
+  await load.more(40);
+  await late.receiver.deploy(0, [newSecret]);
+  libraries[0].hold(newSecret);
+  await load.more(10);
+  // Another worker takes over during the overlap.
+  const next = await t.startWorker();
+  await t.stopWorker(worker);
+  worker = next;
+  await load.more(10);
+  await eventually(() => {
+    expect(variable.receiver.inFlight()).toBeGreaterThan(0);
+    variable.receiver.hold(newSecret);
+  }, waitMs);
+  await load.more(10);
+  await late.receiver.deploy(1, [newSecret]);
+  await load.more(10);
 
-    await endRotations();
-    await eventually(() => {
-      for (const { received } of libraries) expect(received.at(-1)?.signatures).toBe(1);
-    }, waitMs);
-    await load.more(20);
-    await early.receiver.deploy(0, [newSecret]);
-    await early.receiver.deploy(1, [newSecret]);
-    libraries[1].hold(newSecret);
-    await load.more(10);
-    await load.stop();
+  await endRotations();
+  await eventually(() => {
+    for (const { received } of libraries) expect(received.at(-1)?.signatures).toBe(1);
+  }, waitMs);
+  await load.more(20);
+  await early.receiver.deploy(0, [newSecret]);
+  await early.receiver.deploy(1, [newSecret]);
+  libraries[1].hold(newSecret);
+  await load.more(10);
+  await load.stop();
 
-    for (const kit of kits) expect(exchangesOf(kit)).toEqual(['1 + 0: 200', '2 + 1: 200']);
-    for (const library of libraries) {
-      expect(rejectedBy(library)).toEqual([]);
-      // What was signed before and after the overlap has one signature, by the old and the new secret.
-      expect(signersOf(library)).toEqual(['old', 'old and new', 'new']);
-    }
-    await expectOneEffectEach(kits);
-  },
-);
+  for (const kit of kits) expect(exchangesOf(kit)).toEqual(['1 + 0: 200', '2 + 1: 200']);
+  for (const library of libraries) {
+    expect(rejectedBy(library)).toEqual([]);
+    // What was signed before and after the overlap has one signature, by the old and the new secret.
+    expect(signersOf(library)).toEqual(['old', 'old and new', 'new']);
+  }
+  await expectOneEffectEach(kits);
+});
 
-test(
-  'without an overlap, receivers with both secrets reject no delivery, and one with the new secret only what was signed before',
-  { timeout },
-  async () => {
-    const kit = await startKit(startVariableReceiver);
-    const both = [await startLibrary(standard), await startLibrary(svix)] as const;
-    const one = await startLibrary(standard);
-    const load = startLoad();
-    await load.more(30);
-    kit.receiver.hold(oldSecret, newSecret);
-    for (const receiver of both) receiver.hold(oldSecret, newSecret);
-    await load.more(20);
+test('without an overlap, receivers with both secrets reject no delivery, and one with the new secret only what was signed before', async () => {
+  const kit = await startKit(startVariableReceiver);
+  const both = [await startLibrary(standard), await startLibrary(svix)] as const;
+  const one = await startLibrary(standard);
+  const load = startLoad();
+  await load.more(30);
+  kit.receiver.hold(oldSecret, newSecret);
+  for (const receiver of both) receiver.hold(oldSecret, newSecret);
+  await load.more(20);
 
-    for (const { subscriptionId } of [kit, ...both, one]) await rotate(subscriptionId, 0);
-    one.hold(newSecret);
-    await load.more(30);
-    kit.receiver.hold(newSecret);
-    for (const receiver of both) receiver.hold(newSecret);
-    await load.more(30);
-    await load.stop();
+  for (const { subscriptionId } of [kit, ...both, one]) await rotate(subscriptionId, 0);
+  one.hold(newSecret);
+  await load.more(30);
+  kit.receiver.hold(newSecret);
+  for (const receiver of both) receiver.hold(newSecret);
+  await load.more(30);
+  await load.stop();
 
-    expect(exchangesOf(kit)).toEqual(['1 + 0: 200']);
-    for (const receiver of both) {
-      expect(rejectedBy(receiver)).toEqual([]);
-      expect(signersOf(receiver)).toEqual(['old', 'new']);
-    }
-    // They were in flight, or started before the worker read the change. Each was delivered again.
-    const rejected = rejectedBy(one);
-    process.stderr.write(
-      `${rejected.length} of ${one.received.length} requests were signed before the rotation and arrived after it.\n`,
-    );
-    expect(withoutRepeats(rejected.map(({ signedWith }) => signedWith.map(nameOf).join()))).toEqual(
-      rejected.length === 0 ? [] : ['old'],
-    );
-    expect(signersOf(one)).toEqual(['old', 'new']);
-    await expectOneEffectEach([kit]);
-  },
-);
+  expect(exchangesOf(kit)).toEqual(['1 + 0: 200']);
+  for (const receiver of both) {
+    expect(rejectedBy(receiver)).toEqual([]);
+    expect(signersOf(receiver)).toEqual(['old', 'new']);
+  }
+  // They were in flight, or started before the worker read the change. Each was delivered again.
+  const rejected = rejectedBy(one);
+  process.stderr.write(
+    `${rejected.length} of ${one.received.length} requests were signed before the rotation and arrived after it.\n`,
+  );
+  expect(withoutRepeats(rejected.map(({ signedWith }) => signedWith.map(nameOf).join()))).toEqual(
+    rejected.length === 0 ? [] : ['old'],
+  );
+  expect(signersOf(one)).toEqual(['old', 'new']);
+  await expectOneEffectEach([kit]);
+});

@@ -1,31 +1,28 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let database: TestDatabase;
 let superuser: Connection;
 let psql: Connection;
 let env: Record<string, string>;
 let folder: string;
 
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  const database = await createMigratedDatabase();
   superuser = await connect(database.databaseUrl);
   const operatorUrl = await database.urlFor('operator');
   psql = await connect(operatorUrl);
   env = { DATABASE_URL: operatorUrl, SLOW_STATEMENT_MS: '0', OPERATOR_NAME: 'ada' };
-  folder = await mkdtemp(join(tmpdir(), 'deedwire-audit-'));
-});
-
-afterEach(async () => {
-  await psql.close();
-  await superuser.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
+  const created = await temporaryFolder('audit');
+  folder = created.path;
+  return async () => {
+    for (const connection of [psql, superuser]) await connection.close();
+    await database.drop();
+    await created.remove();
+  };
 });
 
 interface Line {

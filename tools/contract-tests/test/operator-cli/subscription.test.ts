@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const key = randomBytes(32);
 const ring = createSecretKeyRing(new Map([['k1', key]]));
@@ -80,8 +80,7 @@ describe('rotate', () => {
   });
 
   test('takes the secret of the environment or of a file, and never prints another', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'rotate-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const { path: folder } = await forTest(temporaryFolder('rotate'));
     const secret = generateWebhookSecret();
     const file = join(folder, 'secret');
     await writeFile(file, `${secret}\n`);
@@ -199,13 +198,8 @@ describe('errors with --json', () => {
 
   test('report a failure and a wrong command line as one line', async () => {
     const { DATABASE_URL: _, ...without } = env;
-    const failed = await callOperator(
-      { ...without, DATABASE_URL: 'nothing' },
-      'subscription',
-      'pause',
-      unknown,
-      '--json',
-    );
+    const nowhere = { ...without, DATABASE_URL: 'nothing' };
+    const failed = await callOperator(nowhere, 'subscription', 'pause', unknown, '--json');
     expect(failed).toMatchObject({ exitCode: 1, stdout: '' });
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'FAILED' } });
     const wrong = await operate('pause', '--json');

@@ -3,7 +3,6 @@ import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness
 import { type ReferralDetails, type TeamMemberDetails } from '@deedwire/domain';
 import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterAll } from 'vitest';
 import { dump } from './dump.ts';
 import { subscribe as subscribeWith } from './subscribe.ts';
 
@@ -92,13 +91,14 @@ export async function startErasing() {
   /** What the database has, with the samples of rows that the planner keeps. */
   const dumpAll = () => dump(t, 'pg_stats');
 
-  const good = await startReceiver();
+  const good = await forFile(startReceiver());
   /** Returns what it gets, as a proxy does that shows requests. */
-  const broken = await startReceiver({
-    onDelivery: (response, { body }) =>
-      response.writeHead(500, { 'X-Echo': encodeURIComponent(body.toString()) }).end(body),
-  });
-  afterAll(() => Promise.all([good.close(), broken.close()]));
+  const broken = await forFile(
+    startReceiver({
+      onDelivery: (response, { body }) =>
+        response.writeHead(500, { 'X-Echo': encodeURIComponent(body.toString()) }).end(body),
+    }),
+  );
 
   async function ask(account: 'lender' | 'partner', query: string, variables: object = {}): Promise<Data> {
     const { body } = await postGraphql<Data>(t.urls[account], t.accounts[account].credential, {

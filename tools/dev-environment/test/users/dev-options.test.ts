@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { listen } from '@deedwire/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
 import { newDevHome } from '../dev-process.ts';
 
 test('--help prints the options', async () => {
@@ -16,8 +17,7 @@ test('an unknown option exits with 2 and one line', async () => {
 });
 
 test('exits with 1 and the name of the variable of a port that is in use', async () => {
-  const holder = await listen(createServer());
-  onTestFinished(() => holder.close());
+  const holder = await forTest(listen(createServer()));
   const dev = (await newDevHome()).start({ PARTNER_API_PORT: String(holder.port) });
   expect(await dev.ended).toBe(1);
   expect(dev.output()).toBe(
