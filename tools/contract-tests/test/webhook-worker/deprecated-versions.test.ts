@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { toRecordId } from '@deedwire/domain';
-import { startReceiver, type Receiver } from '@deedwire/testing';
+import { startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';
-import { createWebhookSender, type WebhookSender } from '@deedwire/webhook-sender';
+import { createWebhookSender } from '@deedwire/webhook-sender';
 import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
 import { createSend } from '@deedwire/webhook-worker/send';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const eventTypes = [
   {
@@ -19,18 +20,8 @@ const eventTypes = [
 ];
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-let sender: WebhookSender;
-let receiver: Receiver;
-
-beforeEach(async () => {
-  sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0' });
-  receiver = await startReceiver();
-});
-
-afterEach(async () => {
-  await sender.close();
-  await receiver.close();
-});
+const receiver = await forFile(startReceiver());
+const sender = await forFile(createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0' }));
 
 /** The headers with which a delivery of the event version arrives. */
 async function sendVersion(eventVersion: string, eventType = 'referral.created') {
