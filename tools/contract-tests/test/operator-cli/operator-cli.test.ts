@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { compileCache } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const database = await forFile(createMigratedDatabase());
 // The login is only in the group role `operator`, as in production. On a busy machine any statement can be slow.
@@ -44,14 +44,8 @@ describe('deedwire-operator', () => {
       name: 'Harbour',
     });
 
-    const lender = await operate(
-      'lender',
-      'create',
-      '--organization',
-      String(organization['id']),
-      '--name',
-      'Northwind',
-    );
+    const of = ['--organization', String(organization['id'])];
+    const lender = await operate('lender', 'create', ...of, '--name', 'Northwind');
     const lenderId = String(lender['id']);
     expect(await operate('lender', 'update', lenderId, '--name', 'Northwind BS')).toEqual({
       id: lenderId,
@@ -117,24 +111,18 @@ describe('deedwire-operator', () => {
     expect(listed).toMatchObject({ clientId, costMaximum: 5_000, costRestoreRate: 500 });
 
     const range = 'must be a whole number from';
-    expect(await setLimit('999', '500')).toMatchObject({
-      exitCode: 1,
-      stderr: `error: The maximum ${range} 1,000 to 1,000,000,000; it is 999.\n`,
-    });
-    expect(await setLimit('1000000001', '500')).toMatchObject({ exitCode: 1 });
-    expect(await setLimit('5000', '0')).toMatchObject({
-      exitCode: 1,
-      stderr: `error: The restore rate ${range} 1 to 1,000,000,000; it is 0.\n`,
-    });
-    for (const wrong of ['-1', '1.5', '1e4', 'many', '']) {
-      const rejected = await setLimit(wrong, '500');
-      expect(rejected.exitCode).toBe(2);
-      expect(rejected.stderr).toContain('It must be a whole number, for example 5000.');
-    }
-    expect(await setLimit('5000', '500', 'lender_nobody')).toMatchObject({
-      exitCode: 1,
-      stderr: 'error: The client lender_nobody does not exist.\n',
-    });
+    const malformed = 'It must be a whole number, for example 5000.';
+    for (const [maximum, restoreRate, exitCode, message, id] of [
+      ['999', '500', 1, `error: The maximum ${range} 1,000 to 1,000,000,000; it is 999.\n`],
+      ['1000000001', '500', 1, 'it is 1000000001.'],
+      ['5000', '0', 1, `error: The restore rate ${range} 1 to 1,000,000,000; it is 0.\n`],
+      ...['-1', '1.5', '1e4', 'many', ''].map((wrong) => [wrong, '500', 2, malformed] as const),
+      ['5000', '500', 1, 'error: The client lender_nobody does not exist.\n', 'lender_nobody'],
+    ] as const)
+      expect(await setLimit(maximum, restoreRate, id)).toMatchObject({
+        exitCode,
+        stderr: expect.stringContaining(message),
+      });
     const help = await callOperator(env, 'client', 'set-limit', '--help');
     expect(help.stdout).toContain('--restore-rate <points per second>');
     const [unchanged] = JSON.parse((await callOperator(env, 'credential', 'list', ...account, '--json')).stdout);
@@ -144,15 +132,8 @@ describe('deedwire-operator', () => {
   test('converts a referral once, declines another and lists both', async () => {
     const partner = ['--partner', await createAccount('partner')];
     const { id: convertible } = await operate('referral', 'create', ...partner, '--client-name', 'Client 1');
-    const { id: declinable } = await operate(
-      'referral',
-      'create',
-      ...partner,
-      '--client-name',
-      'Client 2',
-      '--note',
-      'n',
-    );
+    const details = ['--client-name', 'Client 2', '--note', 'n'];
+    const { id: declinable } = await operate('referral', 'create', ...partner, ...details);
 
     const converted = await operate('referral', 'convert', String(convertible));
     expect(Object.keys(converted)).toEqual(['referralId', 'matterId']);
@@ -176,7 +157,7 @@ describe('deedwire-operator', () => {
 
 describe('the database connection', () => {
   test('uses the database of the running `pnpm dev` when DATABASE_URL is not set', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+    const { path: home } = await forTest(temporaryFolder('home'));
     const missing = await callOperator({ DEEDWIRE_HOME: home }, 'delivery', 'list');
     expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
     expect(missing.stderr).toMatch(
@@ -188,11 +169,10 @@ describe('the database connection', () => {
       exitCode: 0,
       stdout: '[]\n',
     });
-    await rm(home, { recursive: true });
   });
 
   test('needs verified TLS to another machine', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+    const { path: home } = await forTest(temporaryFolder('home'));
     // The port 1 of an address for documentation: nothing is sent if the URL is rejected.
     const databaseUrl = 'postgres://ada:hunter2@192.0.2.1:1/deedwire';
     await writeFile(join(home, 'dev.json'), JSON.stringify({ databaseUrl }));
@@ -211,17 +191,15 @@ describe('the database connection', () => {
     ]);
     expect(results).toEqual([rejected, rejected, rejected, rejected]);
     expect(JSON.stringify(results)).not.toContain('hunter2');
-    await rm(home, { recursive: true });
   });
 
   test('reads DATABASE_URL from a file', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
+    const { path: home } = await forTest(temporaryFolder('home'));
     const path = join(home, 'url');
     await writeFile(path, `${env['DATABASE_URL']}\n`);
     expect(await callOperator({ DATABASE_URL_FILE: path }, 'delivery', 'list', '--json')).toMatchObject({
       stdout: '[]\n',
     });
-    await rm(home, { recursive: true });
   });
 
   test('exits 1 with a message when the database is unavailable', async () => {
@@ -251,33 +229,24 @@ describe('the database connection', () => {
   });
 
   test('refuses other commands until the migrations are applied, and applies them once', async () => {
-    const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
-    const early = await callOperator(
-      { DATABASE_URL: empty.databaseUrl },
-      'organization',
-      'create',
-      '--name',
-      'Harbour',
-    );
-    expect(early).toEqual({
+    const { databaseUrl } = await forTest(createTestDatabase({ template: 'empty', prepare: async () => {} }));
+    const ofEmpty = { DATABASE_URL: databaseUrl };
+    expect(await callOperator(ofEmpty, 'organization', 'create', '--name', 'Harbour')).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: expect.stringMatching(
         /^error: The database lacks migrations: 0001-\S+, .*; run: deedwire-operator database migrate\n$/,
       ),
     });
-    const first = await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--json');
+    const first = await callOperator(ofEmpty, 'database', 'migrate', '--json');
     expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
-    expect((await callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate')).stdout).toBe(
-      'Nothing to apply\n',
-    );
-    await empty.drop();
+    expect((await callOperator(ofEmpty, 'database', 'migrate')).stdout).toBe('Nothing to apply\n');
   });
 
   test('migrate gives a new database its cell, and rejects another later', async () => {
-    const empty = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+    const { databaseUrl } = await forTest(createTestDatabase({ template: 'empty', prepare: async () => {} }));
     const migrate = (cell: string) =>
-      callOperator({ DATABASE_URL: empty.databaseUrl }, 'database', 'migrate', '--cell', cell);
+      callOperator({ DATABASE_URL: databaseUrl }, 'database', 'migrate', '--cell', cell);
     expect(await migrate('1023')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await migrate('1023')).toMatchObject({ exitCode: 0, stdout: 'Nothing to apply\n' });
     expect(await migrate('0')).toMatchObject({
@@ -285,7 +254,6 @@ describe('the database connection', () => {
       stdout: '',
       stderr: expect.stringMatching(/^error: The database has cell 1023, not 0\./),
     });
-    await empty.drop();
   });
 });
 
