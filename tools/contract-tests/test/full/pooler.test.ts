@@ -3,6 +3,7 @@ import { type AppName, perApp, startApp, startSystem, type System } from '@deedw
 import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
 import { createClient, findProgram, postGraphql, startReceiver } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { type PgBouncer, startPgBouncer } from '../support/proxies/pgbouncer.ts';
@@ -114,8 +115,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
       `${problemOf} refuses settings of sessions; set DATABASE_PREPARED_STATEMENTS=off`,
     ],
   ])('without a setting, %s does not become ready behind a pooler %s', async (name, _, settings, problem) => {
-    const pooler = await startPgBouncer({ logins: Object.values(logins), settings });
-    onTestFinished(() => pooler.stop());
+    const pooler = await forTest(startPgBouncer({ logins: Object.values(logins), settings }));
     const ready = await readinessOf(pooler, name, {});
     await expect.poll(ready).toEqual({ ready: false, problems: [problem] });
   });

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
-import { commandsOf, createClient, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
+import { startSystem } from '@deedwire/dev-environment';
+import { createHarness, urlsOfApps } from '@deedwire/dev-environment/harness';
+import { commandsOf, createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ReferDocument, SubscribeDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from '../support/command.ts';
 import { dump } from '../support/dump.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // A whole system, with the file that docs/operations.md shows. The collector is this test.
@@ -46,36 +47,32 @@ const spans: Span[] = [];
 /** Everything that comes out of the system. */
 const output = { log: '', traces: '', metrics: '', database: '' };
 
-let folder: string;
-let collector: Receiver;
-let receiver: Receiver;
-let h: Harness;
-let system: System;
-let urls: { lender: string; partner: string };
 const secretKey = randomBytes(32).toString('base64');
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'deedwire-tracing-'));
-  const page = await readFile(join(workspaceRoot, 'docs/operations.md'), 'utf8');
-  const [install = '', file = '', variables = ''] = commandsOf(page, 'Traces', 3);
-  await writeFile(join(folder, 'tracing.mjs'), file);
-  await succeed('sh', ['-c', install.replaceAll('/etc/deedwire/tracing', folder)], { cwd: folder });
-  collector = await startReceiver({
+const { path: folder } = await forFile(temporaryFolder('tracing'));
+const page = await readFile(join(workspaceRoot, 'docs/operations.md'), 'utf8');
+const [install = '', file = '', variables = ''] = commandsOf(page, 'Traces', 3);
+await writeFile(join(folder, 'tracing.mjs'), file);
+await succeed('sh', ['-c', install.replaceAll('/etc/deedwire/tracing', folder)], { cwd: folder });
+const collector = await forFile(
+  startReceiver({
     onDelivery(response, { headers, body }) {
       collect(`${JSON.stringify(headers)}\n`, body.toString());
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     },
-  });
-  const shown = variables
-    .replace('/etc/deedwire/tracing', folder)
-    .replace('http://collector.example.com:4318', `http://127.0.0.1:${collector.port}`);
-  const tracing = Object.fromEntries(
-    Array.from(shown.matchAll(/^(\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value]),
-  );
-  receiver = await startReceiver();
-  h = await createHarness();
-  const databaseUrls = await urlsOfApps(h.database);
-  system = await startSystem({
+  }),
+);
+const shown = variables
+  .replace('/etc/deedwire/tracing', folder)
+  .replace('http://collector.example.com:4318', `http://127.0.0.1:${collector.port}`);
+const tracing = Object.fromEntries(
+  Array.from(shown.matchAll(/^(\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value]),
+);
+const receiver = await forFile(startReceiver());
+const h = await forFile(createHarness());
+const databaseUrls = await urlsOfApps(h.database);
+const system = await forFile(
+  startSystem({
     databaseUrls,
     webhookSecretKeys: `test:${secretKey}`,
     env: {
@@ -91,20 +88,12 @@ beforeAll(async () => {
     onLine(_app, line) {
       output.log += `${line}\n`;
     },
-  });
-  urls = {
-    lender: `${system.apps['lender-api'].url}/lenders/graphql`,
-    partner: `${system.apps['partner-api'].url}/partners/graphql`,
-  };
-});
-
-afterAll(async () => {
-  await system.stop();
-  await h.close();
-  await receiver.close();
-  await collector.close();
-  await rm(folder, { recursive: true });
-});
+  }),
+);
+const urls = {
+  lender: `${system.apps['lender-api'].url}/lenders/graphql`,
+  partner: `${system.apps['partner-api'].url}/partners/graphql`,
+};
 
 function collect(head: string, text: string): void {
   output.traces += head + text;

@@ -1,31 +1,19 @@
-import { startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
+import { startPostgres } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
-import { checkOutLastRelease, type Release } from '../support/last-release.ts';
+import { checkOutLastRelease } from '../support/last-release.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The apps of the last release serve a load while the migrations of this build are applied, and then beside the apps of this
 // build. Only this test runs two builds on one database.
-let server: PostgresServer;
-let release: Release;
-let system: FaultSystem;
+const release = await forFile(checkOutLastRelease({ isBeforeMigration: true }));
+const server = await startPostgres();
+const system = await forFile(startFaultSystem({ server, release, accounts: 4, leaseMs: 5_000 }));
 
-const timeout = 300_000;
-
-beforeAll(async () => {
-  release = await checkOutLastRelease({ isBeforeMigration: true });
-  server = await startPostgres();
-  system = await startFaultSystem({ server, release, accounts: 4, leaseMs: 5_000 });
-}, timeout);
-
-afterAll(async () => {
-  await system.close();
-  await release.remove();
-});
-
-test('migrations delay the apps of the last release, and fail no request of theirs for good', { timeout }, async () => {
+test('migrations delay the apps of the last release, and fail no request of theirs for good', async () => {
   const load = system.startLoad();
   await system.received.waitForMore(50);
   await migrate(server.url);

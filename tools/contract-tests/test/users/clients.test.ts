@@ -1,30 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 const examples = join(workspaceRoot, 'examples/clients');
 const page = readFileSync(join(workspaceRoot, 'docs/clients.md'), 'utf8');
 const partnerName = 'Keystone Estate Agents';
 
-let system: SharedSystem;
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'deedwire-clients-'));
-  await cp(examples, folder, { recursive: true, filter: (path) => !path.endsWith('node_modules') });
-  await succeed('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
-  system = await joinSharedSystem();
-});
-
-afterAll(async () => {
-  await system.close();
-  await rm(folder, { recursive: true });
-});
+const { path: folder } = await forFile(temporaryFolder('clients'));
+await cp(examples, folder, { recursive: true, filter: (path) => !path.endsWith('node_modules') });
+await succeed('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
+const system = await forFile(joinSharedSystem());
 
 function run(file: string): Promise<string> {
   const { clientId, apiKey, organizationId } = system.accounts.partner.credential;

@@ -1,44 +1,35 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { appOf, interfaceNames } from '@deedwire/domain';
 import { findProgram, postGraphql } from '@deedwire/testing';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const rulesFolder = new URL('../../../../deploy/prometheus/', import.meta.url).pathname;
 const operationsPage = new URL('../../../../docs/operations.md', import.meta.url);
 const isWithoutPrometheus =
   (findProgram('promtool') === undefined || findProgram('prometheus') === undefined) && process.env['CI'] !== 'true';
 
-let t: TestSystem;
-let rules: string;
-let page: string;
-let dashboard: string;
-/** What each app exports. */
-let exported: Record<string, string>;
-
 const metricsOf = async ({ adminUrl }: Pick<RunningApp, 'adminUrl'>): Promise<string> =>
   (await fetch(`${adminUrl}/metrics`)).text();
 
-beforeAll(async () => {
-  rules = await readFile(join(rulesFolder, 'rules.yml'), 'utf8');
-  page = await readFile(operationsPage, 'utf8');
-  dashboard = await readFile(join(rulesFolder, '../grafana/dashboard.json'), 'utf8');
-  t = await startTestSystem({ appEnv: { 'webhook-worker': { DEEDWIRE_COMMIT: '0123abc' } } });
-  await postGraphql(t.urls.partner, t.accounts.partner.credential, { query: '{ partner { name } }' });
-  await postGraphql(t.urls.lender, t.accounts.lender.credential, { query: '{ lender { name } }' });
-  const worker = t.system.apps['webhook-worker'];
-  // The worker reads the state of the queue every 30 s, once it owns shards.
-  while (!(await metricsOf(worker)).includes('deedwire_webhook_partitions_ahead{')) await sleep(100);
-  exported = {};
-  for (const [name, app] of Object.entries(t.system.apps)) exported[name] = await metricsOf(app);
-});
-
-afterAll(() => t.close());
+const rules = await readFile(join(rulesFolder, 'rules.yml'), 'utf8');
+const page = await readFile(operationsPage, 'utf8');
+const dashboard = await readFile(join(rulesFolder, '../grafana/dashboard.json'), 'utf8');
+const t = await forFile(startTestSystem({ appEnv: { 'webhook-worker': { DEEDWIRE_COMMIT: '0123abc' } } }));
+for (const name of ['partner', 'lender'] as const)
+  await postGraphql(t.urls[name], t.accounts[name].credential, { query: `{ ${name} { name } }` });
+// The worker reads the state of the queue every 30 s, once it owns shards.
+while (!(await metricsOf(t.system.apps['webhook-worker'])).includes('deedwire_webhook_partitions_ahead{'))
+  await sleep(100);
+/** What each app exports. */
+const exported: Record<string, string> = {};
+for (const [name, app] of Object.entries(t.system.apps)) exported[name] = await metricsOf(app);
 
 /** Runs promtool. Returns what it printed and its exit code. */
 function promtool(commandArguments: readonly string[], input?: string): Promise<{ exitCode: number; output: string }> {
@@ -129,8 +120,7 @@ test.skipIf(isWithoutPrometheus)('each alert fires and clears', async () => {
 
 test.skipIf(isWithoutPrometheus)('Prometheus can evaluate each expression of the dashboard', async () => {
   const panels = expressionsOf(dashboard).map((expr, index) => ({ record: `panel_${index}`, expr }));
-  const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const { path: folder } = await forTest(temporaryFolder('dashboard'));
   await writeFile(join(folder, 'rules.yml'), JSON.stringify({ groups: [{ name: 'dashboard', rules: panels }] }));
   expect(await promtool(['check', 'rules', join(folder, 'rules.yml')])).toMatchObject({ exitCode: 0 });
 });

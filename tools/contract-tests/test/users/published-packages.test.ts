@@ -3,24 +3,20 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
-import { readJson, type InstalledPackages } from '../support/installed-packages.ts';
+import { readJson } from '../support/installed-packages.ts';
 import { publishedPackages, readPackedPackages } from '../support/packed-packages.ts';
 import { compile, installWithCompilers } from '../support/typescript-consumer.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
-let project: InstalledPackages;
-let esbuild: { build(options: object): Promise<{ outputFiles: { text: string }[] }> };
-
-beforeAll(async () => {
-  project = await installWithCompilers([], ['esbuild@0.28.2']);
-  esbuild = createRequire(join(project.folder, 'package.json'))('esbuild');
-});
-
-afterAll(() => project.remove());
+const project = await forFile(installWithCompilers([], ['esbuild@0.28.2']));
+const esbuild: { build(options: object): Promise<{ outputFiles: { text: string }[] }> } = createRequire(
+  join(project.folder, 'package.json'),
+)('esbuild');
 
 // `users/receiver-command.test.ts` installs these three in an empty project, and `long/packages.test.ts` runs the printed commands.
 test('`pnpm packages` prints a command that installs each package with those that it needs', async () => {

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { commandsOf } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
 import {
   commandOf,
@@ -17,14 +18,9 @@ import {
   node,
   passed,
 } from '../support/graded-receivers.ts';
-import type { InstalledPackages } from '../support/installed-packages.ts';
 import { lacks } from '../support/standard-webhooks.ts';
 
-let project: InstalledPackages;
-beforeAll(async () => {
-  project = await installReceiverKit();
-}, 600_000);
-afterAll(() => project.remove());
+const project = await forFile(installReceiverKit());
 
 // `npm install` of the page installs the tarballs in `beforeAll`.
 test('the commands of the README lead from an empty folder to a receiver that passes every check', async () => {

