@@ -25,7 +25,8 @@ function afterOutage(
   const world = new World(options);
   const lane = world.addLane(1, receiver);
   const nowMs = world.clock.nowMs();
-  world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 9, lastFailureMs: nowMs - hourMs });
+  const state = { ...cleanLaneState, consecutiveFailures: 9, lastFailureMs: nowMs - hourMs };
+  world.changeTarget(lane, { state });
   for (const { deliveryId } of world.store(lane, count, { attempts: 9, dueAtMs: nowMs + 9 * hourMs }))
     world.storage.lastAttempts.set(deliveryId, { atMs: nowMs - hourMs, isTransient: true });
   world.dispatcher.openLane(lane);
@@ -48,13 +49,13 @@ test('sends what waits, oldest first, once the receiver works again', async () =
   expect(world.sent).toEqual([]);
   world.offer(lane, 1);
   await world.clock.advance(minuteMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([101, ...upTo(100)]);
+  expect(world.sentSequences).toEqual([101, ...upTo(100)]);
   expect(world.storage.delivered.size).toBe(101);
 });
 
 test('sends what waits once a delivery succeeds that failed before, as after a change of the URL', async () => {
   const { world, lane } = afterOutage(10);
-  world.setStoredState(lane, cleanLaneState);
+  world.changeTarget(lane, { state: cleanLaneState });
   world.offer(lane, 1);
   await world.clock.advance(minuteMs);
   expect(world.sent).toHaveLength(1);
@@ -110,17 +111,17 @@ test.each([0, 60])('40 deliveries that always fail, after %i others, hold up no 
     expect((sent?.startedAtMs ?? Infinity) - offeredAtMs).toBeLessThan(1_000);
   }
   // Each mark lets each of them fail once.
-  const broken = sequencesOf(world.sent.map(({ delivery }) => delivery)).filter(isBroken);
+  const broken = world.sentSequences.filter(isBroken);
   expect(broken).toHaveLength(3 * 40);
   expect(world.storage.delivered.size).toBe(others + 180);
 });
 
 test('after 8 failures in succession, what is hastened waits for a success', async () => {
   const { world, lane } = afterOutage(100, fails);
-  world.setStoredState(lane, cleanLaneState);
+  world.changeTarget(lane, { state: cleanLaneState });
   sendPending({ world, lane });
   await world.clock.advance(hourMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual(upTo(8));
+  expect(world.sentSequences).toEqual(upTo(8));
   expect(world.eventsOf('breaker-opened')).toEqual([]);
   expect(world.dispatcher.stats().queued).toBe(0);
   world.receivers.set(lane.subscriptionId, succeedsAfter(10));
@@ -131,14 +132,14 @@ test('after 8 failures in succession, what is hastened waits for a success', asy
 
 test('a delivery whose time comes while it waits for its turn is sent by its schedule', async () => {
   const { world, lane } = afterOutage(4, () => ({ afterMs: 5_000, status: null }));
-  world.setStoredState(lane, cleanLaneState);
+  world.changeTarget(lane, { state: cleanLaneState });
   const nowMs = world.clock.nowMs();
   world.storage.insert(world.storage.pending().map((row) => ({ ...row, dueAtMs: nowMs + 12_000 })));
   sendPending({ world, lane });
   await world.clock.advance(11_000);
   expect(world.sent).toHaveLength(3);
   await world.clock.advance(10 * minuteMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([1, 2, 3, 4, 1, 2, 3]);
+  expect(world.sentSequences).toEqual([1, 2, 3, 4, 1, 2, 3]);
   // All but the last one were sent once before their time.
   expect(world.storage.pending().map(({ priorAttempts }) => priorAttempts)).toEqual([1, 1, 1, 0]);
 });
@@ -173,9 +174,9 @@ test('obeys Retry-After of the last attempt, and of a hastened one', async () =>
   sendPending({ world, lane });
   world.offer(lane, 1);
   await world.clock.advance(minuteMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([1, 2, 3]);
+  expect(world.sentSequences).toEqual([1, 2, 3]);
   await world.clock.advance(10.2 * hourMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([1, 2, 3, 1]);
+  expect(world.sentSequences).toEqual([1, 2, 3, 1]);
 });
 
 test('sends each delivery once for each request of the owner, and keeps the schedule of what fails', async () => {
@@ -183,7 +184,7 @@ test('sends each delivery once for each request of the owner, and keeps the sche
   const due = world.storage.pending().map(({ dueAtMs }) => dueAtMs);
   sendPending({ world, lane });
   await world.clock.advance(2 * hourMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery)).toSorted((a, b) => a - b)).toEqual(upTo(5));
+  expect(world.sentSequences.toSorted((a, b) => a - b)).toEqual(upTo(5));
   for (const { dueAtMs, attempts, priorAttempts } of world.storage.pending()) {
     expect({ attempts, priorAttempts }).toEqual({ attempts: 10, priorAttempts: 1 });
     expect(dueAtMs).toBeGreaterThanOrEqual(due[0] ?? Infinity);
@@ -217,13 +218,9 @@ test.each<[string, ReceiverResponse]>([
 ])('each request of the owner lets a breaker that was opened by %s probe once', async (_, response) => {
   const { world, lane } = afterOutage(20, () => response);
   const nowMs = world.clock.nowMs();
-  world.setStoredState(lane, {
-    ...cleanLaneState,
-    consecutiveFailures: 20,
-    breakerOpenUntilMs: nowMs + 5 * minuteMs,
-    breakerProbes: 6,
-    lastFailureMs: nowMs - 1,
-  });
+  const breakerOpenUntilMs = nowMs + 5 * minuteMs;
+  const counts = { consecutiveFailures: 20, breakerProbes: 6 };
+  world.changeTarget(lane, { state: { ...cleanLaneState, ...counts, breakerOpenUntilMs, lastFailureMs: nowMs - 1 } });
   sendPending({ world, lane });
   await world.clock.advance(4 * minuteMs);
   expect(world.sent).toHaveLength(1);
@@ -280,7 +277,7 @@ test('two marks at once send each delivery once', async () => {
   world.storage.mark(lane.subscriptionId, { hastenedAtMs: nowMs, sendPendingAtMs: nowMs - 1 });
   world.dispatcher.openLane(lane);
   await world.clock.advance(hourMs);
-  expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual(upTo(8));
+  expect(world.sentSequences).toEqual(upTo(8));
 });
 
 test('repeats an attempt that was in flight at the time of a mark', async () => {
@@ -307,10 +304,8 @@ test.each<[string, (world: World, lane: LaneId) => void]>([
   [
     'after a pause',
     (world, lane) => {
-      world.storage.pause(lane.subscriptionId);
-      world.dispatcher.closeLane(lane.subscriptionId);
-      world.storage.resume(lane.subscriptionId);
-      world.dispatcher.openLane(lane);
+      world.pause(lane);
+      world.resume(lane);
     },
   ],
 ])('a success that the hourly limit refuses counts for the first one after that hour, %s', async (_, change) => {
@@ -348,9 +343,9 @@ describe('a delivery that may have ended its workers', () => {
     );
     sendPending({ world, lane });
     await world.clock.advance(30_000);
-    expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([2]);
+    expect(world.sentSequences).toEqual([2]);
     await world.clock.advance(minuteMs);
-    expect(sequencesOf(world.sent.map(({ delivery }) => delivery))).toEqual([2, 1]);
+    expect(world.sentSequences).toEqual([2, 1]);
     expect(world.storage.failed.size).toBe(0);
   });
 
@@ -386,14 +381,12 @@ describe('what is hastened continues', () => {
 
   test('after a pause', async () => {
     const { world, lane } = await start();
-    world.storage.pause(lane.subscriptionId);
-    world.dispatcher.closeLane(lane.subscriptionId);
+    world.pause(lane);
     await world.clock.advance(minuteMs);
     const paused = world.sent.length;
     await world.clock.advance(hourMs);
     expect(world.sent.length).toBe(paused);
-    world.storage.resume(lane.subscriptionId);
-    world.dispatcher.openLane(lane);
+    world.resume(lane);
     await world.clock.advance(minuteMs);
     expect(world.storage.delivered.size).toBe(401);
     expect(world.wronglySent).toEqual([]);
@@ -412,9 +405,7 @@ describe('what is hastened continues', () => {
 
   test('with the secrets of a rotation', async () => {
     const { world, lane } = await start();
-    const target = world.storage.targetOf(lane.subscriptionId);
-    const rotationEndsAtMs = world.clock.nowMs() + hourMs;
-    if (target !== null) world.storage.setTarget({ ...target, nextSecret: 'next', rotationEndsAtMs });
+    world.changeTarget(lane, { nextSecret: 'next', rotationEndsAtMs: world.clock.nowMs() + hourMs });
     world.dispatcher.openLane(lane);
     const before = world.sent.length;
     await world.clock.advance(minuteMs);
@@ -488,14 +479,8 @@ async function flap({ periodsMinutes, brokenEach, takeOverHour, askHour, pauseHo
   for (let hour = 0; hour < 96; hour += 1) {
     if (hour < 24) world.offer(lane, 2);
     if (hour === takeOverHour) world.takeOver();
-    if (hour === pauseHour) {
-      world.storage.pause(lane.subscriptionId);
-      world.dispatcher.closeLane(lane.subscriptionId);
-    }
-    if (hour === pauseHour + 1) {
-      world.storage.resume(lane.subscriptionId);
-      world.dispatcher.openLane(lane);
-    }
+    if (hour === pauseHour) world.pause(lane);
+    if (hour === pauseHour + 1) world.resume(lane);
     if (hour === askHour) sendPending({ world, lane });
     await world.clock.advance(hourMs);
   }

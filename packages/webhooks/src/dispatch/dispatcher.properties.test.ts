@@ -93,21 +93,14 @@ class Run {
         world.store(id, given.count, { claims: given.claims });
         dispatcher.openLane(id);
       } else if (given.kind === 'receiver') world.receivers.set(id.subscriptionId, receivers[given.name] ?? hangs);
-      else if (given.kind === 'pause') {
-        storage.pause(id.subscriptionId);
-        dispatcher.closeLane(id.subscriptionId);
-      } else if (given.kind === 'resume') this.resume(id);
+      else if (given.kind === 'pause') world.pause(id);
+      else if (given.kind === 'resume') world.resume(id);
       else if (given.kind === 'release') {
         dispatcher.closeShard(shardOf(id.accountId));
         for (const other of this.ids) if (other.accountId === id.accountId) dispatcher.openLane(other);
       } else if (given.kind === 'change') dispatcher.rereadTarget(id.subscriptionId);
       else dispatcher.openLane(id);
     }
-  }
-
-  resume(id: LaneId): void {
-    this.world.storage.resume(id.subscriptionId);
-    this.world.dispatcher.openLane(id);
   }
 
   /** Repairs everything, and waits for longer than any retry takes. */
@@ -118,7 +111,7 @@ class Run {
     for (const id of this.ids) world.receivers.set(id.subscriptionId, receivers['succeeds'] ?? hangs);
     await world.clock.advance(10_000);
     if (restart) world.takeOver();
-    for (const id of this.ids) if (world.storage.targetOf(id.subscriptionId) === null) this.resume(id);
+    for (const id of this.ids) if (world.storage.targetOf(id.subscriptionId) === null) world.resume(id);
     await world.clock.advance(4 * dayMs);
     // The first success corrects a stored state that differs, and the second one is recorded with the same state.
     for (const id of [...this.ids, ...this.ids]) {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import { type DeliveryId, shardOf } from '../kernel/ids.ts';
+import type { DispatcherOptions } from './dispatcher.ts';
 
 describe('a result that storage refuses', () => {
   test('is found within about 2 · log2(n) calls, set aside with an alarm, and delays no other result', async () => {
     const world = new World({ settleConcurrency: 1 });
     const refusedLane = world.addLane(1, succeedsAfter(100));
-    const lanes = Array.from({ length: 127 }, (_, index) => world.addLane(100 + index, succeedsAfter(100)));
+    const lanes = world.addLanes(127, succeedsAfter(100), 100);
     const [refused] = world.offer(refusedLane, 1);
     world.storage.refuses = ({ delivery }) => delivery === refused;
     for (const lane of lanes) world.offer(lane, 1);
@@ -48,7 +49,7 @@ describe('a result that storage refuses', () => {
 
   test('does not stall a worker for ever: it sends again after it has lost its shards', async () => {
     const world = new World();
-    const lanes = Array.from({ length: 8 }, (_, index) => world.addLane(1 + index, succeedsAfter(20)));
+    const lanes = world.addLanes(8, succeedsAfter(20));
     world.storage.refuses = () => true;
     for (const lane of lanes) world.offer(lane, 2);
     await world.clock.advance(60_000);
@@ -98,7 +99,7 @@ describe('a result that storage refuses', () => {
 describe('while storage is unavailable', () => {
   test('keeps the results, starts a bounded number of requests, and records everything afterwards', async () => {
     const world = new World({ slots: 64 });
-    const lanes = Array.from({ length: 16 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
+    const lanes = world.addLanes(16, succeedsAfter(20));
     for (const lane of lanes) world.offer(lane, 100);
     await world.clock.advance(200);
     world.storage.isUnavailable = true;
@@ -163,11 +164,16 @@ test('a settle call that waits for a lock delays only lanes with results in the 
   expect(world.storage.delivered.size).toBe(600);
 });
 
+/** Two lanes, of which another transaction locks the rows of one. */
+function worldWithLockedLane(options: Partial<DispatcherOptions> = {}) {
+  const { world, lane: locked } = worldWithLane(succeedsAfter(20), options);
+  world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+  return { world, locked, other: world.addLane(2, succeedsAfter(20)) };
+}
+
 describe('a result whose row another transaction locks', () => {
   test('delays no other lane of a quiet worker, does not stall settling, and is recorded afterwards', async () => {
-    const world = new World();
-    const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    const { world, locked, other } = worldWithLockedLane();
     world.offer(locked, 1);
     await world.clock.advance(60_000);
     world.offer(other, 10);
@@ -195,7 +201,7 @@ describe('a result whose row another transaction locks', () => {
 
   test.each([1, 64])('delays no event of a busy worker by a second (%i locked rows)', async (count) => {
     const world = new World();
-    const [locked, ...lanes] = Array.from({ length: 41 }, (_, index) => world.addLane(1 + index, succeedsAfter(20)));
+    const [locked, ...lanes] = world.addLanes(41, succeedsAfter(20));
     if (locked === undefined) throw new Error('No lane.');
     for (const lane of [locked, ...lanes]) world.offer(lane, 40);
     await world.clock.advance(5_000);
@@ -215,9 +221,7 @@ describe('a result whose row another transaction locks', () => {
   });
 
   test('ends a stall: storage responds', async () => {
-    const world = new World({ leaseMs: 1_000 });
-    const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    const { world, locked, other } = worldWithLockedLane({ leaseMs: 1_000 });
     world.storage.waits = () => true;
     world.offer(locked, 1);
     await world.clock.advance(1_500);
@@ -231,9 +235,7 @@ describe('a result whose row another transaction locks', () => {
   });
 
   test('does not hide that storage is unavailable', async () => {
-    const world = new World();
-    const [locked, other] = [world.addLane(1, succeedsAfter(20)), world.addLane(2, succeedsAfter(20))];
-    world.storage.isLocked = ({ delivery }) => delivery.subscriptionId === locked.subscriptionId;
+    const { world, locked, other } = worldWithLockedLane();
     world.offer(locked, 1);
     world.offer(other, 1);
     await world.clock.advance(10_000);
@@ -285,7 +287,7 @@ describe('a result whose row another transaction locks', () => {
 
 test('settles in batches, with few calls in flight', async () => {
   const world = new World();
-  const lanes = Array.from({ length: 100 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
+  const lanes = world.addLanes(100, succeedsAfter(20));
   for (const lane of lanes) world.offer(lane, 50);
   await world.clock.advance(10_000);
   expect(world.storage.delivered.size).toBe(5_000);

@@ -32,7 +32,8 @@ describe('the stored state of a receiver', () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     world.offer(lane, 1);
     await world.clock.advance(1_000);
-    world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 1, failingSinceMs: world.clock.nowMs() });
+    const state = { ...cleanLaneState, consecutiveFailures: 1, failingSinceMs: world.clock.nowMs() };
+    world.changeTarget(lane, { state });
     await world.clock.advance(4_000);
     world.offer(lane, 1);
     await world.clock.advance(100);
@@ -81,8 +82,7 @@ describe('the stored state of a receiver', () => {
     const { world, lane } = worldWithLane(respondsWith(ok, failedOnce, { afterMs: 800, status: 500 }));
     world.offer(lane, 2);
     await world.clock.advance(100);
-    const target = world.storage.targetOf(lane.subscriptionId);
-    if (target !== null) world.storage.setTarget({ ...target, callbackUrl: 'https://other.example/', urlNumber: 2 });
+    world.changeTarget(lane, { callbackUrl: 'https://other.example/', urlNumber: 2 });
     world.dispatcher.rereadTarget(lane.subscriptionId);
     world.offer(lane, 1);
     await world.clock.advance(2_000);
@@ -113,7 +113,7 @@ describe('while the breaker is open', () => {
     const { world, lane, sent } = await openBreaker();
     const state = storedState(world) ?? cleanLaneState;
     expect((state.breakerOpenUntilMs ?? 0) - world.clock.nowMs()).toBeGreaterThan(100_000);
-    world.setStoredState(lane, { ...state, breakerOpenUntilMs: world.clock.nowMs() });
+    world.changeTarget(lane, { state: { ...state, breakerOpenUntilMs: world.clock.nowMs() } });
     world.dispatcher.openLane(lane);
     await world.clock.advance(1_000);
     expect(world.sentTo(lane).length).toBeGreaterThan(sent);
@@ -121,8 +121,7 @@ describe('while the breaker is open', () => {
 
   test('a new URL is called when the subscription has changed', async () => {
     const { world, lane, sent } = await openBreaker();
-    const target = world.storage.targetOf(lane.subscriptionId);
-    if (target !== null) world.storage.setTarget({ ...target, urlNumber: 2, state: cleanLaneState });
+    world.changeTarget(lane, { urlNumber: 2, state: cleanLaneState });
     world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(1_000);
     expect(world.sentTo(lane).length).toBeGreaterThan(sent);

@@ -87,7 +87,7 @@ describe('a delivery that ends its process', () => {
 
   test('fails after five claims with an alarm, and all others are delivered', async () => {
     const world = new World();
-    const lanes = Array.from({ length: 5 }, (_, index) => world.addLane(index + 1, succeedsAfter(20)));
+    const lanes = world.addLanes(5, succeedsAfter(20));
     const offered = lanes.map((lane) => world.offer(lane, 20));
     const deadly = offered[2]?.[7]?.deliveryId;
     await runWithDeadlyDelivery(world, (id) => id === deadly, 20);
@@ -100,7 +100,7 @@ describe('a delivery that ends its process', () => {
   test('is sent in an isolated run after four claims', async () => {
     const world = new World();
     const slow: Receiver = succeedsAfter(400);
-    const lanes = Array.from({ length: 20 }, (_, index) => world.addLane(index + 1, slow));
+    const lanes = world.addLanes(20, slow);
     for (const lane of lanes) world.store(lane, 50);
     const [suspect] = world.store(world.addLane(100, slow), 1, { claims: 4 });
     world.takeOver();
@@ -122,7 +122,7 @@ describe('a delivery that ends its process', () => {
 describe('deliveries with three claims', () => {
   test('are counted and sent 16 at a time, while others are sent', async () => {
     const world = new World();
-    const suspects = Array.from({ length: 40 }, (_, index) => world.addLane(index + 1, hangs));
+    const suspects = world.addLanes(40, hangs);
     for (const lane of suspects) world.store(lane, 1, { claims: 3 });
     const healthy = world.addLane(100, succeedsAfter(20));
     world.takeOver();
@@ -213,7 +213,7 @@ test.each(outages)(
     const nowMs = world.clock.nowMs();
     // The breaker allows a probe.
     const times = { breakerOpenUntilMs: nowMs - 1, failingSinceMs: nowMs - 60_000, lastFailureMs: nowMs - 20_000 };
-    world.setStoredState(lane, { ...cleanLaneState, consecutiveFailures: 20, breakerProbes: 3, ...times });
+    world.changeTarget(lane, { state: { ...cleanLaneState, consecutiveFailures: 20, breakerProbes: 3, ...times } });
     world.store(lane, 1 + others);
     world.takeOver();
     await runWithDeadlyDelivery(world, () => true, 3);
@@ -291,9 +291,7 @@ describe('isolated runs', () => {
 
   test('wait for the breaker and Retry-After of their lane without delaying other lanes', async () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
-    const target = world.storage.targetOf(lane.subscriptionId);
-    const holdUntilMs = world.clock.nowMs() + 60_000;
-    if (target !== null) world.storage.setTarget({ ...target, state: { ...target.state, holdUntilMs } });
+    world.changeTarget(lane, { state: { ...cleanLaneState, holdUntilMs: world.clock.nowMs() + 60_000 } });
     world.store(lane, 1, { claims: 4 });
     world.takeOver();
     const healthy = world.addLane(2, succeedsAfter(20));

@@ -7,27 +7,12 @@ const offerEvery = (world: World, lane: LaneId, everyMs: number): void => {
   world.clock.setTimer(() => offerEvery(world, lane, everyMs), everyMs);
 };
 
-function changeUrl(world: World, lane: LaneId, callbackUrl: string): void {
-  const target = world.storage.targetOf(lane.subscriptionId);
-  if (target !== null) world.storage.setTarget({ ...target, callbackUrl, urlNumber: target.urlNumber + 1 });
-}
-
-function startRotation(world: World, lane: LaneId, rotationEndsAtMs: number): void {
-  const target = world.storage.targetOf(lane.subscriptionId);
-  if (target !== null) world.storage.setTarget({ ...target, nextSecret: 'new', rotationEndsAtMs });
-}
-
-function endRotation(world: World, lane: LaneId): void {
-  const target = world.storage.targetOf(lane.subscriptionId);
-  if (target !== null) world.storage.setTarget({ ...target, secret: 'new', nextSecret: null, rotationEndsAtMs: null });
-}
-
 describe('a target', () => {
   test('is read again within 5 s when the notification of a change is lost, without delaying deliveries', async () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(10_050);
-    changeUrl(world, lane, 'https://other.example/');
+    world.changeTarget(lane, { callbackUrl: 'https://other.example/', urlNumber: 2 });
     await world.clock.advance(20_000);
     const last = world.sent.findLast(({ target }) => target.callbackUrl !== 'https://other.example/');
     expect(last?.startedAtMs).toBeLessThan(15_050);
@@ -41,7 +26,7 @@ describe('a target', () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(1_050);
-    changeUrl(world, lane, 'https://other.example/');
+    world.changeTarget(lane, { callbackUrl: 'https://other.example/', urlNumber: 2 });
     world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(1_000);
     const late = world.sent.filter(({ startedAtMs }) => startedAtMs > 1_050);
@@ -52,10 +37,10 @@ describe('a target', () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(950);
-    startRotation(world, lane, world.clock.nowMs() + 2_050);
+    world.changeTarget(lane, { nextSecret: 'new', rotationEndsAtMs: world.clock.nowMs() + 2_050 });
     world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(2_000);
-    endRotation(world, lane);
+    world.changeTarget(lane, { secret: 'new', nextSecret: null, rotationEndsAtMs: null });
     await world.clock.advance(2_000);
     const signed = world.sent.map(({ startedAtMs, target: { secret, nextSecret } }) => {
       const phase = startedAtMs < 950 ? 'before' : startedAtMs < 3_000 ? 'overlap' : 'after';
@@ -73,28 +58,34 @@ describe('a target', () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(50);
-    startRotation(world, lane, world.clock.nowMs() + 950);
+    world.changeTarget(lane, { nextSecret: 'new', rotationEndsAtMs: world.clock.nowMs() + 950 });
     world.dispatcher.rereadTarget(lane.subscriptionId);
     await world.clock.advance(10_000);
     expect(world.storage.targetReads).toBeLessThanOrEqual(6);
     expect(world.sent.length).toBeGreaterThan(95);
   });
 
-  test('is not used for longer than 5 s while storage is unavailable', async () => {
-    const { world, lane } = worldWithLane(succeedsAfter(20));
-    offerEvery(world, lane, 100);
-    await world.clock.advance(1_000);
-    world.storage.isUnavailable = true;
-    await world.clock.advance(10_000);
-    expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(6_000);
-  });
+  test.each([
+    [15_000, 1_000, 6_000],
+    [3_000, 1_900, 2_900],
+  ])(
+    'is not used for longer than a third of a lease of %i ms, so that no takeover happens meanwhile',
+    async (leaseMs, unavailableMs, lastMs) => {
+      const { world, lane } = worldWithLane(succeedsAfter(20), { leaseMs });
+      offerEvery(world, lane, 100);
+      await world.clock.advance(unavailableMs);
+      world.storage.isUnavailable = true;
+      await world.clock.advance(10_000);
+      expect(world.sent.at(-1)?.startedAtMs).toBeGreaterThan(unavailableMs);
+      expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(lastMs);
+    },
+  );
 
   test('stays the same object until it changes', async () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);
     await world.clock.advance(5_000);
-    const stored = world.storage.targetOf(lane.subscriptionId);
-    if (stored !== null) world.storage.setTarget({ ...stored });
+    world.changeTarget(lane, {});
     await world.clock.advance(15_000);
     expect(new Set(world.sent.map(({ target }) => target)).size).toBe(1);
   });
@@ -138,15 +129,14 @@ test('a paused or deleted subscription receives nothing after 5 s, and keeps its
 
 test('a secret that cannot be decrypted postpones the lane with an alarm, and costs no attempt', async () => {
   const { world, lane } = worldWithLane(succeedsAfter(20));
-  const target = world.storage.targetOf(lane.subscriptionId);
-  if (target !== null) world.storage.setTarget({ ...target, secret: null });
+  world.changeTarget(lane, { secret: null });
   world.offer(lane, 5);
   await world.clock.advance(59_000);
   expect(world.eventsOf('secret-unreadable')).toEqual([
     { kind: 'secret-unreadable', alarm: true, lane: lane.subscriptionId },
   ]);
   expect(world.sent).toEqual([]);
-  if (target !== null) world.storage.setTarget(target);
+  world.changeTarget(lane, { secret: 'readable' });
   await world.clock.advance(3_000);
   expect(world.storage.delivered.size).toBe(5);
   expect(world.sent.every(({ attempt }) => attempt === 1)).toBe(true);
@@ -154,24 +144,13 @@ test('a secret that cannot be decrypted postpones the lane with an alarm, and co
 
 test('a notification of a change ends the wait for an unreadable secret', async () => {
   const { world, lane } = worldWithLane(succeedsAfter(20));
-  const target = world.storage.targetOf(lane.subscriptionId);
-  if (target !== null) world.storage.setTarget({ ...target, secret: null });
+  world.changeTarget(lane, { secret: null });
   world.offer(lane, 5);
   await world.clock.advance(1_000);
-  if (target !== null) world.storage.setTarget(target);
+  world.changeTarget(lane, { secret: 'readable' });
   world.dispatcher.rereadTarget(lane.subscriptionId);
   await world.clock.advance(1_000);
   expect(world.storage.delivered.size).toBe(5);
-});
-
-test('a target is not used for longer than a third of the lease, so that no takeover happens meanwhile', async () => {
-  const { world, lane } = worldWithLane(succeedsAfter(20), { leaseMs: 3_000 });
-  offerEvery(world, lane, 100);
-  await world.clock.advance(1_900);
-  world.storage.isUnavailable = true;
-  await world.clock.advance(10_000);
-  expect(world.sent.at(-1)?.startedAtMs).toBeGreaterThan(1_900);
-  expect(world.sent.at(-1)?.startedAtMs).toBeLessThanOrEqual(2_900);
 });
 
 test('a worker that was declared dead, as while it was stopped, sends nothing once its targets are 5 s old', async () => {

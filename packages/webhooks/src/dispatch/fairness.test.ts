@@ -106,7 +106,7 @@ test('a healthy lane does not wait after a restart beside lanes that hung before
   const hasFailed = { ...cleanLaneState, consecutiveFailures: 1, failingSinceMs: timeMs, lastFailureMs: timeMs };
   for (let lane = 0; lane < 200; lane += 1) {
     const id = world.addLane(1_000 + lane, hangs);
-    world.setStoredState(id, hasFailed);
+    world.changeTarget(id, { state: hasFailed });
     world.store(id, 5);
     world.dispatcher.openLane(id);
   }
@@ -123,7 +123,7 @@ test('a lane with history does not wait beside more lanes without history than t
   const healthy = world.addLane(1, succeedsAfter(20));
   world.offer(healthy, 1);
   await world.clock.advance(1_000);
-  const others = Array.from({ length: 150 }, (_, index) => world.addLane(1_000 + index, hangs));
+  const others = world.addLanes(150, hangs, 1_000);
   world.dispatcher.offer(others.flatMap((lane) => world.store(lane, 5)));
   await world.clock.advance(1_000);
   expect(world.dispatcher.stats().inFlight).toBe(75);

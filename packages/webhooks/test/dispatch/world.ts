@@ -1,7 +1,7 @@
 import { seededRandom } from '@deedwire/testing';
 import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
 import { type DispatcherOptions, Dispatcher } from '../../src/dispatch/dispatcher.ts';
-import { cleanLaneState, type LaneState } from '../../src/dispatch/lane-state.ts';
+import { cleanLaneState } from '../../src/dispatch/lane-state.ts';
 import type { LaneTarget, SendableTarget } from '../../src/dispatch/lane-target.ts';
 import { noMarks } from '../../src/dispatch/lane-walk.ts';
 import type { DispatchEvent } from '../../src/events.ts';
@@ -113,10 +113,27 @@ export class World {
     return id;
   }
 
-  /** Changes the stored state of a receiver, as another worker does. */
-  setStoredState({ subscriptionId }: LaneId, state: LaneState): void {
+  /** Adds subscriptions of as many accounts. */
+  addLanes(count: number, receiver: Receiver, first = 1): LaneId[] {
+    return Array.from({ length: count }, (_, index) => this.addLane(first + index, receiver));
+  }
+
+  /** Changes what is stored of an active subscription, as an API or another worker does. */
+  changeTarget({ subscriptionId }: LaneId, changes: Partial<LaneTarget>): void {
     const target = this.storage.targetOf(subscriptionId);
-    if (target !== null) this.storage.setTarget({ ...target, state });
+    if (target === null) throw new Error('The subscription is paused.');
+    this.storage.setTarget({ ...target, ...changes });
+  }
+
+  /** The owner pauses the subscription. */
+  pause({ subscriptionId }: LaneId): void {
+    this.storage.pause(subscriptionId);
+    this.dispatcher.closeLane(subscriptionId);
+  }
+
+  resume(lane: LaneId): void {
+    this.storage.resume(lane.subscriptionId);
+    this.dispatcher.openLane(lane);
   }
 
   /** Creates deliveries that are due now. They are neither stored nor offered. */
@@ -159,6 +176,11 @@ export class World {
     const deliveries = this.store(id, count, changes);
     this.dispatcher.offer(deliveries);
     return deliveries;
+  }
+
+  /** The sequences of all requests, in order. */
+  get sentSequences(): number[] {
+    return this.sent.map(({ delivery }) => Number(delivery.sequence));
   }
 
   sentTo(id: LaneId): SentRequest[] {
