@@ -11,7 +11,6 @@ interface Renewal {
 let renewals: Renewal[];
 let timers: { callback: () => void; delayMs: number }[];
 let deaths: number;
-let isStalled: boolean;
 let keeper: LeaseKeeper;
 
 const store: Pick<Store, 'query'> = {
@@ -29,7 +28,7 @@ async function tick(): Promise<number> {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
-  [renewals, timers, deaths, isStalled] = [[], [], 0, false];
+  [renewals, timers, deaths] = [[], [], 0];
   keeper = new LeaseKeeper({
     store: store as Store,
     clock: {
@@ -42,30 +41,11 @@ beforeEach(() => {
     workerId: '1' as WorkerId,
     leaseMs: 15_000,
     renewMs: 5_000,
-    isStalled: () => isStalled,
+    isStalled: () => false,
     onDead: () => (deaths += 1),
     onFailed: () => {},
     onResumed: () => {},
   });
-});
-
-test('renews at each interval', async () => {
-  for (let count = 1; count <= 3; count += 1) {
-    expect(await tick()).toBe(5_000);
-    renewals.at(-1)?.respond([{}]);
-    await settled();
-    expect(renewals).toHaveLength(count);
-  }
-});
-
-test('does not renew while the worker is stalled', async () => {
-  isStalled = true;
-  await tick();
-  await tick();
-  expect(renewals).toHaveLength(0);
-  isStalled = false;
-  await tick();
-  expect(renewals).toHaveLength(1);
 });
 
 test('renews again while a renewal has no response, but has at most two in flight', async () => {

@@ -107,21 +107,3 @@ test('moves no more shards than the worker that joins receives', () => {
     }),
   );
 });
-
-test('two workers share after one pass each', () => {
-  const group = new Group();
-  group.join();
-  group.round();
-  group.join();
-  group.round();
-  expect([...group.counts.values()]).toEqual([32, 32]);
-});
-
-test('a worker with its share leaves free shards to workers below theirs', () => {
-  const workers = new Map([
-    [workerId(1), 32],
-    [workerId(2), 20],
-  ]);
-  expect(planShards({ own: workerId(1), workers, free: 12 })).toEqual({ acquire: 0, release: 0 });
-  expect(planShards({ own: workerId(2), workers, free: 12 })).toEqual({ acquire: 12, release: 0 });
-});

@@ -48,17 +48,6 @@ beforeEach(async () => {
   await superuser.run('delete from webhook_worker');
 });
 
-test('acquires free shards up to the limit, each by one worker only', async () => {
-  const [a, b] = [await register(), await register()];
-
-  const [first, second] = await Promise.all([acquireShards(store, a, 40), acquireShards(store, b, 40)]);
-
-  const acquired = [...first, ...second].map(({ shard }) => shard);
-  expect(new Set(acquired).size).toBe(acquired.length);
-  const rest = await acquireShards(store, b, 64);
-  expect(first.length + second.length + rest.length).toBe(64);
-});
-
 test('reports and clears which shards recover', async () => {
   await superuser.run('update webhook_shard set recovering = true where shard = 1');
   const id = await register();
