@@ -9,9 +9,8 @@ const world = await forFile(StorageWorld.create());
 
 /** Of replays. */
 const steps = Promise.resolve();
-/** Those whose replays were read again. */
-const shards: number[] = [];
 
+/** What is called for a change, in order. */
 async function apply(id: SubscriptionId, accountId = world.account.id): Promise<string[]> {
   const calls: string[] = [];
   const dispatcher = {
@@ -25,7 +24,10 @@ async function apply(id: SubscriptionId, accountId = world.account.id): Promise<
       calls.push('remove');
     },
   };
-  const replays = { readAgain: (shard: number) => void shards.push(shard), stepsInProgress: () => steps };
+  const replays = {
+    readAgain: (shard: number) => void calls.push(shard === shardOf(world.account.id) ? 'replays' : 'others'),
+    stepsInProgress: () => steps,
+  };
   await applySubscriptionChange(
     { store: world.store, dispatcher, backlogs, replays },
     { subscriptionId: id, accountId },
@@ -33,35 +35,19 @@ async function apply(id: SubscriptionId, accountId = world.account.id): Promise<
   return calls;
 }
 
-test('opens a lane with pending deliveries, and reads the target of another one again', async () => {
+test('opens, reads again or closes a lane by the state of its subscription, and reads the replays of its shard', async () => {
+  expect(await apply(await world.addLane())).toEqual(['changed', 'replays']);
   const { lane } = await world.seedLane(1);
-  expect(await apply(lane)).toEqual(['open']);
-  expect(await apply(await world.addLane())).toEqual(['changed']);
+  expect(await apply(lane)).toEqual(['open', 'replays']);
+  await world.pause(lane);
+  expect(await apply(lane)).toEqual(['close', 'replays']);
+  await world.delete(lane);
+  expect(await apply(lane)).toEqual(['close', 'replays', 'remove']);
+  // The background deletes them.
+  expect(await world.counts(lane)).toMatchObject({ pending: 1 });
 });
 
 test('ignores a change of another account, whose worker may be another one', async () => {
   const { lane } = await world.seedLane(1);
   expect(await apply(lane, toRecordId<'Partner'>('4711'))).toEqual([]);
-});
-
-test('reads the replays of the shard again, unless the change is of another account', async () => {
-  const { lane } = await world.seedLane(1);
-  shards.length = 0;
-  await apply(lane, toRecordId<'Partner'>('4711'));
-  expect(shards).toEqual([]);
-  await apply(lane);
-  expect(shards).toEqual([shardOf(world.account.id)]);
-});
-
-test('closes the lane of a paused subscription', async () => {
-  const { lane } = await world.seedLane(1);
-  await world.pause(lane);
-  expect(await apply(lane)).toEqual(['close']);
-});
-
-test('closes the lane of a deleted subscription, and leaves its deliveries to the background', async () => {
-  const { lane } = await world.seedLane(1);
-  await world.delete(lane);
-  expect(await apply(lane)).toEqual(['close', 'remove']);
-  expect(await world.counts(lane)).toMatchObject({ pending: 1 });
 });
