@@ -78,17 +78,17 @@ const succeed = (subscription = id) =>
 
 /** As the apps do: a pause by the worker also ends the state of the receiver. */
 async function pause(reason: string, subscription = id): Promise<void> {
-  const values = [subscription, reason];
-  await superuser.run('update webhook_subscription set paused_reason = $2, paused_at = now() where id = $1', values);
+  await set(`paused_reason = '${reason}', paused_at = now()`, subscription);
   if (reason !== 'OWNER')
     await superuser.run('delete from webhook_receiver_state where subscription_id = $1', [subscription]);
 }
 
+const set = (assignments: string, subscription = id) =>
+  superuser.run(`update webhook_subscription set ${assignments} where id = $1`, [subscription]);
 const resume = (subscription = id) =>
-  superuser.run(
-    'update webhook_subscription set paused_reason = null, paused_at = null, url_number = url_number + 1 where id = $1',
-    [subscription],
-  );
+  set('paused_reason = null, paused_at = null, url_number = url_number + 1', subscription);
+const changeUrl = () => set('url_number = url_number + 1');
+const remove = (subscription = id) => set('deleted_at = now()', subscription);
 
 /** Each event, without the part that begins all of these types. */
 async function events(): Promise<string[]> {
@@ -112,7 +112,7 @@ const isTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe('an episode', () => {
   test('begins after 5 minutes of nothing but failures, and is reported once', async () => {
-    await superuser.run(`update webhook_subscription set name = 'Orders' where id = $1`, [id]);
+    await set(`name = 'Orders'`);
     await fail(id, 17);
     await sweepAfter(299);
     expect(await events()).toEqual([]);
@@ -194,7 +194,7 @@ describe('an episode', () => {
       await sweepAfter(3_000);
     }
     expect(await events()).toEqual(['disrupted', 'paused']);
-    await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
+    await changeUrl();
     await sweep();
     await sweepAfter(300);
     expect(await events()).toEqual(['disrupted', 'paused', 'recovered']);
@@ -217,12 +217,12 @@ describe('an episode', () => {
   test('does not begin because of an earlier URL, a listener or a deleted subscription', async () => {
     await fail();
     await pass(600);
-    await superuser.run('update webhook_subscription set url_number = url_number + 1 where id = $1', [id]);
+    await changeUrl();
     await sweep();
     const deleted = await seed();
     await fail(deleted);
     await pass(600);
-    await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [deleted]);
+    await remove(deleted);
     await sweep();
     expect(await events()).toEqual([]);
   });
@@ -311,7 +311,7 @@ describe('failed deliveries', () => {
   test('are forgotten of a deleted subscription', async () => {
     await failDeliveries(1, 2);
     await pass(300);
-    await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [id]);
+    await remove();
     await sweep();
     expect([await events(), await toReport()]).toEqual([[], []]);
   });
@@ -398,20 +398,16 @@ describe('a subscription about which no alert can be appended', () => {
 
 /** After a sweep, the next one has nothing to do. */
 test.each<[string, () => Promise<unknown>]>([
-  ['an earlier URL', () => superuser.run('update webhook_subscription set url_number = url_number + 1')],
-  [
-    'a pause by the owner',
-    () => superuser.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now()`),
-  ],
-  ['the deletion', () => superuser.run('update webhook_subscription set deleted_at = now()')],
+  ['an earlier URL', changeUrl],
+  ['a pause by the owner', () => pause('OWNER')],
+  ['the deletion', () => remove()],
   [
     'an episode within the hour',
-    async () => {
-      await superuser.run(
+    () =>
+      superuser.run(
         `insert into webhook_subscription_episode (subscription_id, episode) values ($1, now() - interval '59 minutes')`,
         [id],
-      );
-    },
+      ),
   ],
   ['a reported episode', () => sweep()],
   [
