@@ -5,6 +5,7 @@ import {
   resumeWebhookSubscription,
   updateWebhookSubscription,
 } from '../src/index.ts';
+import { interrupted } from './support/interrupted.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
@@ -132,20 +133,8 @@ describe.each(['GONE', 'FAILING'])('after %s', (reason) => {
 
   test('verifies if the receiver fails between reading and resuming', async () => {
     await pause();
-    const { store } = world.partnerApi;
-    let isFirst = true;
-    const context = {
-      ...world.partnerApi,
-      store: {
-        ...store,
-        transaction: async <Result>(work: Parameters<typeof store.transaction<Result>>[0]): Promise<Result> => {
-          if (isFirst) await workerPauses(reason);
-          isFirst = false;
-          return store.transaction(work);
-        },
-      },
-    };
-    expect(await resumeWebhookSubscription(context, world.partner, { id })).toMatchObject({
+    const store = interrupted(world.partnerApi.store, () => workerPauses(reason));
+    expect(await resumeWebhookSubscription({ ...world.partnerApi, store }, world.partner, { id })).toMatchObject({
       webhookSubscription: { status: 'ACTIVE' },
     });
     expect(world.partnerApi.sender.verified).toHaveLength(1);

@@ -12,6 +12,7 @@ import {
   rotateWebhookSecret,
   updateWebhookSubscription,
 } from '../src/index.ts';
+import { interrupted } from './support/interrupted.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
@@ -45,19 +46,6 @@ const subscribe = (key: string) =>
   });
 
 const recordIdOf = (id: string | undefined) => id?.split('/').at(-1) ?? '';
-
-/** A store in which `interfere` runs after the first page of secrets was read and before its ciphertexts are replaced. */
-function interrupted(interfere: () => Promise<unknown>): Store {
-  let isDone = false;
-  return {
-    ...world.operator.store,
-    async transaction(work) {
-      if (!isDone) await interfere();
-      isDone = true;
-      return world.operator.store.transaction(work);
-    },
-  };
-}
 
 test('encrypts every secret with the first key, so that the other key can go', async () => {
   const first = await subscribe('first');
@@ -117,7 +105,7 @@ test('does not bring back a new secret whose rotation was completed after it was
   const { webhookSecret } = await rotateWebhookSecret(world.partnerApi, world.partner, { id });
   await world.sql(`update webhook_subscription set rotation_ends_at = now() - interval '1 s'`);
   const complete = () => world.sql('select webhook_end_rotations(10)');
-  await rewrapSecrets(operator(interrupted(complete)));
+  await rewrapSecrets(operator(interrupted(world.operator.store, complete)));
   const [row] = await world.sql(
     'select secret_ciphertext as bytes, next_secret_ciphertext as next from webhook_subscription',
   );
@@ -144,7 +132,7 @@ test('records what it changed in the audit log, and nothing when there is nothin
 test('does not bring back a secret that was deleted after it was read', async () => {
   const kept = await subscribe('kept');
   const deleted = await subscribe('deleted');
-  const store = interrupted(() =>
+  const store = interrupted(world.operator.store, () =>
     deleteWebhookSubscription(world.partnerApi, world.partner, { id: deleted.webhookSubscription?.id ?? '' }),
   );
   expect(await rewrapSecrets(operator(store))).toMatchObject({
@@ -172,7 +160,7 @@ test('does not overwrite a ciphertext that was replaced after it was read', asyn
       id,
       oldRing.encrypt('whsec_other', associatedData),
     ]);
-  await rewrapSecrets(operator(interrupted(replace)));
+  await rewrapSecrets(operator(interrupted(world.operator.store, replace)));
   const [row] = await world.sql('select secret_ciphertext as bytes from webhook_subscription');
   const bytes = row?.['bytes'];
   expect(Buffer.isBuffer(bytes) && newRing.decrypt(bytes, associatedData)).toBe('whsec_other');
