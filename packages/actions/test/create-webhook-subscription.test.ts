@@ -23,16 +23,14 @@ const create = (input: Partial<CreateWebhookSubscriptionInput> = {}) =>
   });
 
 async function expectNothingCreated(): Promise<void> {
-  const tables = [
+  for (const table of [
     'webhook_subscription',
     'webhook_subscription_event_type',
     'webhook_subscription_sequence',
     'webhook_event_queue',
     'idempotency_key',
-  ];
-  for (const table of tables) {
+  ])
     expect({ [table]: await world.sql(`select from ${table}`) }).toEqual({ [table]: [] });
-  }
 }
 
 test('pins the current versions, encrypts the secret and returns it once', async () => {
@@ -89,9 +87,9 @@ const partnerTypes = webhookEventTypes
 const unknownType = (type: string) =>
   `The partner interface has no event type ${type}. Its event types are ${partnerTypes.join(', ')}.`;
 
-test.each<
-  [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: unknown; field: string[] | null }]
->([
+type Refusal = [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: string; field: string[] }];
+
+test.each<Refusal>([
   [
     'a private address',
     { callbackUrl: 'https://10.0.0.1/' },
@@ -116,38 +114,16 @@ test.each<
       field: ['input', 'eventTypes', '1'],
     },
   ],
-  [
-    'an unknown event type',
-    { eventTypes: [{ type: 'referral.created' }, { type: 'referral.lost' }] },
-    {
-      code: 'EVENT_TYPE_UNKNOWN',
-      message: unknownType('"referral.lost"'),
-      field: ['input', 'eventTypes', '1', 'type'],
-    },
-  ],
-  [
-    "the other interface's event type",
-    { eventTypes: [{ type: 'lender.updated' }] },
-    {
-      code: 'EVENT_TYPE_UNKNOWN',
-      message: unknownType('"lender.updated"'),
-      field: ['input', 'eventTypes', '0', 'type'],
-    },
-  ],
-  [
-    'the name of a property of every object',
-    { eventTypes: [{ type: '__proto__' }] },
-    { code: 'EVENT_TYPE_UNKNOWN', message: unknownType('"__proto__"'), field: ['input', 'eventTypes', '0', 'type'] },
-  ],
-  [
-    'a very long event type',
-    { eventTypes: [{ type: 'x'.repeat(90_000) }] },
-    {
-      code: 'EVENT_TYPE_UNKNOWN',
-      message: unknownType(`"${'x'.repeat(60)}…"`),
-      field: ['input', 'eventTypes', '0', 'type'],
-    },
-  ],
+  ...[
+    ['an unknown event type', 'referral.lost'],
+    ["the other interface's event type", 'lender.updated'],
+    ['the name of a property of every object', '__proto__'],
+    ['a very long event type', 'x'.repeat(90_000), `${'x'.repeat(60)}…`],
+  ].map(([name = '', type = '', shown = type]): Refusal => {
+    const field = ['input', 'eventTypes', '1', 'type'];
+    const input = { eventTypes: [{ type: 'referral.created' }, { type }] };
+    return [name, input, { code: 'EVENT_TYPE_UNKNOWN', message: unknownType(`"${shown}"`), field }];
+  }),
   [
     'an unknown version',
     { eventTypes: [{ type: 'referral.created', version: '2026-11-02' }] },
@@ -163,21 +139,15 @@ test.each<
     [`whsec_${Buffer.alloc(23).toString('base64')}`, ' This one has 23 bytes.'],
     [`whsec_${Buffer.alloc(65).toString('base64')}`, ' This one has 65 bytes.'],
     [`${sampleSecret} `, ''],
-  ].map(
-    ([webhookSecret, size]): [
-      string,
-      Partial<CreateWebhookSubscriptionInput>,
-      { code: string; message: string; field: string[] },
-    ] => [
+  ].map(([webhookSecret, size]): Refusal => {
+    const message = `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${size}`;
+    const field = ['input', 'webhookSecret'];
+    return [
       `the secret ${JSON.stringify(webhookSecret)}`,
       { webhookSecret },
-      {
-        code: 'WEBHOOK_SECRET_INVALID',
-        message: `A webhook secret is \`whsec_\` and the base64 of 24 to 64 bytes.${size}`,
-        field: ['input', 'webhookSecret'],
-      },
-    ],
-  ),
+      { code: 'WEBHOOK_SECRET_INVALID', message, field },
+    ];
+  }),
 ])('rejects %s before the handshake', async (_, input, userError) => {
   expect(await create(input)).toEqual({ webhookSubscription: null, webhookSecret: null, userErrors: [userError] });
   expect(world.partnerApi.sender.verified).toEqual([]);
