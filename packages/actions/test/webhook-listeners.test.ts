@@ -187,15 +187,15 @@ describe('the mutations and queries of subscriptions', () => {
       const input = { id: gid };
       expect(await findWebhookSubscription(api, partner, gid)).toBeNull();
       expect(await findWebhookSubscriptions(api, partner, [gid])).toEqual([null]);
-      const callbackUrl = 'https://receiver.example/other';
-      expect((await updateWebhookSubscription(api, partner, { id: gid, callbackUrl })).userErrors).toMatchObject(
-        notFound,
-      );
-      expect((await pauseWebhookSubscription(api, partner, input)).userErrors).toMatchObject(notFound);
-      expect((await resumeWebhookSubscription(api, partner, input)).userErrors).toMatchObject(notFound);
-      expect((await rotateWebhookSecret(api, partner, input)).userErrors).toMatchObject(notFound);
-      expect((await replayWebhookEvents(api, partner, { subscriptionId: gid })).userErrors).toMatchObject(notFound);
-      expect((await deleteWebhookSubscription(api, partner, input)).userErrors).toMatchObject(notFound);
+      for (const result of [
+        await updateWebhookSubscription(api, partner, { id: gid, callbackUrl: 'https://receiver.example/other' }),
+        await pauseWebhookSubscription(api, partner, input),
+        await resumeWebhookSubscription(api, partner, input),
+        await rotateWebhookSecret(api, partner, input),
+        await replayWebhookEvents(api, partner, { subscriptionId: gid }),
+        await deleteWebhookSubscription(api, partner, input),
+      ])
+        expect(result.userErrors).toMatchObject(notFound);
       expect((await listWebhookDeliveries(api, partner, { subscriptionId: gid })).edges).toEqual([]);
     }
     expect((await listWebhookSubscriptions(api, partner, {})).edges).toEqual([]);
@@ -295,17 +295,8 @@ describe('an operator', () => {
     const existing = await listen();
     const accountId = world.partner.gid;
     await world.sql('truncate audit_entry');
-    expect(await permitListeners(world.operator, { accountId, isForbidden: true })).toEqual({
-      accountId,
-      forbiddenAt: expect.any(Date),
-      listeners: 1,
-    });
-    const forbidden = {
-      code: 'FORBIDDEN',
-      message: 'The operator of this service has forbidden listeners for your account. Ask them to allow listeners.',
-      field: null,
-    };
-    expect(await create()).toEqual({ webhookListener: null, userErrors: [forbidden] });
+    await permitListeners(world.operator, { accountId, isForbidden: true });
+    expect(await create()).toMatchObject({ webhookListener: null, userErrors: [{ code: 'FORBIDDEN' }] });
     expect((await create({ eventTypes: [], idempotencyKey: '' })).userErrors).toMatchObject([
       { code: 'EVENT_TYPES_INVALID' },
       { code: 'FORBIDDEN' },
@@ -315,24 +306,15 @@ describe('an operator', () => {
     expect(await list()).toEqual([existing]);
     // Nothing changes the second time.
     await permitListeners(world.operator, { accountId, isForbidden: true });
-    expect(await permitListeners(world.operator, { accountId, isForbidden: false })).toEqual({
-      accountId,
-      forbiddenAt: null,
-      listeners: 1,
-    });
+    await permitListeners(world.operator, { accountId, isForbidden: false });
     expect((await create()).userErrors).toEqual([]);
-    const entries = await listAuditEntries(world.operator, { limit: 100 });
-    expect(
-      entries
-        .filter(({ actorType }) => actorType === 'OPERATOR')
-        .map(({ actor, action, accountId: of, details }) => ({ actor, action, of, details }))
-        .toReversed(),
-    ).toEqual(
+    const entries = (await listAuditEntries(world.operator, { limit: 100 })).toReversed();
+    expect(entries.filter(({ actorType }) => actorType === 'OPERATOR')).toMatchObject(
       ['listener.forbid', 'listener.allow'].map((command) => ({
         actor: 'ada',
         action: 'partner.update',
-        of: accountId,
-        details: expect.objectContaining({ command }),
+        accountId,
+        details: { command },
       })),
     );
   });
