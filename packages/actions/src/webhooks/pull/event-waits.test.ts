@@ -88,14 +88,6 @@ test('asks with one statement in 200 ms for all, and with none while no request 
   expect(statements.slice(asked)).toEqual([['9']]);
 });
 
-test('ends a wait after its time, and when its signal aborts it', async () => {
-  const [short, aborted] = [wait({ seconds: 3 }), wait()];
-  await advance(1500);
-  aborted.abort();
-  await advance(2000);
-  expect([short.endedAtMs, aborted.endedAtMs]).toEqual([3000, 1500]);
-});
-
 test('ends a wait at once if 10 requests of the account wait, or 500 of the process', async () => {
   const ofOne = Array.from({ length: 11 }, () => wait());
   await advance(1);
