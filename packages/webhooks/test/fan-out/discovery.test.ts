@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import { frequentEntriesMin } from '../../src/fan-out/accounts.ts';
 import { shardOf } from '../../src/kernel/ids.ts';
 import { type SeededAccount, seedEvents } from '../support/seed.ts';
-import { closeAfterTest, type FanOutWorld, test, waits } from './fan-out-world.ts';
+import { closeAfterTest, type FanOutWorld, holdTransaction, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore, isLook } from './faulty-store.ts';
 
 /** No poll reads the queue during the test. */
@@ -15,24 +15,6 @@ function openStore(world: FanOutWorld): Store {
   const store = createStore({ databaseUrl: world.databaseUrl, applicationName: 'writer', timeouts: patientTimeouts });
   closeAfterTest(() => store.close());
   return store;
-}
-
-/** Runs `work` in a transaction, and returns a function that commits it. */
-async function holdTransaction(store: Store, work: Parameters<Store['transaction']>[0]): Promise<() => Promise<void>> {
-  const worked = Promise.withResolvers<void>();
-  const commit = Promise.withResolvers<void>();
-  const held = store.transaction(async (transaction) => {
-    await work(transaction);
-    worked.resolve();
-    await commit.promise;
-  });
-  const end = async (): Promise<void> => {
-    commit.resolve();
-    await held;
-  };
-  closeAfterTest(end);
-  await worked.promise;
-  return end;
 }
 
 /** Adds entries for the only event of the account. */

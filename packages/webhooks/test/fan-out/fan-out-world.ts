@@ -28,6 +28,27 @@ export function closeAfterTest(cleanUp: () => Promise<void>): void {
   onTestFinished(cleanUp);
 }
 
+/** Runs `work` in a transaction, and returns a function that commits it. */
+export async function holdTransaction(
+  store: Store,
+  work: Parameters<Store['transaction']>[0],
+): Promise<() => Promise<void>> {
+  const worked = Promise.withResolvers<void>();
+  const commit = Promise.withResolvers<void>();
+  const held = store.transaction(async (transaction) => {
+    await work(transaction);
+    worked.resolve();
+    await commit.promise;
+  });
+  const end = async (): Promise<void> => {
+    commit.resolve();
+    await held;
+  };
+  closeAfterTest(end);
+  await worked.promise;
+  return end;
+}
+
 /** Knows the sample type and a few that fail. */
 const renderer: Renderer = {
   knowsType: (type) => type !== 'unknown.type',
@@ -155,6 +176,12 @@ export class FanOutWorld {
     } finally {
       await connection.close();
     }
+  }
+
+  /** How often each event in the queue was claimed. */
+  async claims(): Promise<number[]> {
+    const rows = await this.rows<{ takes: number }>('select takes from webhook_event_queue where event_id is not null');
+    return rows.map(({ takes }) => takes);
   }
 
   async count(table: string): Promise<number> {

@@ -2,7 +2,7 @@ import { createStore, LockTimeoutError, StoreUnavailableError } from '@deedwire/
 import { expect, vi } from 'vitest';
 import { shardOf } from '../../src/kernel/ids.ts';
 import type { SeededAccount } from '../support/seed.ts';
-import { closeAfterTest, type FanOutWorld, test, waits } from './fan-out-world.ts';
+import { closeAfterTest, type FanOutWorld, holdTransaction, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore } from './faulty-store.ts';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
@@ -110,22 +110,12 @@ test.for(['inTime', 'late'])(
 );
 
 /** Locks the sequences of the subscriptions of some accounts, until the returned function is called. */
-async function lockSequences(world: FanOutWorld, accounts: readonly SeededAccount[]): Promise<() => Promise<void>> {
-  const release = Promise.withResolvers<void>();
-  const isLocked = Promise.withResolvers<void>();
-  const holding = world.store.transaction(async (transaction) => {
+const lockSequences = (world: FanOutWorld, accounts: readonly SeededAccount[]) =>
+  holdTransaction(world.store, (transaction) => {
     const text = `select from webhook_subscription_sequence
       where subscription_id in (select id from webhook_subscription where account_id = any($1)) for update`;
-    await transaction.query({ name: 'lock-sequences', text }, [accounts.map(({ id }) => id)]);
-    isLocked.resolve();
-    await release.promise;
+    return transaction.query({ name: 'lock-sequences', text }, [accounts.map(({ id }) => id)]);
   });
-  await isLocked.promise;
-  return async () => {
-    release.resolve();
-    await holding;
-  };
-}
 
 async function seedQueued(world: FanOutWorld, count: number, events: number): Promise<SeededAccount[]> {
   const accounts: SeededAccount[] = [];

@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '@deedwire/store';
 import { expect, vi } from 'vitest';
 import { shardOf } from '../../src/kernel/ids.ts';
 import { type SeededAccount, seedAccount, seedEvents } from '../support/seed.ts';
-import { closeAfterTest, type FanOutWorld, test, waits } from './fan-out-world.ts';
+import { closeAfterTest, type FanOutWorld, holdTransaction, test, waits } from './fan-out-world.ts';
 import { hasDeliveries, interceptStore, isLook } from './faulty-store.ts';
 
 /** No poll hides what a wake misses. */
@@ -29,16 +29,9 @@ test('more events than an express round takes, committed below the position of a
   });
   const fanOut = world.start({ store, limits: noPolls });
   closeAfterTest(async () => end.resolve());
-  const [inserted, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const late = world.store.transaction(async (transaction) => {
-    await seedEvents(transaction, account, 6);
-    inserted.resolve();
-    await commit.promise;
-  });
-  await inserted.promise;
+  const commit = await holdTransaction(world.store, (transaction) => seedEvents(transaction, account, 6));
   for (let number = 1; number <= 20; number += 1) await world.deliver(fanOut, account);
-  commit.resolve();
-  await late;
+  await commit();
   fanOut.wake([shardOf(account.id)]);
   await vi.waitFor(() => expect(world.offered).toHaveLength(26), waits);
 });

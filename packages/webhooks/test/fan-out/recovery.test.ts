@@ -10,12 +10,7 @@ test('in a shard of a dead worker, claims of entries are counted before they are
   const claims: number[] = [];
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run, _, values) {
-      if (hasDeliveries(values)) {
-        const rows = await world.rows<{ takes: number }>(
-          'select takes from webhook_event_queue where event_id is not null',
-        );
-        claims.push(...rows.map((row) => row.takes));
-      }
+      if (hasDeliveries(values)) claims.push(...(await world.claims()));
       return run();
     },
   });
@@ -35,10 +30,7 @@ test('the claim of an entry is counted once, however often the outcome of its ro
   const store = interceptStore(world.workerStore, {
     async 'fan-out-write-round'(run, _, values) {
       if (!hasDeliveries(values)) return run();
-      const rows = await world.rows<{ takes: number }>(
-        'select takes from webhook_event_queue where event_id is not null',
-      );
-      claims.push(...rows.map((row) => row.takes));
+      claims.push(...(await world.claims()));
       if (claims.length <= 6) throw new StoreUnavailableError(new Error('The connection broke before the write.'));
       return run();
     },
