@@ -143,12 +143,17 @@ test('a row that stays locked does not delay other backlogs, and is retried at l
   await eventually(async () => expect(await left(locked)).toEqual(nothing));
 });
 
-test('the next owner of the shard continues', async () => {
-  const lane = await deletedLane(2_000);
+/** Resolves while the first batch is deleted. */
+async function startRemoving(lane: LaneId): Promise<void> {
   const started = Promise.withResolvers<void>();
   onStatement = (name) => void (name === 'delete-pending-of-deleted' && started.resolve());
   await remover.remove(lane, noWriters);
   await started.promise;
+}
+
+test('the next owner of the shard continues', async () => {
+  const lane = await deletedLane(2_000);
+  await startRemoving(lane);
   await remover.stop();
   expect(await left(lane)).toEqual({ pending: 1_000, receivers: 1, notes: 1 });
   remover = createRemover();
@@ -158,10 +163,7 @@ test('the next owner of the shard continues', async () => {
 
 test('stops with a shard that is released', async () => {
   const lane = await deletedLane(5_000);
-  const started = Promise.withResolvers<void>();
-  onStatement = (name) => void (name === 'delete-pending-of-deleted' && started.resolve());
-  await remover.remove(lane, noWriters);
-  await started.promise;
+  await startRemoving(lane);
   await remover.removeShard(shardOf(lane.accountId));
   const before = calls.length;
   expect(await left(lane)).toMatchObject({ receivers: 1, notes: 1 });
