@@ -63,8 +63,6 @@ async function startReplay(owner: Account): Promise<{ id: string; subscriptionId
   return webhookReplay;
 }
 
-const deliveryNotFound = { ...notFound, message: 'You have no delivery with this identifier.' };
-
 interface Case {
   name: string;
   /** Creates a record of this account and returns its identifier. */
@@ -84,8 +82,26 @@ const listener = async (owner: Account): Promise<string> => {
   return webhookListener.id;
 };
 const delivery = async (owner: Account) => deliver(await subscription(owner));
+const subscriptionWithDelivery = async (owner: Account) => {
+  const id = await subscription(owner);
+  await deliver(id);
+  return id;
+};
 const withId = (gid: string, id: string) => gid.replace(/[^/]*$/, id);
 const page = { edges: [], endCursor: null, hasNextPage: false, hasPreviousPage: false };
+
+const noSubscription = { webhookSubscription: null, userErrors: [notFound] };
+const noSubscriptionId = [{ ...notFound, field: ['input', 'subscriptionId'] }];
+const noRecord = (type: string) => [{ ...notFound, message: `You have no ${type} with this identifier.` }];
+const sendTest: Find = (context, caller, subscriptionId) =>
+  sendTestWebhookEvent(context, caller, { subscriptionId, eventType: 'referral.created' });
+/** A change of a subscription, which its input names as `id`. */
+const change = (name: string, find: Find, missing: object = noSubscription): Case => ({
+  name,
+  make: subscription,
+  find,
+  missing,
+});
 
 const cases: Case[] = [
   { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },
@@ -95,21 +111,14 @@ const cases: Case[] = [
     name: 'replayWebhookEvents',
     make: subscription,
     find: (context, caller, subscriptionId) => replayWebhookEvents(context, caller, { subscriptionId }),
-    missing: {
-      webhookReplay: null,
-      estimate: null,
-      userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }],
-    },
+    missing: { webhookReplay: null, estimate: null, userErrors: noSubscriptionId },
   },
   {
     name: 'cancelWebhookReplay',
     outlivesSubscription: true,
     make: async (owner) => (await startReplay(owner)).id,
     find: (context, caller, id) => cancelWebhookReplay(context, caller, { id }),
-    missing: {
-      webhookReplay: null,
-      userErrors: [{ ...notFound, message: 'You have no replay with this identifier.' }],
-    },
+    missing: { webhookReplay: null, userErrors: noRecord('replay') },
   },
   {
     name: 'findWebhookReplay',
@@ -129,31 +138,23 @@ const cases: Case[] = [
     name: 'retryWebhookDelivery',
     make: delivery,
     find: (context, caller, id) => retryWebhookDelivery(context, caller, { id }),
-    missing: { webhookDelivery: null, userErrors: [deliveryNotFound] },
+    missing: { webhookDelivery: null, userErrors: noRecord('delivery') },
   },
   {
     name: 'sendPendingWebhookDeliveries',
     make: subscription,
     find: (context, caller, subscriptionId) => sendPendingWebhookDeliveries(context, caller, { subscriptionId }),
-    missing: { webhookSubscription: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
+    missing: { ...noSubscription, userErrors: noSubscriptionId },
   },
   {
     name: 'listWebhookDeliveries',
-    make: async (owner) => {
-      const id = await subscription(owner);
-      await deliver(id);
-      return id;
-    },
+    make: subscriptionWithDelivery,
     find: (context, caller, subscriptionId) => listWebhookDeliveries(context, caller, { subscriptionId }),
     missing: page,
   },
   {
     name: 'listWebhookEvents',
-    make: async (owner) => {
-      const id = await subscription(owner);
-      await deliver(id);
-      return id;
-    },
+    make: subscriptionWithDelivery,
     find: async (context, caller, subscriptionId) => {
       const options = {
         readsPayloads: false,
@@ -166,61 +167,33 @@ const cases: Case[] = [
     },
     missing: null,
   },
-  {
-    name: 'updateWebhookSubscription',
-    make: subscription,
-    find: (context, caller, id) =>
-      updateWebhookSubscription(context, caller, { id, callbackUrl: 'https://receiver.example/other' }),
-    missing: { webhookSubscription: null, userErrors: [notFound] },
-  },
-  {
-    name: 'pauseWebhookSubscription',
-    make: subscription,
-    find: (context, caller, id) => pauseWebhookSubscription(context, caller, { id }),
-    missing: { webhookSubscription: null, userErrors: [notFound] },
-  },
-  {
-    name: 'resumeWebhookSubscription',
-    make: subscription,
-    find: (context, caller, id) => resumeWebhookSubscription(context, caller, { id }),
-    missing: { webhookSubscription: null, userErrors: [notFound] },
-  },
-  {
-    name: 'rotateWebhookSecret',
-    make: subscription,
-    find: (context, caller, id) => rotateWebhookSecret(context, caller, { id }),
-    missing: { webhookSubscription: null, webhookSecret: null, userErrors: [notFound] },
-  },
-  {
-    name: 'sendTestWebhookEvent',
-    make: subscription,
-    find: (context, caller, id) =>
-      sendTestWebhookEvent(context, caller, { subscriptionId: id, eventType: 'referral.created' }),
-    missing: { webhookEventId: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
-  },
+  change('updateWebhookSubscription', (context, caller, id) =>
+    updateWebhookSubscription(context, caller, { id, callbackUrl: 'https://receiver.example/other' }),
+  ),
+  change('pauseWebhookSubscription', (context, caller, id) => pauseWebhookSubscription(context, caller, { id })),
+  change('resumeWebhookSubscription', (context, caller, id) => resumeWebhookSubscription(context, caller, { id })),
+  change('rotateWebhookSecret', (context, caller, id) => rotateWebhookSecret(context, caller, { id }), {
+    ...noSubscription,
+    webhookSecret: null,
+  }),
+  change('deleteWebhookSubscription', (context, caller, id) => deleteWebhookSubscription(context, caller, { id }), {
+    deletedWebhookSubscriptionId: null,
+    userErrors: [notFound],
+  }),
+  change('sendTestWebhookEvent', sendTest, { webhookEventId: null, userErrors: noSubscriptionId }),
   {
     name: 'sendTestWebhookEvent to a listener',
     outlivesSubscription: true,
     make: listener,
-    find: (context, caller, id) =>
-      sendTestWebhookEvent(context, caller, { subscriptionId: id, eventType: 'referral.created' }),
-    missing: { webhookEventId: null, userErrors: [{ ...notFound, field: ['input', 'subscriptionId'] }] },
+    find: sendTest,
+    missing: { webhookEventId: null, userErrors: noSubscriptionId },
   },
   {
     name: 'deleteWebhookListener',
     outlivesSubscription: true,
     make: listener,
     find: (context, caller, id) => deleteWebhookListener(context, caller, { id }),
-    missing: {
-      deletedWebhookListenerId: null,
-      userErrors: [{ ...notFound, message: 'You have no listener with this identifier.' }],
-    },
-  },
-  {
-    name: 'deleteWebhookSubscription',
-    make: subscription,
-    find: (context, caller, id) => deleteWebhookSubscription(context, caller, { id }),
-    missing: { deletedWebhookSubscriptionId: null, userErrors: [notFound] },
+    missing: { deletedWebhookListenerId: null, userErrors: noRecord('listener') },
   },
 ];
 
