@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
 import { Budget } from './kept-attempts.ts';
 
-test('gives all or nothing, up to its maximum, and restores it over time', () => {
-  const budget = new Budget(100, 10);
-  expect([budget.take(60, 0), budget.take(60, 0), budget.take(40, 0)]).toEqual([true, false, true]);
-  expect([budget.take(10, 900), budget.take(10, 1_000)]).toEqual([false, true]);
-  expect([budget.take(101, 1e9), budget.take(100, 1e9)]).toEqual([false, true]);
-});
-
 test('takes back what was not needed, up to its maximum', () => {
   const budget = new Budget(100, 10);
   budget.take(100, 0);
