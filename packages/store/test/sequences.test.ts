@@ -40,11 +40,6 @@ const queue = () => superuser.run('select position::int, event_id from webhook_e
 const behind = async (): Promise<string[]> =>
   (await selectSequences(store)).filter(({ isBehind }) => isBehind).map(({ name }) => name);
 
-test('no sequence of a new database is behind', async () => {
-  expect(await behind()).toEqual([]);
-  expect(await advanceSequences(store)).toEqual([]);
-});
-
 test('finds each sequence that is behind the rows, and advances it', async () => {
   await subscribe(100);
   await superuser.run(
@@ -109,16 +104,6 @@ test('waits for a transaction that has drawn a number, and moves its entry', asy
   await advanced;
   expect(await queue()).toEqual([{ position: 101, event_id: entry?.['event_id'] }]);
   await other.close();
-});
-
-test('refuses to advance the queue while a worker is running', async () => {
-  await subscribe(100);
-  await superuser.run(`insert into webhook_worker (name, leased_until) values ('running', now() + interval '1 hour')`);
-  await expect(advanceSequences(store)).rejects.toThrow('A worker is running. Stop all workers');
-  expect(await behind()).toEqual(['webhook_queue_position']);
-  await superuser.run('update webhook_worker set alive = false');
-  await advanceSequences(store);
-  expect(await behind()).toEqual([]);
 });
 
 test('reads index entries only, however many subscriptions there are', async () => {
