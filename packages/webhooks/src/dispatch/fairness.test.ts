@@ -77,7 +77,6 @@ const neighbors: [string, Neighbors][] = [
     '2,000 lanes that succeed after 4.9 s',
     { lanes: 2_000, perAccount: 1, receiver: succeedsAfter(4_900), backlog: 20 },
   ],
-  ['300 lanes that succeed after 4.9 s', { lanes: 300, perAccount: 1, receiver: succeedsAfter(4_900), backlog: 60 }],
   [
     '8 accounts with 20 lanes each that succeed after 4.9 s',
     { lanes: 160, perAccount: 20, receiver: succeedsAfter(4_900), backlog: 60 },
