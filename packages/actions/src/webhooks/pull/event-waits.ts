@@ -28,13 +28,10 @@ export interface EventWaits {
   close(): void;
 }
 
-export interface EventWaitsOptions {
-  /** Of the process, because a client must not make the others wait. */
-  database: Database;
-  perAccount?: number;
-  perProcess?: number;
-  intervalMs?: number;
-}
+/** The most requests that wait, of an account and of the process. */
+const [perAccount, perProcess] = [10, 500];
+
+const intervalMs = 200;
 
 /** Of so many statements, one looks for deleted subscriptions. */
 const pollsPerDeleted = 5;
@@ -43,12 +40,8 @@ interface Waiter extends EventWait {
   end: () => void;
 }
 
-export function createEventWaits({
-  database,
-  perAccount = 10,
-  perProcess = 500,
-  intervalMs = 200,
-}: EventWaitsOptions): EventWaits {
+/** @param database of the process, because a client must not make the others wait */
+export function createEventWaits({ database }: { database: Database }): EventWaits {
   const waiters = new Set<Waiter>();
   const ofAccounts = new Map<AccountId, number>();
   /** What the statement asks for, until the waiters change. */
