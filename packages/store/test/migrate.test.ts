@@ -39,6 +39,15 @@ const pending = async () => {
 const problems = (databaseUrl = database.databaseUrl) =>
   withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'lender_api'));
 
+/** A session that holds a lock. */
+const idle = (applicationName: string) => ({
+  pid: expect.any(Number),
+  login: 'postgres',
+  applicationName,
+  state: 'idle in transaction',
+  seconds: expect.any(Number),
+});
+
 /** A pooler that serves the first connections, and accepts further ones without an answer. */
 async function startFullPooler(served: number) {
   const { hostname, port } = new URL(database.databaseUrl);
@@ -76,10 +85,13 @@ const indexedPartitions = (...numbers: number[]) => [
   ...numbers.map((number) => ({ table: `event_${number}`, index: `event_by_name_${number}`, valid: true })),
 ];
 
-/** Runs `work` while a transaction that has written the table is open. */
-async function whileATransactionIsOpen(work: (writer: Connection) => Promise<void>): Promise<void> {
+/** Runs `work` while a transaction that has written a table is open. */
+async function whileATransactionIsOpen(
+  work: (writer: Connection) => Promise<void>,
+  insert = `insert into account values ('Grace')`,
+): Promise<void> {
   const writer = await connect(database.databaseUrl);
-  await writer.run(`begin; insert into account values ('Grace')`);
+  await writer.run(`begin; ${insert}`);
   await work(writer);
   await writer.close();
 }
@@ -203,15 +215,7 @@ describe('an empty database', () => {
     expect(await migrating).toEqual({ applied: ['0001-column'] });
     expect(waits[0]).toEqual({
       migration: '0001-column',
-      holders: [
-        {
-          pid: expect.any(Number),
-          login: 'postgres',
-          applicationName: 'dump',
-          state: 'idle in transaction',
-          seconds: expect.any(Number),
-        },
-      ],
+      holders: [idle('dump')],
     });
   });
 
@@ -267,15 +271,7 @@ describe('an empty database', () => {
         expect(await migrating).toEqual({ applied: ['0001-index'] });
         expect(waits[0]).toEqual({
           migration: '0001-index',
-          holders: [
-            {
-              pid: expect.any(Number),
-              login: 'postgres',
-              applicationName: '',
-              state: 'idle in transaction',
-              seconds: expect.any(Number),
-            },
-          ],
+          holders: [idle('')],
         });
       });
       expect(await stateOfIndex()).toMatchObject({ valid: true });
@@ -383,13 +379,12 @@ describe('an empty database', () => {
       });
 
       test('continues after an interruption with the partition whose index is not complete', async () => {
-        const writer = await connect(database.databaseUrl);
-        await writer.run(`begin; insert into event_2 values (21, 'Barbara')`);
-        await expect(applyMigrations(database.databaseUrl, addToAll, { waitMs: 0 })).rejects.toThrow(
-          MigrationBlockedError,
-        );
-        await writer.run('commit');
-        await writer.close();
+        const insert = `insert into event_2 values (21, 'Barbara')`;
+        await whileATransactionIsOpen(async () => {
+          await expect(applyMigrations(database.databaseUrl, addToAll, { waitMs: 0 })).rejects.toThrow(
+            MigrationBlockedError,
+          );
+        }, insert);
         expect(await indexesOfEvent()).toMatchObject([
           { index: 'event_by_name', valid: false },
           { index: 'event_by_name_1', valid: true },
