@@ -7,6 +7,7 @@ import { unblockEntries } from '../../src/fan-out/sql/blocked-queue.ts';
 import { countEntryClaims } from '../../src/fan-out/sql/queue.ts';
 import { isStaleRound, writeRound } from '../../src/fan-out/sql/round.ts';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
+import { planOf } from '../support/plan-of.ts';
 import { seedEvents } from '../support/seed.ts';
 import { type FanOutWorld, test, waits } from './fan-out-world.ts';
 import { interceptStore } from './faulty-store.ts';
@@ -37,59 +38,29 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
     'select position, event_id as "eventId" from webhook_event_queue where event_id is not null order by position',
   );
   const account = new QueuedAccount(seeded.id);
-  const { interfaceName } = seeded;
-  const subscription = {
-    index: 0,
-    id: seeded.subscriptionId,
-    accountId: seeded.id,
-    interfaceName,
-    isPaused: false,
-    isListener: false,
-    count: rows.length,
-  };
-  const planned = rows.map(({ eventId }, index) => {
-    const event = {
-      id: toRecordId<'WebhookEvent'>(eventId),
-      accountId: seeded.id,
-      interfaceName,
-      type: 'referral.created',
-      recordId: index === 1 ? null : '4711',
-      aboutSubscriptionId: null,
-      occurredAt: new Date('2026-11-20T12:00:00.000Z'),
-      snapshot: {},
-      requestId: `"request" \\ ${index}`,
-      isTest: index === 1,
-    };
-    const payload = { event, version: '2026-11-01', body: Buffer.from(`body ${index}`) };
-    return { subscription, ordinal: index + 1, event, version: '2026-11-01', payload, isTargeted: false };
-  });
-  const [first] = planned;
+  const entries = rows.map(({ position, eventId }) => ({
+    position: Number(position),
+    eventId: toRecordId<'WebhookEvent'>(eventId),
+    subscriptionId: null,
+    claims: 0,
+    isCounted: false,
+  }));
+  const eventIds = entries.map(({ eventId }) => eventId);
+  const { subscriptionId } = seeded;
+  const { deliveries: planned, ...plan } = planOf(seeded, subscriptionId, eventIds, (index) => ({
+    recordId: index === 1 ? null : '4711',
+    requestId: `"request" \\ ${index}`,
+    isTest: index === 1,
+  }));
+  const [first, ...others] = planned;
   if (first === undefined) throw new Error('No event was seeded.');
+  const { accountId, interfaceName, id: eventId, type: eventType } = first.event;
   return {
-    done: rows.map(({ position, eventId }) => ({
-      account,
-      entry: {
-        position: Number(position),
-        eventId: toRecordId(eventId),
-        subscriptionId: null,
-        claims: 0,
-        isCounted: false,
-      },
-    })),
-    subscriptions: [subscription],
-    deliveries: [{ ...first, payload: null }, ...planned.slice(1)],
-    payloads: planned.slice(1).map(({ payload }) => payload),
-    deferred: [
-      {
-        accountId: seeded.id,
-        interfaceName,
-        eventId: first.event.id,
-        subscriptionId: seeded.subscriptionId,
-        eventType: 'referral.created',
-      },
-    ],
-    blocked: [],
-    leftOver: [],
+    ...plan,
+    done: entries.map((entry) => ({ account, entry })),
+    deliveries: [{ ...first, payload: null }, ...others],
+    payloads: plan.payloads.slice(1),
+    deferred: [{ accountId, interfaceName, eventId, subscriptionId, eventType }],
   };
 }
 

@@ -3,12 +3,12 @@ export { selectLane, selectLanesOfShard, selectTargets } from '../../src/dispatc
 export type { ExchangesEvent } from '../../src/events.ts';
 export type { AttemptDetails } from '../../src/exchanges/sql/insert-exchanges.ts';
 export { Exchanges } from '../../src/exchanges/exchanges.ts';
-export type { PlannedDelivery, PlannedPayload, RoundPlan } from '../../src/fan-out/round-plan.ts';
 export { writeRound } from '../../src/fan-out/sql/round.ts';
 export { FencedOutError } from '../../src/fence/fence.ts';
 export type { WorkerId } from '../../src/fence/fence.ts';
 export { shardOf } from '../../src/kernel/ids.ts';
 export { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired-subscriptions.ts';
+export { planOf } from './plan-of.ts';
 export { createPastPartitions, fillHistory, type History, type HistorySize } from './history.ts';
 export {
   createMigratedDatabase,

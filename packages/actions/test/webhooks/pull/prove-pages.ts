@@ -3,16 +3,11 @@ import { idAt, toRecordId } from '@deedwire/domain';
 import { createTestDatabase, type PostgresServer } from '@deedwire/embedded-postgres';
 import { createStore, migrate, onlyRow, type Store } from '@deedwire/store';
 import { patientTimeouts, seededRandom } from '@deedwire/testing';
-import type { SubscriptionId } from '@deedwire/webhooks/tables';
 import {
-  type PlannedDelivery,
-  type PlannedPayload,
-  type RoundPlan,
+  planOf,
   writeRound,
   FencedOutError,
-  samplePin,
   seedAccount,
-  type SeededAccount,
   seedSubscription,
   seedWorker,
 } from '@deedwire/webhooks/test-support';
@@ -88,7 +83,9 @@ export async function provePages({ server, phaseMs, seed }: ProofOptions): Promi
 
   async function write(store: Store): Promise<void> {
     while (isWriting) {
-      const plan = planOf(account, subscriptionId, 1 + Math.floor(random() ** 3 * 200), () => (events += 1n));
+      const count = 1 + Math.floor(random() ** 3 * 200);
+      const ids = Array.from({ length: count }, () => toRecordId<'WebhookEvent'>(String((events += 1n))));
+      const plan = planOf(account, subscriptionId, ids);
       const writer = workerId;
       try {
         await store.transaction(async (transaction) => {
@@ -180,35 +177,4 @@ async function shiftClock(run: (text: string) => Promise<Record<string, string>[
   const { text = '' } = onlyRow(await run(`select pg_get_functiondef('new_record_id'::regproc) as text`));
   const shifted = `(clock_timestamp() - (select back_ms * interval '1 ms' from test_clock))`;
   await run(text.replaceAll('clock_timestamp()', shifted));
-}
-
-function planOf(
-  { id: accountId, interfaceName }: SeededAccount,
-  id: SubscriptionId,
-  count: number,
-  nextEvent: () => bigint,
-): RoundPlan {
-  const subscription = { index: 0, id, accountId, interfaceName, isListener: false, isPaused: false, count };
-  const { type, version } = samplePin;
-  const payloads: PlannedPayload[] = [];
-  const deliveries: PlannedDelivery[] = [];
-  for (let ordinal = 1; ordinal <= count; ordinal += 1) {
-    const event = {
-      id: toRecordId<'WebhookEvent'>(String(nextEvent())),
-      accountId,
-      interfaceName,
-      type,
-      recordId: null,
-      aboutSubscriptionId: null,
-      occurredAt: new Date(),
-      snapshot: {},
-      requestId: null,
-      isTest: false,
-      isErased: false,
-    };
-    const payload = { event, version, body: Buffer.from('{}') };
-    payloads.push(payload);
-    deliveries.push({ subscription, ordinal, event, version, payload, isTargeted: false });
-  }
-  return { done: [], subscriptions: [subscription], deliveries, payloads, deferred: [], blocked: [], leftOver: [] };
 }
