@@ -13,9 +13,7 @@ test('yields deliveries by due time, then by sequence, and counts their bytes', 
     fc.property(fc.array(added, { maxLength: 40 }), fc.nat(40), (given, removed) => {
       const queue = new LaneQueue();
       const all = given.map(({ dueAtMs, bytes }) => {
-        const [delivery] = world.makeDeliveries(laneId(1), 1, {
-          body: new Uint8Array(bytes),
-        });
+        const [delivery] = world.makeDeliveries(laneId(1), 1, { body: new Uint8Array(bytes) });
         if (delivery === undefined) throw new Error('No delivery.');
         return new QueuedDelivery(lane, delivery, dueAtMs);
       });

@@ -77,15 +77,8 @@ describe.each(['that was declared dead', 'with an unknown id'])('a worker %s wri
     await world.storage.settle([finalFailure(deliveries[0]), failure(deliveries[1], 0)]);
     const before = await world.snapshot();
     const successes = deliveries.map(({ subscriptionId, deliveryId }) => {
-      const attempt = {
-        number: 1,
-        startedAt: new Date(),
-        durationMs: 1,
-        responseStatus: 200,
-        error: null,
-        detail: null,
-      };
-      return { subscriptionId, deliveryId, attempt };
+      const result = { durationMs: 1, responseStatus: 200, error: null, detail: null };
+      return { subscriptionId, deliveryId, attempt: { number: 1, startedAt: new Date(), ...result } };
     });
     await expect(recordLateSuccesses(world.store, workerId, successes)).rejects.toThrow(FencedOutError);
     expect(await insertLateSuccesses(world.store, workerId, successes)).toEqual([]);

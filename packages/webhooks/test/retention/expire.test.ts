@@ -334,19 +334,7 @@ test('deletes retries after a day, and replays a number of days after their end'
        ($8, 2, now(), null),
        ($9, 3, null, null)
      ) as r (id, delivery_id, ended_at, cancelled_at)`,
-    [
-      account.id,
-      account.interfaceName,
-      replayId(100),
-      replayId(99),
-      replayId(80),
-      replayId(98),
-      replayId(3),
-      replayId(-1),
-      replayId(4),
-      daysBefore(61),
-      daysBefore(58),
-    ],
+    [account.id, account.interfaceName, ...[100, 99, 80, 98, 3, -1, 4].map(replayId), ...[61, 58].map(daysBefore)],
   );
   await expireAfter(1);
   const rows = await superuser.run('select id::text from webhook_replay r order by r.id');

@@ -126,11 +126,7 @@ describe('an episode', () => {
       about: id,
       record_id: null,
       is_test: false,
-      snapshot: {
-        webhookSubscription: { id: gid(), name: 'Orders' },
-        failingSince: isTime,
-        consecutiveFailures: 17,
-      },
+      snapshot: { webhookSubscription: { id: gid(), name: 'Orders' }, failingSince: isTime, consecutiveFailures: 17 },
       target: null,
     });
   });

@@ -34,11 +34,7 @@ const report = (kind: FanOutProcessReport['kind']): void => {
   process.send?.({ kind, offeredHot, rssMb: process.memoryUsage.rss() / 1e6 } satisfies FanOutProcessReport);
 };
 
-const store = createStore({
-  databaseUrl,
-  applicationName: 'fan-out-process',
-  plansOnceByIndexes: true,
-});
+const store = createStore({ databaseUrl, applicationName: 'fan-out-process', plansOnceByIndexes: true });
 const startedAtMs = performance.now();
 const fanOut = new FanOut({
   store,
