@@ -120,10 +120,7 @@ test('creates a referral for a partner', async () => {
   const { id } = await enter(world.partner.gid);
   expect(await read(id)).toMatchObject({ clientName: 'Ada', externalReference: 'CRM-1', status: 'OPEN' });
   expect(await events(world)).toEqual([
-    {
-      event_type: 'referral.created',
-      snapshot: { referral: { id, status: 'OPEN', externalReference: 'CRM-1' } },
-    },
+    { event_type: 'referral.created', snapshot: { referral: { id, status: 'OPEN', externalReference: 'CRM-1' } } },
   ]);
   await expectRefused(enter(world.lender.gid), 'NOT_FOUND');
   await expectRefused(enter('gid://service/Partner/999999'), 'NOT_FOUND');

@@ -149,9 +149,7 @@ test('an operator sends a test event to any subscription, without a limit', asyn
   await count(60);
   const { webhookEventId } = await sendFor({});
   expect(await queued()).toMatchObject([{ id: idOf(webhookEventId), event_type: 'webhook.test', request_id: null }]);
-  await expect(sendFor({ eventType: 'referral.declined' })).rejects.toMatchObject({
-    code: 'INVALID',
-  });
+  await expect(sendFor({ eventType: 'referral.declined' })).rejects.toMatchObject({ code: 'INVALID' });
   await expect(sendFor({ subscriptionId: 'gid://service/WebhookSubscription/1' })).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });

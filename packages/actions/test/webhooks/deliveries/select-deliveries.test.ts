@@ -1,10 +1,10 @@
 import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
-import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, type Database, type Store } from '@deedwire/store';
-import { connect, missing, type Connection } from '@deedwire/testing';
+import { createStore, type Database } from '@deedwire/store';
+import { connect, missing } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import type { DeliveryId, EventId, SubscriptionId } from '@deedwire/webhooks/tables';
 import { createPastPartitions, createMigratedDatabase, seedAccount } from '@deedwire/webhooks/test-support';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
 import { selectDeliveriesOfType } from '../../../src/webhooks/deliveries/deliveries-of-type.ts';
@@ -32,62 +32,45 @@ interface Delivery {
   status: DeliveryStatus;
 }
 
-let database: TestDatabase;
-let superuser: Connection;
-let api: Store;
-let operator: Store;
-let accounts: AccountId[];
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const open = async (role: 'partner_api' | 'operator') =>
+  forFile(createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' }));
+const [api, operator] = [await open('partner_api'), await open('operator')];
+await createPastPartitions(superuser, 38);
+await superuser.run('update webhook_retention set expired_before = $1', [expiredBefore]);
+const [accountId, otherAccountId] = [(await seedAccount(store)).id, (await seedAccount(store)).id];
+const subscriptions = {
+  busy: await insertSubscription(accountId, 1),
+  rare: await insertSubscription(accountId, 2),
+  paused: await insertSubscription(accountId, 3),
+  unused: await insertSubscription(accountId, 4),
+  deleted: await insertSubscription(accountId, 5),
+  foreign: await insertSubscription(otherAccountId, 6),
+};
+const all: Delivery[] = [];
+for (let number = 0; number < 600; number += 1) {
+  const name = number % 50 === 0 ? 'rare' : number % 7 === 0 ? 'paused' : number % 11 === 0 ? 'deleted' : 'busy';
+  const owner = number % 13 === 0 ? otherAccountId : accountId;
+  const subscriptionId = owner === otherAccountId ? subscriptions.foreign : subscriptions[name];
+  const days = (number % 100) / 400 + (daysAgo[Math.floor(number / 100)] ?? 0);
+  const id = toRecordId<'WebhookDelivery'>(String(idDaysAgo(days) + BigInt(number % 4096)));
+  const ended = BigInt(id) < expiredBefore ? 'EXPIRED' : 'FAILED';
+  const status = number % 5 === 0 ? ended : number % 9 === 0 ? 'PENDING' : 'DELIVERED';
+  all.push({ id, accountId: owner, subscriptionId, status });
+}
+for (const delivery of all) await insertDelivery(delivery);
+const set = (assignments: string, id: SubscriptionId) =>
+  superuser.run(`update webhook_subscription set ${assignments} where id = $1`, [id]);
+await set(`paused_reason = 'OWNER', paused_at = now()`, subscriptions.paused);
+await set('deleted_at = now()', subscriptions.deleted);
 /** Newest first, without those of the deleted subscription. */
-let expected: Delivery[] = [];
-let subscriptions: Record<'busy' | 'rare' | 'paused' | 'unused' | 'deleted' | 'foreign', SubscriptionId>;
+const expected = all
+  .filter(({ subscriptionId }) => subscriptionId !== subscriptions.deleted)
+  .toSorted((a, b) => (BigInt(a.id) > BigInt(b.id) ? -1 : 1));
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  superuser = await connect(database.databaseUrl);
-  const open = async (role: 'partner_api' | 'operator') =>
-    createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' });
-  [api, operator] = await Promise.all([open('partner_api'), open('operator')]);
-  await createPastPartitions(superuser, 38);
-  await superuser.run('update webhook_retention set expired_before = $1', [expiredBefore]);
-  const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  accounts = [(await seedAccount(seeding)).id, (await seedAccount(seeding)).id];
-  await seeding.close();
-  const [own = missing(), other = missing()] = accounts;
-  subscriptions = {
-    busy: await insertSubscription(own, 1),
-    rare: await insertSubscription(own, 2),
-    paused: await insertSubscription(own, 3),
-    unused: await insertSubscription(own, 4),
-    deleted: await insertSubscription(own, 5),
-    foreign: await insertSubscription(other, 6),
-  };
-  const all: Delivery[] = [];
-  for (let number = 0; number < 600; number += 1) {
-    const name = number % 50 === 0 ? 'rare' : number % 7 === 0 ? 'paused' : number % 11 === 0 ? 'deleted' : 'busy';
-    const accountId = number % 13 === 0 ? other : own;
-    const subscriptionId = accountId === other ? subscriptions.foreign : subscriptions[name];
-    const days = (number % 100) / 400 + (daysAgo[Math.floor(number / 100)] ?? 0);
-    const id = toRecordId<'WebhookDelivery'>(String(idDaysAgo(days) + BigInt(number % 4096)));
-    const ended = BigInt(id) < expiredBefore ? 'EXPIRED' : 'FAILED';
-    const status = number % 5 === 0 ? ended : number % 9 === 0 ? 'PENDING' : 'DELIVERED';
-    all.push({ id, accountId, subscriptionId, status });
-  }
-  for (const delivery of all) await insertDelivery(delivery);
-  await superuser.run(`update webhook_subscription set paused_reason = 'OWNER', paused_at = now() where id = $1`, [
-    subscriptions.paused,
-  ]);
-  await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [subscriptions.deleted]);
-  expected = all
-    .filter(({ subscriptionId }) => subscriptionId !== subscriptions.deleted)
-    .toSorted((a, b) => (BigInt(a.id) > BigInt(b.id) ? -1 : 1));
-});
-
-afterAll(async () => {
-  await Promise.all([api.close(), operator.close(), superuser.close()]);
-  await database.drop();
-});
-
-async function insertSubscription(accountId: AccountId, number: number): Promise<SubscriptionId> {
+async function insertSubscription(owner: AccountId, number: number): Promise<SubscriptionId> {
   const id = toRecordId<'WebhookSubscription'>(String(idDaysAgo(37) + BigInt(number)));
   await superuser.run(
     `with subscription as (
@@ -95,12 +78,12 @@ async function insertSubscription(accountId: AccountId, number: number): Promise
        values ($1, $2, 'partner', 'https://a.test/', '', 0)
      )
      insert into webhook_subscription_sequence (subscription_id, interface) values ($1, 'partner')`,
-    [id, accountId],
+    [id, owner],
   );
   return id;
 }
 
-async function insertDelivery({ id, accountId, subscriptionId, status }: Delivery): Promise<void> {
+async function insertDelivery({ id, accountId: owner, subscriptionId, status }: Delivery): Promise<void> {
   const columns = `account_id, interface, event_id, event_type, event_version, occurred_at, sequence`;
   const values = `$1, 'partner', $3, 'referral.created', '2026-11-01', '2026-11-02', s.last_sequence`;
   const state =
@@ -118,7 +101,7 @@ async function insertDelivery({ id, accountId, subscriptionId, status }: Deliver
      ),
      delivery as (insert into webhook_delivery (id, subscription_id, ${columns}) select $3, $2, ${values} from s)
      ${state}`,
-    [accountId, subscriptionId, id],
+    [owner, subscriptionId, id],
   );
 }
 
@@ -144,7 +127,6 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
   const isListed = (delivery: Delivery): boolean => status === null || delivery.status === status;
 
   test.each([1000, 20])('lists the deliveries of an account, newest first, in pages of %d', async (limit) => {
-    const accountId = accounts[0] ?? missing();
     const found = await readAll(
       (page) => selectDeliveries(api, { accountId, subscriptionId: null, status }, page),
       limit,
@@ -161,7 +143,6 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
       const ofSubscription = expected.filter(
         (delivery) => delivery.subscriptionId === subscriptionId && isListed(delivery),
       );
-      const accountId = accounts[0] ?? missing();
       const own = await readAll((page) => selectDeliveries(api, { accountId, subscriptionId, status }, page), 20);
       expect(own.map(idAndStatus)).toEqual(name === 'foreign' ? [] : ofSubscription.map(idAndStatus));
       const any = await readAll(
@@ -173,7 +154,6 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
   );
 
   test.each([1000, 7])('lists the deliveries of each subscription in pages of %d, as one by one', async (limit) => {
-    const accountId = accounts[0] ?? missing();
     const ids = Object.values(subscriptions);
     const after = expected[90]?.id ?? missing();
     // Two pages of each subscription in one call.
@@ -194,7 +174,6 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
 });
 
 test('reads pages of several subscriptions together, each with its status and size', async () => {
-  const accountId = accounts[0] ?? missing();
   const { busy, rare } = subscriptions;
   const pages = [
     { subscriptionId: busy, status: null, afterId: null, limit: 3 },
@@ -224,7 +203,6 @@ test('reads pages of several subscriptions together, each with its status and si
 });
 
 test('reports each part of the history that a page reads after the first one', async () => {
-  const accountId = accounts[0] ?? missing();
   const { busy, rare, unused } = subscriptions;
   let further = 0;
   const count = (): void => void (further += 1);
@@ -263,9 +241,8 @@ test('reports each part of the history that a page reads after the first one', a
 });
 
 test('finds a delivery of the account only', async () => {
-  const [own = missing(), other = missing()] = accounts;
   const delivery = expected.find(({ subscriptionId }) => subscriptionId === subscriptions.busy) ?? missing();
-  expect(await selectDelivery(api, own, delivery.id)).toMatchObject({
+  expect(await selectDelivery(api, accountId, delivery.id)).toMatchObject({
     id: delivery.id,
     subscriptionId: subscriptions.busy,
     status: delivery.status,
@@ -274,13 +251,13 @@ test('finds a delivery of the account only', async () => {
     eventVersion: '2026-11-01',
     occurredAt: new Date('2026-11-02T00:00:00Z'),
   });
-  expect(await selectDelivery(api, other, delivery.id)).toBeNull();
+  expect(await selectDelivery(api, otherAccountId, delivery.id)).toBeNull();
   expect(await selectDelivery(operator, null, delivery.id)).toMatchObject({ id: delivery.id });
-  expect(await selectDelivery(api, own, toRecordId('9223372036854775807'))).toBeNull();
+  expect(await selectDelivery(api, accountId, toRecordId('9223372036854775807'))).toBeNull();
 });
 
 async function dueAt(name: 'busy' | 'paused', status: DeliveryStatus): Promise<Date | null> {
-  const filter = { accountId: accounts[0] ?? missing(), subscriptionId: subscriptions[name], status };
+  const filter = { accountId, subscriptionId: subscriptions[name], status };
   const { rows } = await selectDeliveries(api, filter, { afterId: null, limit: 1 });
   return (rows[0] ?? missing()).dueAt;
 }
@@ -292,7 +269,7 @@ test('plans the next attempt of a pending delivery unless its subscription is pa
 });
 
 test('accepts the largest id as a cursor', async () => {
-  const filter = { accountId: accounts[0] ?? missing(), subscriptionId: null, status: null };
+  const filter = { accountId, subscriptionId: null, status: null };
   const afterId = toRecordId<'WebhookDelivery'>('9223372036854775807');
   const fromLargest = await selectDeliveries(api, filter, { afterId, limit: 5 });
   expect(fromLargest).toEqual(await selectDeliveries(api, filter, { afterId: null, limit: 5 }));
@@ -374,11 +351,11 @@ describe('payloads', () => {
 });
 
 function ownDeliveries(): Delivery[] {
-  return expected.filter(({ accountId }) => accountId === accounts[0]);
+  return expected.filter((delivery) => delivery.accountId === accountId);
 }
 
 function filterOf(status: DeliveryStatus | null) {
-  return { accountId: accounts[0] ?? missing(), subscriptionId: null, status };
+  return { accountId, subscriptionId: null, status };
 }
 
 describe('filters', () => {
@@ -433,17 +410,15 @@ describe('filters', () => {
   );
 
   describe('with more than 5,000 deliveries of other types', () => {
-    let accountId: AccountId;
+    let owner: AccountId;
     const startId = BigInt(idAt(new Date(nowMs - dayMs / 4)));
     const count = 12_000;
 
     const at = (n: bigint): DeliveryId => toRecordId<'WebhookDelivery'>(String(startId + n * 4_194_304n));
 
     beforeAll(async () => {
-      const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-      accountId = (await seedAccount(seeding)).id;
-      await seeding.close();
-      const ids = [await insertSubscription(accountId, 7), await insertSubscription(accountId, 8)];
+      owner = (await seedAccount(store)).id;
+      const ids = [await insertSubscription(owner, 7), await insertSubscription(owner, 8)];
       await superuser.run(
         'update webhook_subscription_sequence set last_sequence = $1 where subscription_id = any ($2)',
         [count, ids],
@@ -459,12 +434,12 @@ describe('filters', () => {
          )
          insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
          select subscription_id, id, 'partner' from delivery`,
-        [startId, accountId, ids, count],
+        [startId, owner, ids, count],
       );
     });
 
     test.each([null, 'FAILED'] as const)('and the status %s, reads 5,000 for each page', async (status) => {
-      const filter = { accountId, subscriptionId: null, status };
+      const filter = { accountId: owner, subscriptionId: null, status };
       const first = await selectDeliveriesOfType(api, filter, 'rare', { afterId: null, limit: 3 });
       expect(first.rows.map(({ id }) => id)).toEqual([at(9000n)]);
       expect(first.readTo).toBe(at(7001n));
@@ -476,7 +451,7 @@ describe('filters', () => {
     });
 
     test('a page that is full before that continues after its last delivery', async () => {
-      const filter = { accountId, subscriptionId: null, status: null };
+      const filter = { accountId: owner, subscriptionId: null, status: null };
       const { rows, readTo } = await selectDeliveriesOfType(api, filter, 'frequent', { afterId: null, limit: 21 });
       expect([rows.length, readTo]).toEqual([21, null]);
     });
