@@ -12,10 +12,7 @@ const store = await forFile(
   createStore({ ...options, slowStatement: { thresholdMs: 100, onSlow: (statement) => slow.push(statement) } }),
 );
 const patient = await forFile(
-  createStore({
-    ...options,
-    slowStatement: { thresholdMs: 60_000, onSlow: (statement) => slow.push(statement) },
-  }),
+  createStore({ ...options, slowStatement: { thresholdMs: 60_000, onSlow: (statement) => slow.push(statement) } }),
 );
 const silent = await forFile(
   createStore({ ...options, slowStatement: { thresholdMs: 0, onSlow: (statement) => slow.push(statement) } }),

@@ -102,9 +102,7 @@ describe('a server that is not ours', () => {
 
   test('does not get the password by asking for clear text after another method', async () => {
     const impostor = await startImpostor([scram, clearText]);
-    expect(await reasonOf(query(impostor.url))).toMatchObject({
-      name: 'ClearTextPasswordError',
-    });
+    expect(await reasonOf(query(impostor.url))).toMatchObject({ name: 'ClearTextPasswordError' });
     expect(impostor.received().includes('SCRAM-SHA-256')).toBe(true);
     expect(impostor.received().includes('hunter2')).toBe(false);
     await impostor.close();
