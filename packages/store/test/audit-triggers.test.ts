@@ -44,6 +44,11 @@ const ofPsql = {
   interface: 'partner',
 };
 
+const entry = (action: string, subject: string, details: object) => ({ ...ofPsql, action, subject, details });
+/** An entry of a key of the client `portal`. */
+const ofKey = (action: string, subject: string, details: object) =>
+  entry(action, subject, { clientId: 'portal', ...details });
+
 /** The entry of a revocation that the operator ada claims. */
 const revocationByAda = {
   ...ofPsql,
@@ -90,98 +95,48 @@ test('each change by psql writes one entry with the login and the values, and no
   await psql.run(`update api_key set expires_at = null, revoked_at = '2026-11-21T00:00Z' where key_id = 'k1'`);
   await psql.run('reset timezone');
 
+  const created = {
+    id: '9007199254740993',
+    interface: 'lender',
+    organization_id: '1',
+    name: 'New',
+    created_at: expect.any(String),
+  };
+  const batch = {
+    id: '4',
+    account_id: '2',
+    interface: 'partner',
+    client_id: 'batch',
+    schema_version: '2026-11-01',
+    cost_maximum: '2000',
+    cost_restore_rate: '200',
+    created_at: expect.any(String),
+  };
+  const k2 = {
+    key_id: 'k2',
+    api_client_id: '3',
+    interface: 'partner',
+    key_hash: 'hidden',
+    created_at: '2026-11-02T08:00:00+00:00',
+  };
+  const [expiry, revocation] = ['2027-01-01T00:00:00+00:00', '2026-11-21T00:00:00+00:00'];
+  const ofLender = { account_id: created.id, interface: 'lender' };
   expect(await entries()).toEqual([
-    {
-      ...ofPsql,
-      action: 'lender.create',
-      subject: 'Lender/9007199254740993',
-      account_id: '9007199254740993',
-      interface: 'lender',
-      details: {
-        new: {
-          id: '9007199254740993',
-          interface: 'lender',
-          organization_id: '1',
-          name: 'New',
-          created_at: expect.any(String),
-        },
-      },
-    },
-    {
-      ...ofPsql,
-      action: 'partner.update',
-      subject: 'Partner/2',
-      details: { old: { name: 'Keystone' }, new: { name: 'Renamed' } },
-    },
-    {
-      ...ofPsql,
-      action: 'client.create',
-      subject: 'batch',
-      details: {
-        new: {
-          id: '4',
-          account_id: '2',
-          interface: 'partner',
-          client_id: 'batch',
-          schema_version: '2026-11-01',
-          cost_maximum: '2000',
-          cost_restore_rate: '200',
-          created_at: expect.any(String),
-        },
-      },
-    },
-    {
-      ...ofPsql,
-      action: 'client.pin',
-      subject: 'portal',
-      details: { old: { schema_version: '2026-11-01' }, new: { schema_version: '2027-02-01' } },
-    },
-    {
-      ...ofPsql,
-      action: 'client.set-limit',
-      subject: 'portal',
-      details: { old: { cost_maximum: '2000' }, new: { cost_maximum: '5000' } },
-    },
-    {
-      ...ofPsql,
-      action: 'client.update',
-      subject: 'portal',
-      details: {
-        old: { cost_maximum: '5000', schema_version: '2027-02-01' },
-        new: { cost_maximum: '6000', schema_version: '2026-11-01' },
-      },
-    },
-    {
-      ...ofPsql,
-      action: 'credential.issue',
-      subject: 'k2',
-      details: {
-        clientId: 'portal',
-        new: {
-          key_id: 'k2',
-          api_client_id: '3',
-          interface: 'partner',
-          key_hash: 'hidden',
-          created_at: '2026-11-02T08:00:00+00:00',
-        },
-      },
-    },
-    {
-      ...ofPsql,
-      action: 'credential.expire',
-      subject: 'k1',
-      details: { clientId: 'portal', old: { expires_at: null }, new: { expires_at: '2027-01-01T00:00:00+00:00' } },
-    },
-    {
-      ...ofPsql,
-      action: 'credential.revoke',
-      subject: 'k1',
-      details: {
-        clientId: 'portal',
-        old: { expires_at: '2027-01-01T00:00:00+00:00', revoked_at: null },
-        new: { expires_at: null, revoked_at: '2026-11-21T00:00:00+00:00' },
-      },
-    },
+    { ...entry('lender.create', `Lender/${created.id}`, { new: created }), ...ofLender },
+    entry('partner.update', 'Partner/2', { old: { name: 'Keystone' }, new: { name: 'Renamed' } }),
+    entry('client.create', 'batch', { new: batch }),
+    entry('client.pin', 'portal', { old: { schema_version: '2026-11-01' }, new: { schema_version: '2027-02-01' } }),
+    entry('client.set-limit', 'portal', { old: { cost_maximum: '2000' }, new: { cost_maximum: '5000' } }),
+    entry('client.update', 'portal', {
+      old: { cost_maximum: '5000', schema_version: '2027-02-01' },
+      new: { cost_maximum: '6000', schema_version: '2026-11-01' },
+    }),
+    ofKey('credential.issue', 'k2', { new: k2 }),
+    ofKey('credential.expire', 'k1', { old: { expires_at: null }, new: { expires_at: expiry } }),
+    ofKey('credential.revoke', 'k1', {
+      old: { expires_at: expiry, revoked_at: null },
+      new: { expires_at: null, revoked_at: revocation },
+    }),
   ]);
 });
 
@@ -354,12 +309,12 @@ test.each([
   ['large details', { details: JSON.stringify({ text: 'x'.repeat(40_000) }) }],
   ['an action that looks like another one', { action: 'Credential.revoke' }],
 ])('an API cannot add an entry with %s', async (_, changed) => {
-  const entry = { actor: 'client', subject: 'gid', details: '{}', action: 'webhook_subscription.create', ...changed };
+  const added = { actor: 'client', subject: 'gid', details: '{}', action: 'webhook_subscription.create', ...changed };
   await expect(
     partnerApi.run(
       `insert into audit_entry (actor_type, actor, action, subject, account_id, interface, details)
        select 'CLIENT', $1, $2, $3, id, interface, $4 from account where id = 2`,
-      [entry.actor, entry.action, entry.subject, entry.details],
+      [added.actor, added.action, added.subject, added.details],
     ),
   ).rejects.toThrow('violates check constraint "audit_entry_is_readable"');
 });
