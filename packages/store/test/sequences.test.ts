@@ -106,6 +106,16 @@ test('waits for a transaction that has drawn a number, and moves its entry', asy
   await other.close();
 });
 
+test('refuses to advance the queue while a worker is running', async () => {
+  await subscribe(100);
+  await superuser.run(`insert into webhook_worker (name, leased_until) values ('running', now() + interval '1 hour')`);
+  await expect(advanceSequences(store)).rejects.toThrow('A worker is running. Stop all workers');
+  expect(await behind()).toEqual(['webhook_queue_position']);
+  await superuser.run('update webhook_worker set alive = false');
+  await advanceSequences(store);
+  expect(await behind()).toEqual([]);
+});
+
 test('reads index entries only, however many subscriptions there are', async () => {
   await superuser.run(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
