@@ -34,27 +34,6 @@ describe('headerList', () => {
   };
   const ofSender = ['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'agent'];
 
-  it('lists the headers of the sender, the target, the request and the signature', () => {
-    expect(headerList({ 'X-Target': '1' }, 'agent')({ 'X-Request': '2' }, signature)).toEqual([
-      ...ofSender,
-      'x-target',
-      '1',
-      'x-request',
-      '2',
-      ...Object.entries(signature).flat(),
-    ]);
-  });
-
-  it('contains the second signature only during a rotation', () => {
-    const rotating = { ...signature, 'x-service-webhook-signature-next': 'b' };
-    expect(headerList({}, 'agent')({}, rotating)).toEqual([
-      ...ofSender,
-      ...Object.entries(signature).flat(),
-      'x-service-webhook-signature-next',
-      'b',
-    ]);
-  });
-
   it('lets the headers of a request override those of the target, in any case, and lists no name twice', () => {
     const list = headerList({ 'X-A': '1', 'x-b': 'x-c' }, 'agent')({ 'x-a': '2', 'X-C': '3', 'x-C': '4' }, signature);
     expect(list.slice(ofSender.length, -10)).toEqual(['x-a', '2', 'x-b', 'x-c', 'x-c', '4']);

@@ -1,15 +1,8 @@
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import type { Resolve } from '../src/index.ts';
 import { vettedAddresses } from '../src/vetted-addresses.ts';
-import { sender } from './sender.ts';
+import { delivery, secret, sender } from './sender.ts';
 import { httpReceiver } from './test-receivers.ts';
-
-const secret = generateWebhookSecret();
-
-function delivery(url: string) {
-  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
-}
 
 function dnsError(code: string): Resolve {
   return () => Promise.reject(Object.assign(new Error('queryA'), { code }));

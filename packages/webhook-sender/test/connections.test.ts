@@ -1,19 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Listening } from '@deedwire/testing';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import { Call } from '../src/call.ts';
 import { openConnection } from '../src/connection-pool.ts';
-import { sender } from './sender.ts';
-import { httpReceiver, rawReceiver } from './test-receivers.ts';
-
-const secret = generateWebhookSecret();
-const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
-
-function delivery(url: string) {
-  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
-}
+import { delivery, secret, sender } from './sender.ts';
+import { httpReceiver, ok, rawReceiver } from './test-receivers.ts';
 
 function open({ connections }: Listening): number {
   return connections.filter(({ destroyed }) => !destroyed).length;

@@ -2,16 +2,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { gzipSync } from 'node:zlib';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sender, type TargetedDelivery } from './sender.ts';
+import { delivery as deliveryTo, secret, sender, type TargetedDelivery } from './sender.ts';
 import { every, httpReceiver, rawReceiver } from './test-receivers.ts';
 
-const secret = generateWebhookSecret();
 const nextSecret = generateWebhookSecret();
 const body = Buffer.from('{"name":"Zoë"}');
 
-function delivery(url: string, more: Partial<TargetedDelivery> = {}): TargetedDelivery {
-  return { url, webhookId: 'gid://service/WebhookDelivery/1', body, secret, headers: {}, ...more };
-}
+const delivery = (url: string, more: Partial<TargetedDelivery> = {}) => deliveryTo(url, { body, ...more });
 
 /** Adds headers as the instrumentations of OpenTelemetry and others do, and worse. */
 function trace(message: unknown): void {

@@ -1,11 +1,9 @@
 import { createServer } from 'node:net';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
 import type { DetailsPolicy, ExchangeDetails } from '../src/index.ts';
-import { sender, type TargetedDelivery } from './sender.ts';
+import { delivery as deliveryTo, secret, sender } from './sender.ts';
 import { httpReceiver, listening, rawReceiver } from './test-receivers.ts';
 
-const secret = generateWebhookSecret();
 const keptBytes = 16 * 1024;
 
 interface RecordingPolicy extends DetailsPolicy {
@@ -29,10 +27,7 @@ function policyThat(keeps: boolean, hasBytes = true): RecordingPolicy {
   };
 }
 
-function delivery(url: string, details?: DetailsPolicy): TargetedDelivery {
-  const headers = { 'X-Service-Webhook-Attempt': '1' };
-  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{"a":1}'), secret, headers, details };
-}
+const delivery = (url: string, details?: DetailsPolicy) => deliveryTo(url, { details });
 
 /** The details of one attempt, with a policy that keeps everything. */
 async function detailsAt(url: string, timeoutMs = 5_000, policy = policyThat(true)) {

@@ -1,52 +1,30 @@
-import { readFileSync } from 'node:fs';
-import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from '@deedwire/testing';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { forTest } from '@deedwire/testing/for-file';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EgressUnavailableError, type WebhookSenderOptions } from '../src/index.ts';
-import { sender } from './sender.ts';
-import { httpReceiver, listening, rawReceiver } from './test-receivers.ts';
+import { delivery, localSender, secret } from './sender.ts';
+import { httpReceiver, listening, ok, pem, rawReceiver, tlsReceiver } from './test-receivers.ts';
 
-const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 const tls = { key: pem('receiver-key'), cert: pem('receiver') };
-const secret = generateWebhookSecret();
-const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 const allDetails = { keeps: () => true, takeBytes: () => true, returnBytes() {} };
 
 const before = getCACertificates();
 beforeAll(() => setDefaultCACertificates([...before, tls.cert]));
 afterAll(() => setDefaultCACertificates(before));
 
-function delivery(url: string) {
-  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
-}
+const connectProxy = (options: ConnectProxyOptions = {}): Promise<ConnectProxy> => forTest(startConnectProxy(options));
 
-async function connectProxy(options: ConnectProxyOptions = {}): Promise<ConnectProxy> {
-  const proxy = await startConnectProxy(options);
-  onTestFinished(() => proxy.close());
-  return proxy;
-}
-
-/** A sender that resolves every name to this machine, if no other resolver is given. */
 function proxiedSender(proxyUrl: string, options: Partial<WebhookSenderOptions> = {}) {
-  return sender({ resolve: async () => ['127.0.0.1'], proxyUrl: new URL(proxyUrl), ...options });
+  return localSender({ proxyUrl: new URL(proxyUrl), ...options });
 }
 
 const threeAddresses = async () => ['2606:4700::1111', '8.8.8.8', '1.1.1.1'];
 
-function tlsReceiver(onConnection: (socket: TLSSocket) => void) {
-  const server = createTlsServer(tls, (socket) => {
-    onConnection(socket);
-    socket.on('error', () => {}).on('data', () => socket.write(ok));
-  });
-  server.on('tlsClientError', () => {});
-  return listening(server);
-}
-
 describe('through a proxy', () => {
   it('asks for the vetted address, and speaks TLS with the name of the receiver', async () => {
     const names: unknown[] = [];
-    const { port } = await tlsReceiver((socket) => names.push(socket.servername));
+    const { port } = await tlsReceiver({}, (socket) => names.push(socket.servername));
     const proxy = await connectProxy();
     const { deliver } = proxiedSender(proxy.url);
     const result = await deliver({ ...delivery(`https://receiver.test:${port}/`), details: allDetails });
@@ -63,7 +41,7 @@ describe('through a proxy', () => {
 
   it('verifies the certificate of an address, without SNI', async () => {
     const names: unknown[] = [];
-    const { port } = await tlsReceiver((socket) => names.push(socket.servername));
+    const { port } = await tlsReceiver({}, (socket) => names.push(socket.servername));
     const proxy = await connectProxy();
     expect(await proxiedSender(proxy.url).deliver(delivery(`https://127.0.0.1:${port}/`))).toMatchObject({
       responseStatus: 200,

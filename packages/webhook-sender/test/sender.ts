@@ -1,3 +1,4 @@
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { onTestFinished } from 'vitest';
 import {
   type AttemptResult,
@@ -16,13 +17,25 @@ export interface TestSender extends WebhookSender {
   readonly deliver: (delivery: TargetedDelivery) => Promise<AttemptResult>;
 }
 
+export const secret = generateWebhookSecret();
+
+/** A delivery without headers, unless `more` has others. */
+export function delivery(url: string, more: Partial<TargetedDelivery> = {}): TargetedDelivery {
+  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {}, ...more };
+}
+
 /** Creates a sender that is closed when the test finishes. */
 export function sender(options: Partial<WebhookSenderOptions> = {}): TestSender {
   const created = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0', ...options });
   onTestFinished(() => created.close());
   return {
     ...created,
-    deliver: ({ url, secret, nextSecret, ...delivery }) =>
-      created.target({ url, secret, nextSecret }).deliver(delivery),
+    deliver: ({ url, secret: first, nextSecret, ...rest }) =>
+      created.target({ url, secret: first, nextSecret }).deliver(rest),
   };
+}
+
+/** Creates a sender that resolves every name to this machine, unless another resolver is given. */
+export function localSender(options: Partial<WebhookSenderOptions> = {}): TestSender {
+  return sender({ resolve: async () => ['127.0.0.1'], ...options });
 }

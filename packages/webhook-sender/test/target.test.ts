@@ -1,9 +1,8 @@
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { expect, it } from 'vitest';
-import { sender } from './sender.ts';
+import { secret, sender } from './sender.ts';
 import { httpReceiver } from './test-receivers.ts';
 
-const secret = generateWebhookSecret();
 const delivery = { webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), headers: {} };
 
 it('delivers many times, with the headers of the target and of each delivery', async () => {

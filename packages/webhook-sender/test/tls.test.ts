@@ -1,47 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { createSecureServer } from 'node:http2';
-import type { Server } from 'node:net';
-import {
-  createServer as createTlsServer,
-  getCACertificates,
-  setDefaultCACertificates,
-  type TlsOptions,
-  type TLSSocket,
-} from 'node:tls';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createWebhookSender, TlsVerificationOffError, type WebhookSenderOptions } from '../src/index.ts';
-import { sender } from './sender.ts';
-import { listening, rawReceiver } from './test-receivers.ts';
+import { createWebhookSender, TlsVerificationOffError } from '../src/index.ts';
+import { delivery, localSender, secret, sender } from './sender.ts';
+import { listening, pem, rawReceiver, tlsReceiver } from './test-receivers.ts';
 
-const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
-const key = pem('receiver-key');
-const certificate = pem('receiver');
 const expired = pem('expired');
-const secret = generateWebhookSecret();
-
-function tlsReceiver(options: TlsOptions, onConnection: (socket: TLSSocket) => void = () => {}) {
-  const server: Server = createTlsServer({ key, cert: certificate, ...options }, (socket) => {
-    onConnection(socket);
-    socket.on('error', () => {});
-    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
-  });
-  server.on('tlsClientError', () => {});
-  return listening(server);
-}
-
-/** Creates a sender that resolves every name to this machine. */
-function localSender(options: Partial<WebhookSenderOptions> = {}) {
-  return sender({ resolve: async () => ['127.0.0.1'], ...options });
-}
-
-function delivery(url: string) {
-  return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {} };
-}
 
 describe('with a trusted certificate', () => {
   const before = getCACertificates();
-  beforeAll(() => setDefaultCACertificates([...before, certificate, expired]));
+  beforeAll(() => setDefaultCACertificates([...before, pem('receiver'), expired]));
   afterAll(() => setDefaultCACertificates(before));
 
   it('connects with SNI and HTTP/1.1', async () => {
@@ -56,18 +23,6 @@ describe('with a trusted certificate', () => {
       exchange: { dnsMs: expect.any(Number), connectMs: expect.any(Number), tlsMs: expect.any(Number) },
     });
     expect(seen).toEqual([['receiver.test', 'http/1.1', 'TLSv1.3']]);
-  });
-
-  it('uses HTTP/1.1 with a server that prefers HTTP/2', async () => {
-    const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, (request, response) => {
-      response.writeHead(200, { 'x-version': request.httpVersion });
-      response.end();
-    });
-    const { port } = await listening(server);
-    expect(await localSender().deliver(delivery(`https://receiver.test:${port}/`))).toMatchObject({
-      responseStatus: 200,
-      error: null,
-    });
   });
 
   it('checks an IP address against the certificate, without SNI', async () => {

@@ -1,9 +1,7 @@
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it } from 'vitest';
-import { sender } from './sender.ts';
+import { secret, sender } from './sender.ts';
 import { httpReceiver, rawReceiver } from './test-receivers.ts';
-
-const secret = generateWebhookSecret();
 
 describe('the handshake', () => {
   it('sends a token with both signatures and succeeds when the receiver returns it', async () => {
