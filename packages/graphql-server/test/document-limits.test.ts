@@ -1,21 +1,14 @@
+import { forFile } from '@deedwire/testing/for-file';
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
+import { expect, test } from 'vitest';
+import { jsonHeaders, startSampleServer } from './sample-server.ts';
 
-let server: SampleServer;
-beforeAll(async () => {
-  server = await startSampleServer();
-});
-afterAll(() => server.close());
+const server = await forFile(startSampleServer());
 
 function send(accept: string, query: string, operationName?: string): Promise<Response> {
   return fetch(server.url, {
     method: 'POST',
-    headers: {
-      Accept: accept,
-      'Content-Type': 'application/json',
-      ...credentials,
-    },
+    headers: { Accept: accept, ...jsonHeaders },
     body: JSON.stringify({ query, operationName }),
   });
 }

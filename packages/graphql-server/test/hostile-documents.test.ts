@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { jsonHeaders, startSampleServer } from './sample-server.ts';
 
-let server: SampleServer;
-beforeAll(async () => {
-  server = await startSampleServer();
-});
-afterAll(() => server.close());
+const server = await forFile(startSampleServer());
 
 interface Received {
   status: number;
@@ -17,10 +14,7 @@ interface Received {
 async function post(body: string): Promise<Received> {
   const response = await fetch(server.url, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...credentials,
-    },
+    headers: jsonHeaders,
     body,
   });
   const text = await response.text();

@@ -1,12 +1,9 @@
+import { forFile } from '@deedwire/testing/for-file';
 import { serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { credentials, type SampleServer, startSampleServer } from './sample-server.ts';
+import { expect, test } from 'vitest';
+import { credentials, startSampleServer } from './sample-server.ts';
 
-let server: SampleServer;
-beforeAll(async () => {
-  server = await startSampleServer();
-});
-afterAll(() => server.close());
+const server = await forFile(startSampleServer());
 
 test('keeps what GraphQL over HTTP demands and recommends, and all that it allows except GET', async () => {
   const audits = serverAudits({

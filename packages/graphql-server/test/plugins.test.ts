@@ -16,7 +16,13 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
-import { credentials, type SampleServer, type SampleServerOptions, startSampleServer } from './sample-server.ts';
+import {
+  credentials,
+  jsonHeaders,
+  type SampleServer,
+  type SampleServerOptions,
+  startSampleServer,
+} from './sample-server.ts';
 
 // Hooks can demand what a plugin adds to the context.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -48,11 +54,7 @@ interface Answer {
 async function send(body: object, headers: Record<string, string> = {}): Promise<Answer> {
   const response = await fetch(`${server?.url}?from=test`, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...credentials,
-      ...headers,
-    },
+    headers: { ...jsonHeaders, ...headers },
     body: JSON.stringify(body),
   });
   return { status: response.status, headers: response.headers, ...(JSON.parse(await response.text()) as object) };

@@ -8,7 +8,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { CostBuckets } from '../src/cost/bucket.ts';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
 import {
-  credentials,
+  jsonHeaders,
   type SampleServer,
   type SampleServerOptions,
   startSampleServer,
@@ -18,7 +18,7 @@ import {
 let server: SampleServer | undefined;
 afterEach(() => server?.close());
 
-const headers = { 'Content-Type': 'application/json', ...credentials };
+const headers = jsonHeaders;
 
 interface Answer {
   code: string;

@@ -110,6 +110,9 @@ export const credentials = {
   'X-Service-Organization-Id': 'org-1',
 };
 
+/** Of a request with a body. */
+export const jsonHeaders = { 'Content-Type': 'application/json', ...credentials };
+
 const findStored = async (_keyId: string): Promise<StoredApiKey | null> => stored;
 
 export interface SampleServer {

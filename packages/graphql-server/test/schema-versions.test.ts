@@ -1,15 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { credentials, type SampleServer, startSampleServer, stored } from './sample-server.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { afterEach, describe, expect, test } from 'vitest';
+import { jsonHeaders, startSampleServer, stored } from './sample-server.ts';
 
-let server: SampleServer;
-beforeAll(async () => {
-  server = await startSampleServer();
-});
+const server = await forFile(startSampleServer());
 afterEach(() => {
   server.findKeysWith(async () => stored);
   server.setTime(new Date('2026-05-01T12:00:00Z'));
 });
-afterAll(() => server.close());
 
 const versionHeaders = ['x-service-schema-version', 'deprecation', 'sunset', 'link'];
 
@@ -23,11 +20,7 @@ interface Received {
 async function send(headers: Record<string, string>, query = '{ hello }'): Promise<Received> {
   const response = await fetch(server.url, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...credentials,
-      ...headers,
-    },
+    headers: { ...jsonHeaders, ...headers },
     body: JSON.stringify({ query }),
   });
   const { errors } = JSON.parse(await response.text());

@@ -1,15 +1,11 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { credentials, key, otherInterfaceKey, type SampleServer, startSampleServer, stored } from './sample-server.ts';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
+import { jsonHeaders, key, otherInterfaceKey, startSampleServer, stored } from './sample-server.ts';
 
-let server: SampleServer;
-beforeAll(async () => {
-  server = await startSampleServer({ limits: { bodyBytes: 2000, bodyMs: 300, operationMs: 300 } });
-});
-afterAll(() => server.close());
-
-const headers = { ...credentials, 'Content-Type': 'application/json' };
+const server = await forFile(startSampleServer({ limits: { bodyBytes: 2000, bodyMs: 300, operationMs: 300 } }));
+const headers = jsonHeaders;
 const graphqlJson = { ...headers, Accept: 'application/graphql-response+json' };
 
 interface Received {

@@ -4,13 +4,9 @@ import { createOperationExecutor } from './execute-operation.ts';
 import { createPlanCache, type PlanCache } from './plan-cache.ts';
 
 const schema = buildSchema(/* GraphQL */ `
-  interface Named {
-    name: String
-  }
-  type Query implements Named {
+  type Query {
     name: String
     again: Query
-    named: Named
   }
   type Subscription {
     renamed: String
@@ -88,15 +84,8 @@ test('has a plan for each combination of the variables of @skip and @include, at
   expect(names(8)).toEqual(['name']);
 });
 
-test.each([
-  ['a subscription', 'subscription { renamed }'],
-  ['introspection', '{ __schema { description } }'],
-  ['introspection of a type', '{ again { name } __type(name: "Query") { name } }'],
-  ['an abstract type', '{ named { name } }'],
-  ['a response name that would set a prototype', '{ __proto__: name }'],
-  ['more than 1,000 fields', `{ ${aliases.map((alias) => `${alias}: name`).join(' ')} }`],
-])('does not plan %s', (_, query) => {
-  expect(runs(createPlanCache(schema), query, [{}, {}, {}, {}])).toEqual([false, false, false, false]);
+test('does not plan a subscription', () => {
+  expect(runs(createPlanCache(schema), 'subscription { renamed }', [{}, {}, {}, {}])).toEqual(Array(4).fill(false));
 });
 
 test.each([
