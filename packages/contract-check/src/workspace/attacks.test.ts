@@ -26,9 +26,11 @@ const report = { declarations: { f: { kind: 'const', signature: '1' } } };
 const listing = { contracts: [{ kind: 'graphql', folder: 'packages/api', files: ['*.graphql'] }] };
 const tooSmall = { codes: ['bump-too-small'] };
 
+const schemaEntry = { kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'] };
+
 /** A repository that lists its contracts, so that a major bump may break them. */
 function releaseListed(entry: object = {}, files: Readonly<Record<string, string>> = {}): void {
-  const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'], ...entry }];
+  const contracts = [{ ...schemaEntry, ...entry }];
   release({ [contract]: sdl, 'packages/api/schema/a.graphql': sdl, 'contract-check.json': { contracts }, ...files });
 }
 
@@ -329,33 +331,22 @@ describe('two pull requests', () => {
     expect(await check()).toMatchObject({ codes: ['released-version-broken'], rules: ['version/versionWithdrawn'] });
   });
 
-  test('give a listed contract to a package inside its package, then break it', async () => {
+  test.each([
+    ['to a package inside its package', { 'packages/api/schema/package.json': '{ "name": "x", "version": "0.0.1" }' }],
+    ['to another package by its entry', { 'contract-check.json': { contracts: [{ ...schemaEntry, package: 'x' }] } }],
+  ])('give a listed contract %s, then break it', async (_, files) => {
     releaseListed();
-    commit({ 'packages/api/schema/package.json': '{ "name": "x", "version": "0.0.1" }' });
+    commit(files);
     expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
   });
 
-  test('give a listed contract to another package by its entry, then break it', async () => {
-    releaseListed();
-    const contracts = [{ kind: 'graphql', folder: 'packages/api/schema', files: ['*.graphql'], package: 'x' }];
-    commit({ 'contract-check.json': { contracts } });
-    expect(await check()).toMatchObject({ ...tooSmall, rules: ['version/contractRemoved'] });
-  });
-
-  test('raise the version and lower it again with a break between', async () => {
+  test.each([
+    ['raise the version and lower it again', manifest('1.0.1')],
+    ['remove the package and add it again', null],
+  ])('%s with a break between', async (_, changed) => {
     release();
     // One pull request, merged commit by commit.
-    commit({ 'packages/api/package.json': manifest('1.0.1') });
-    commit({ 'packages/api/package.json': manifest('1.0.0'), [contract]: broken });
-    commit({ [contract]: sdl });
-    merge(root);
-    commit({ [contract]: broken });
-    expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.0.0)'] });
-  });
-
-  test('remove the package and add it again with a break between', async () => {
-    release();
-    commit({ 'packages/api/package.json': null });
+    commit({ 'packages/api/package.json': changed });
     commit({ 'packages/api/package.json': manifest('1.0.0'), [contract]: broken });
     commit({ [contract]: sdl });
     merge(root);

@@ -28,15 +28,12 @@ const renamed = { 'packages/api/package.json': { name: '@books/new', version: '1
 const brokenRelease = { codes: ['released-version-broken'], rules: ['graphql/fieldRemoved'] };
 
 describe('a pull request does not choose what it is compared with', () => {
-  test('by a copy of the broken version in released/', async () => {
+  test.each([
+    ['a copy of the broken version in released/', { 'packages/api/released/versions/2026-01-01.graphql': broken }],
+    ['removing released/', { 'packages/api/released': null }],
+  ])('by %s', async (_, files) => {
     release({ 'packages/api/released/versions/2026-01-01.graphql': sdl });
-    commit({ [contract]: broken, 'packages/api/released/versions/2026-01-01.graphql': broken });
-    expect(await check()).toMatchObject(brokenRelease);
-  });
-
-  test('by removing released/', async () => {
-    release({ 'packages/api/released/2026-01-01.graphql': sdl });
-    commit({ [contract]: broken, 'packages/api/released': null });
+    commit({ [contract]: broken, ...files });
     expect(await check()).toMatchObject(brokenRelease);
   });
 
