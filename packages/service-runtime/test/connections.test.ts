@@ -141,27 +141,14 @@ describe('connections', () => {
   });
 
   test('of an address do not count for it once a request was authenticated', async () => {
-    const { port } = await start(
-      async (request, context) => {
-        context.authenticated('client-1');
-        return ok(request, context);
-      },
-      { limits: { connectionsPerAddress: 1 } },
-    );
-    for (let count = 0; count < 5; count += 1) {
-      const { socket, received } = await open(port);
-      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-      await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
-    }
+    const { port, limited } = await start(asClient, { limits: { connectionsPerAddress: 1 } });
+    for (let count = 0; count < 5; count += 1) await opener(port)('client-1');
+    expect(limited).toEqual([]);
   });
 
   test('of a trusted proxy have no limit per address', async () => {
     const { port, limited } = await start(ok, { limits: { connectionsPerAddress: 1 }, trusted: '127.0.0.1' });
-    for (let count = 0; count < 5; count += 1) {
-      const { socket, received } = await open(port);
-      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-      await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
-    }
+    for (let count = 0; count < 5; count += 1) await opener(port)('none');
     expect(limited).toEqual([]);
   });
 
@@ -261,18 +248,11 @@ describe('pipelined requests', () => {
     expect((await exchange(port, many(100))).match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
   });
 
-  test('of a trusted proxy run on after a response 429', async () => {
-    const { port } = await start(tooMany, { trusted: '127.0.0.1' });
-    const { socket, received } = await open(port);
-    socket.write(many(20));
-    await expect.poll(() => received().match(/HTTP\/1\.1 429 /g)).toHaveLength(20);
-  });
-
-  test('run on after a response 429 to one with a valid key', async () => {
-    const { port } = await start(async (request, context) => {
-      context.authenticated('client-1');
-      return { ...(await ok(request, context)), status: 429 };
-    });
+  test.each<[string, HttpHandler, { trusted?: string }]>([
+    ['of a trusted proxy', tooMany, { trusted: '127.0.0.1' }],
+    ['with a valid key', async (...request) => ({ ...(await asClient(...request)), status: 429 }), {}],
+  ])('%s run on after a response 429', async (_, handle, options) => {
+    const { port } = await start(handle, options);
     const { socket, received } = await open(port);
     socket.write(many(20));
     await expect.poll(() => received().match(/HTTP\/1\.1 429 /g)).toHaveLength(20);
