@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { help } from '../../src/cli/help.ts';
 import { call } from '../support/call.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 
@@ -72,8 +72,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
 }
 
 test('no command prints or writes a secret, whatever a receiver and the API respond', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-hidden-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await tempFolder();
   const { port } = await forTest(listen(createServer((request, response) => void respond(request, response))));
   const secret = (await call(['secret'])).stdout.trim();
   const variables = {

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,7 @@ import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Grade, gradeReceiver } from '../../src/cli/grade.ts';
 import { checks, type GradeOptions } from '../../src/cli/grading.ts';
 import { createWebhookReceiver } from '../../src/index.ts';
@@ -20,6 +19,7 @@ import { memoryStore } from '../../src/memory.ts';
 import { nodeHandler } from '../../src/node.ts';
 import { call } from '../support/call.ts';
 import { serversOfFile } from '../support/servers-of-file.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 const silent = { error: () => {}, warn: () => {} };
@@ -414,8 +414,7 @@ describe('the command', () => {
   const env = { WEBHOOK_SECRET: `${secret}\n${nextSecret}`, PATH: process.env['PATH'] };
 
   test('proves one effect with a count command, and exits with 0', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-grade-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await tempFolder();
     const file = join(folder, 'count');
     await writeFile(file, 'effects: 0\n');
     const ids = new Set<string>();
@@ -437,8 +436,7 @@ describe('the command', () => {
   });
 
   test('reports every check if the count command fails later', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-grade-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await tempFolder();
     await writeFile(join(folder, 'count'), '0');
     const { url } = await start({
       async remember() {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -10,10 +9,10 @@ import { compileCache, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { call } from '../support/call.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 test('refuses a state that it cannot read, because a new one would lose events', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-listen-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await tempFolder();
   const api = createServer((_, response) => response.end('{"data":{"webhookListeners":[]}}'));
   const { port } = await forTest(listen(api));
   const DEEDWIRE_URL = `http://127.0.0.1:${port}/`;
@@ -40,8 +39,7 @@ test('refuses a state that it cannot read, because a new one would lose events',
 const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 
 test('lets one of several processes replace one that was killed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-listen-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await tempFolder();
   // It holds what its listener reads, until the test has ended.
   const data = { webhookListeners: [{ id: 'a' }], payload: { webhookListener: { id: 'a' }, userErrors: [] } };
   const api = createServer((request, response) => {

@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createNetServer } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ import { send } from '../../src/cli/send.ts';
 import { readTarget } from '../../src/cli/target.ts';
 import { call } from '../support/call.ts';
 import { serversOfFile } from '../support/servers-of-file.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 const secret = generateWebhookSecret();
 const env = { WEBHOOK_SECRET: secret };
@@ -123,8 +124,7 @@ test('reaches another machine through a proxy, and says which Node can', async (
 
 test('sends a file with its bytes unchanged', async () => {
   const { port, received } = await start();
-  const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-trigger-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await tempFolder();
   await call(['trigger', 'webhook.test', '--to', `${port}`, '--set', 'data.message=Zürich'], { env });
   const body = `${JSON.stringify(JSON.parse(received[0]?.body ?? ''), null, 3)}\n`;
   await writeFile(join(folder, 'event.json'), body);
