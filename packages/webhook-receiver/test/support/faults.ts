@@ -90,8 +90,7 @@ export const faults: readonly Fault[] = [
     name: 'verifies nothing',
     caughtBy: [
       'refuses a changed body',
-      'refuses the signature of another secret',
-      'refuses a request without a signature',
+      'refuses the signature of another secret, and a request without a signature',
       'refuses an unsigned handshake once there is a secret',
       'refuses doubled headers',
       'refuses half a scheme',
@@ -101,10 +100,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'ignores the timestamp',
-    caughtBy: [
-      'refuses a request that was signed 10 minutes ago',
-      'refuses a request that was signed 10 minutes ahead',
-    ],
+    caughtBy: ['refuses a request that was signed 10 minutes ago or ahead'],
     create: signedAgain(has('webhook-timestamp')),
   },
   {
@@ -258,11 +254,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: 'responds 404 to what it does not handle',
-    caughtBy: [
-      'acknowledges an unknown type',
-      'acknowledges an unknown version',
-      'acknowledges a known type without a handler',
-    ],
+    caughtBy: ['acknowledges an unknown type, an unknown version and a known type without a handler'],
     create: withOptions(() => ({
       onUnhandled: () => {
         throw new Error('Not found.');
