@@ -1,4 +1,3 @@
-import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogFields, ReceiverLog } from '../src/log.ts';
@@ -58,15 +57,6 @@ describe('a log', () => {
     expect(await created(receiver, 'd1')).toBe(500);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([failure]);
     expect(lines[0]).toContain('caused by: RangeError: the disk is full');
-  });
-
-  test('of Fastify gets the fields, and the error with its cause', async () => {
-    const lines: string[] = [];
-    const app = fastify({ logger: { stream: { write: (line: string) => void lines.push(line) } } });
-    expect(await created(receiverOf({ on: failing, log: app.log }), 'd1')).toBe(500);
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([failure]);
-    expect(lines[0]).toContain('caused by: RangeError: the disk is full');
-    await app.close();
   });
 
   test.each([{}, { log: console }])('defaults to console, which prints the message first: %j', async (options) => {
