@@ -45,8 +45,14 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
     );
   }
   // git fails without a message if there is none.
-  const findBases = () => ifValid(() => repository.lines('merge-base', target, 'HEAD')) ?? [];
-  const [commit] = target === repository.head ? [target] : findBases();
+  const findBases = () => ifValid(() => repository.lines('merge-base', '--all', target, 'HEAD')) ?? [];
+  const [commit, another] = target === repository.head ? [target] : findBases();
+  // Which one git names first depends on the dates that their authors gave them.
+  if (another !== undefined)
+    failAt(
+      `--base ${name}`,
+      'and HEAD have several merge bases, so it is unclear which contracts HEAD began with. Merge the target into HEAD, or rebase HEAD onto it.',
+    );
   if (commit !== undefined) return { commit, target, warning };
   failAt(
     `--base ${name}`,

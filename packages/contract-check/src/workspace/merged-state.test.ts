@@ -45,6 +45,25 @@ describe('a pull request does not choose what it is compared with', () => {
     expect(await check()).toMatchObject(brokenRelease);
   });
 
+  test('by a merge with several merge bases, of which git names the one with the latest date', async () => {
+    const mergeInto = (branch: string) => git(root, 'merge', '--quiet', '--no-ff', '-m', `Into ${branch}`, 'earlier');
+    release();
+    git(root, 'checkout', '--quiet', '-b', 'earlier');
+    commit({ 'earlier.txt': 'A' });
+    git(root, 'checkout', '--quiet', 'main');
+    commit({ 'main.txt': 'B' });
+    git(root, 'branch', 'topic');
+    mergeInto('main');
+    merge(root);
+    git(root, 'checkout', '--quiet', 'topic');
+    mergeInto('topic');
+    await expect(check()).rejects.toThrow('several merge bases');
+
+    git(root, 'merge', '--quiet', '--message', 'Merge', 'main');
+    commit({ [contract]: broken });
+    expect(await check()).toMatchObject(brokenRelease);
+  });
+
   test('by removing an entry of the configuration and its file', async () => {
     const contracts = [
       { kind: 'graphql', folder: 'packages/api', files: ['schema/a.graphql'] },
