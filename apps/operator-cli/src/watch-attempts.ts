@@ -10,6 +10,8 @@ const intervalMs = 1_000;
 /**
  * Prints attempts as they are recorded, one in a line, until `until` has passed. Waits for the reader of the output, and goes on after
  * the database was unavailable.
+ *
+ * @throws {StoreUnavailableError} if it was still unavailable at the end
  */
 export async function watchAttempts(
   shell: Shell,
@@ -17,22 +19,26 @@ export async function watchAttempts(
   poll: () => Promise<FollowedAttempt[]>,
   untilMs: number,
 ): Promise<void> {
-  let isUnavailable = false;
+  let wasUnavailable = false;
   for (;;) {
+    let unavailable: StoreUnavailableError | null = null;
     try {
       for (const attempt of await poll())
         await writePart(
           shell.stdout.write,
           `${json ? JSON.stringify(attempt) : lineOf(attempt, shell.stdout.isTTY === true)}\n`,
         );
-      isUnavailable = false;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      if (!isUnavailable && !json) shell.stderr.write('The database is not available. Trying again.\n');
-      isUnavailable = true;
+      if (!wasUnavailable && !json) shell.stderr.write('The database is not available. Trying again.\n');
+      unavailable = error;
     }
+    wasUnavailable = unavailable !== null;
     const leftMs = untilMs - performance.now();
-    if (leftMs <= 0) return;
+    if (leftMs <= 0) {
+      if (unavailable !== null) throw unavailable;
+      return;
+    }
     await sleep(Math.min(intervalMs, leftMs));
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { compileCache, eventually } from '@deedwire/testing';
+import { compileCache, eventually, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import {
@@ -114,6 +114,18 @@ test('prints one line for each attempt of the last seconds of a subscription, an
   );
   expect(lines.at(-1)).toContain(mine.gid);
   expect(stdout).not.toContain(foreign.gid);
+});
+
+test('fails if it does not know at its end what was attempted', async () => {
+  const proxy = await startTcpProxy(env.DATABASE_URL);
+  const behind = { ...env, DATABASE_URL: proxy.url };
+  const watching = callOperator(behind, 'delivery', 'watch', '--subscription', other.gid, '--for', '4s', '--json');
+  // After its first poll, unless the machine is slow.
+  await sleep(2_000);
+  await proxy.close();
+  const { exitCode, stderr } = await watching;
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stderr).error.message).toContain('The database is not available.');
 });
 
 test.each<[string[], number, string]>([
