@@ -67,7 +67,7 @@ async function create(): Promise<string> {
   if (existsSync(unfinished)) throw new Error(readFileSync(unfinished, 'utf8').slice('TODO: '.length).trim());
   const generator = plop.getGenerator(name);
   const answers: Record<string, string> = await generator.runPrompts(values);
-  const git = spawnSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
+  const git = spawnSync('git', ['status', '--porcelain', '--untracked-files=all'], { cwd: root, encoding: 'utf8' });
   if (git.status !== 0) {
     const [reason = ''] = String(git.error ?? git.stderr).split('\n');
     throw new Error(`Git does not show what is changed: ${reason}. Run this in a clone.`);
@@ -108,7 +108,10 @@ Next:
 function undoOf(file: string): () => void {
   if (existsSync(file)) {
     const text = readFileSync(file);
-    return () => writeFileSync(file, text);
+    return () => {
+      // It can be read-only, which is why another one is restored.
+      if (!readFileSync(file).equals(text)) writeFileSync(file, text);
+    };
   }
   let created = file;
   while (!existsSync(dirname(created))) created = dirname(created);
