@@ -1,29 +1,18 @@
 import { idAt, toRecordId } from '@deedwire/domain';
-import { createStore, type Database } from '@deedwire/store';
-import { connect, missing } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import type { Database } from '@deedwire/store';
+import { missing } from '@deedwire/testing';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
-import {
-  createMigratedDatabase,
-  createPastPartitions,
-  seedAccount,
-  seedSubscription,
-} from '@deedwire/webhooks/test-support';
+import { seedAccount, seedSubscription } from '@deedwire/webhooks/test-support';
 import { describe, expect, test } from 'vitest';
 import { type RecordFilter, selectDeliveriesOfRecord } from '../../../src/webhooks/deliveries/deliveries-of-record.ts';
 import type { DeliveryStatus, FoundPage } from '../../../src/webhooks/deliveries/pages.ts';
+import { openPastDays } from '../support/past-days.ts';
 
 const nowMs = Date.now();
 const timeDaysAgo = (days: number): Date => new Date(nowMs - days * 86_400_000);
 const idDaysAgo = (days: number): bigint => BigInt(idAt(timeDaysAgo(days)));
 
-const database = await forFile(createMigratedDatabase());
-const superuser = await forFile(connect(database.databaseUrl));
-const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const open = async (role: 'partner_api' | 'operator') =>
-  forFile(createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' }));
-const [api, operator] = [await open('partner_api'), await open('operator')];
-await createPastPartitions(superuser, 38);
+const { superuser, store, api, operator } = await openPastDays();
 
 const [own, other] = [await seedAccount(store), await seedAccount(store)];
 const subscribe = (account: typeof own) => store.transaction((transaction) => seedSubscription(transaction, account));

@@ -1,9 +1,8 @@
 import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
-import { createStore, type Database } from '@deedwire/store';
-import { connect, missing } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import type { Database } from '@deedwire/store';
+import { missing } from '@deedwire/testing';
 import type { DeliveryId, EventId, SubscriptionId } from '@deedwire/webhooks/tables';
-import { createPastPartitions, createMigratedDatabase, seedAccount } from '@deedwire/webhooks/test-support';
+import { seedAccount } from '@deedwire/webhooks/test-support';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
@@ -16,6 +15,7 @@ import {
 } from '../../../src/webhooks/deliveries/deliveries.ts';
 import { selectShownPayloads } from '../../../src/webhooks/deliveries/exchanges.ts';
 import type { DeliveryStatus } from '../../../src/webhooks/deliveries/pages.ts';
+import { openPastDays } from '../support/past-days.ts';
 
 const dayMs = 86_400_000;
 const nowMs = Date.now();
@@ -32,22 +32,17 @@ interface Delivery {
   status: DeliveryStatus;
 }
 
-const database = await forFile(createMigratedDatabase());
-const superuser = await forFile(connect(database.databaseUrl));
-const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const open = async (role: 'partner_api' | 'operator') =>
-  forFile(createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' }));
-const [api, operator] = [await open('partner_api'), await open('operator')];
-await createPastPartitions(superuser, 38);
+const { superuser, store, api, operator, insertSubscription } = await openPastDays();
+const subscribe = (owner: AccountId, number: number) => insertSubscription(owner, idDaysAgo(37) + BigInt(number));
 await superuser.run('update webhook_retention set expired_before = $1', [expiredBefore]);
 const [accountId, otherAccountId] = [(await seedAccount(store)).id, (await seedAccount(store)).id];
 const subscriptions = {
-  busy: await insertSubscription(accountId, 1),
-  rare: await insertSubscription(accountId, 2),
-  paused: await insertSubscription(accountId, 3),
-  unused: await insertSubscription(accountId, 4),
-  deleted: await insertSubscription(accountId, 5),
-  foreign: await insertSubscription(otherAccountId, 6),
+  busy: await subscribe(accountId, 1),
+  rare: await subscribe(accountId, 2),
+  paused: await subscribe(accountId, 3),
+  unused: await subscribe(accountId, 4),
+  deleted: await subscribe(accountId, 5),
+  foreign: await subscribe(otherAccountId, 6),
 };
 const all: Delivery[] = [];
 for (let number = 0; number < 600; number += 1) {
@@ -69,19 +64,6 @@ await set('deleted_at = now()', subscriptions.deleted);
 const expected = all
   .filter(({ subscriptionId }) => subscriptionId !== subscriptions.deleted)
   .toSorted((a, b) => (BigInt(a.id) > BigInt(b.id) ? -1 : 1));
-
-async function insertSubscription(owner: AccountId, number: number): Promise<SubscriptionId> {
-  const id = toRecordId<'WebhookSubscription'>(String(idDaysAgo(37) + BigInt(number)));
-  await superuser.run(
-    `with subscription as (
-       insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-       values ($1, $2, 'partner', 'https://a.test/', '', 0)
-     )
-     insert into webhook_subscription_sequence (subscription_id, interface) values ($1, 'partner')`,
-    [id, owner],
-  );
-  return id;
-}
 
 async function insertDelivery({ id, accountId: owner, subscriptionId, status }: Delivery): Promise<void> {
   const columns = `account_id, interface, event_id, event_type, event_version, occurred_at, sequence`;
@@ -418,7 +400,7 @@ describe('filters', () => {
 
     beforeAll(async () => {
       owner = (await seedAccount(store)).id;
-      const ids = [await insertSubscription(owner, 7), await insertSubscription(owner, 8)];
+      const ids = [await subscribe(owner, 7), await subscribe(owner, 8)];
       await superuser.run(
         'update webhook_subscription_sequence set last_sequence = $1 where subscription_id = any ($2)',
         [count, ids],

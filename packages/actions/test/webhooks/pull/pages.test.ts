@@ -1,14 +1,12 @@
-import { idAt, toRecordId } from '@deedwire/domain';
-import { createStore } from '@deedwire/store';
-import { connect } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { idAt } from '@deedwire/domain';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
-import { createMigratedDatabase, createPastPartitions, seedAccount } from '@deedwire/webhooks/test-support';
+import { seedAccount } from '@deedwire/webhooks/test-support';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { selectEventBodies } from '../../../src/webhooks/pull/event-bodies.ts';
 import { findFirstNumbered, isLastBefore } from '../../../src/webhooks/pull/first-numbered.ts';
 import { type NumberedPage, type PullPosition, readNumberedPage } from '../../../src/webhooks/pull/numbered-page.ts';
 import { type PulledSubscription, selectPulledSubscription } from '../../../src/webhooks/pull/statements.ts';
+import { openPastDays } from '../support/past-days.ts';
 
 const nowMs = Date.now();
 const dayMs = 86_400_000;
@@ -20,14 +18,8 @@ function idOf(ms: number, order = 0): bigint {
 
 const idDaysAgo = (days: number, order = 0): bigint => idOf(nowMs - days * dayMs, order);
 
-// A database with 38 past days, whose deliveries tests insert with ids of their choice.
-const database = await forFile(createMigratedDatabase());
-const superuser = await forFile(connect(database.databaseUrl));
-await createPastPartitions(superuser, 38);
-const api = await forFile(createStore({ databaseUrl: await database.urlFor('partner_api'), applicationName: 'test' }));
-const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-const { id: accountId } = await seedAccount(seeding);
-await seeding.close();
+const { superuser, store, api, insertSubscription } = await openPastDays();
+const { id: accountId } = await seedAccount(store);
 let subscriptions = 0;
 
 /** Deletes all deliveries, so that tests can use the same ids. */
@@ -36,18 +28,9 @@ async function clear(): Promise<void> {
 }
 
 /** @param daysOld when it was created */
-async function subscribe(daysOld = 37): Promise<SubscriptionId> {
+function subscribe(daysOld = 37): Promise<SubscriptionId> {
   subscriptions += 1;
-  const id = toRecordId<'WebhookSubscription'>(String(idDaysAgo(daysOld, subscriptions)));
-  await superuser.run(
-    `with subscription as (
-       insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-       values ($1, $2, 'partner', 'https://a.test/', '', 0)
-     )
-     insert into webhook_subscription_sequence (subscription_id, interface) values ($1, 'partner')`,
-    [id, accountId],
-  );
-  return id;
+  return insertSubscription(accountId, idDaysAgo(daysOld, subscriptions));
 }
 
 /** Inserts deliveries with these ids, numbered in this order. Their bodies are `{"n":<number>}`. */
