@@ -19,26 +19,23 @@ export async function watchAttempts(
   poll: () => Promise<FollowedAttempt[]>,
   untilMs: number,
 ): Promise<void> {
-  let wasUnavailable = false;
+  let unavailable: StoreUnavailableError | null = null;
   for (;;) {
-    let unavailable: StoreUnavailableError | null = null;
     try {
       for (const attempt of await poll())
         await writePart(
           shell.stdout.write,
           `${json ? JSON.stringify(attempt) : lineOf(attempt, shell.stdout.isTTY === true)}\n`,
         );
+      unavailable = null;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      if (!wasUnavailable && !json) shell.stderr.write('The database is not available. Trying again.\n');
+      if (unavailable === null && !json) shell.stderr.write('The database is not available. Trying again.\n');
       unavailable = error;
     }
-    wasUnavailable = unavailable !== null;
     const leftMs = untilMs - performance.now();
-    if (leftMs <= 0) {
-      if (unavailable !== null) throw unavailable;
-      return;
-    }
+    if (leftMs <= 0 && unavailable !== null) throw unavailable;
+    if (leftMs <= 0) return;
     await sleep(Math.min(intervalMs, leftMs));
   }
 }
