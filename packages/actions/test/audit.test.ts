@@ -121,6 +121,38 @@ test('records every change by a client, with its address and request id', async 
   });
 });
 
+test('records who ran the command, on which machine, and no secret', async () => {
+  const account = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  const issued = await issueCredential(world.operator, { ...account, expiresAt });
+  const [entry] = await list();
+  expect(entry).toEqual({
+    at: expect.any(Date),
+    number: expect.stringMatching(/^\d+$/),
+    transactionId: expect.stringMatching(/^\d+$/),
+    actorType: 'OPERATOR',
+    actor: 'ada',
+    login: expect.stringMatching(/_operator$/),
+    address: 'desk',
+    requestId: 'run-1',
+    action: 'credential.issue',
+    subject: keyIdOf(issued),
+    accountId: world.partner.gid,
+    details: {
+      clientId: issued.clientId,
+      command: 'credential.issue',
+      new: {
+        key_id: keyIdOf(issued),
+        key_hash: 'hidden',
+        api_client_id: expect.any(String),
+        interface: 'partner',
+        created_at: expect.any(String),
+        expires_at: expiresAt.toISOString().replace(/\.?0*Z$/, '+00:00'),
+      },
+    },
+  });
+});
+
 test('names the command of each entry that the database writes', async () => {
   const account = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
   const issued = await issueCredential(world.operator, account);

@@ -112,29 +112,50 @@ test('closes while the server does not respond', async () => {
   }
 });
 
-test('reports StoreUnavailableError when no server listens, and when the database does not exist', async () => {
-  for (const databaseUrl of ['postgres://nobody@127.0.0.1:1/none', `${server.url}_of_nobody`]) {
-    const store = createStore({ databaseUrl, applicationName: 'test' });
-    await expect(store.query(selectOne, [])).rejects.toThrow(StoreUnavailableError);
-    await expect(store.transaction(async () => {})).rejects.toThrow(StoreUnavailableError);
-    await store.close();
-  }
+test('reports StoreUnavailableError when no server listens', async () => {
+  const store = createStore({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'test' });
+  await expect(store.query(selectOne, [])).rejects.toThrow(StoreUnavailableError);
+  await expect(store.transaction(async () => {})).rejects.toThrow(StoreUnavailableError);
+  await store.close();
 });
 
-test('reports StoreUnavailableError while the server rejects the login, or is at its connection limit', async () => {
+test('reports StoreUnavailableError while the server is at its connection limit', async () => {
   const superuser = await connect(server.url);
-  await superuser.run(`create role limited login connection limit 1 password 'old'`);
+  await superuser.run('create role limited login connection limit 1');
+  await superuser.run(`alter role limited password 'x'`);
   const url = new URL(server.url);
-  [url.username, url.password] = ['limited', 'new'];
-  const store = createStore({ databaseUrl: url.href, applicationName: 'test' });
-  await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '28P01' });
-  await superuser.run(`alter role limited password 'new'`);
+  url.username = 'limited';
+  url.password = 'x';
   const taken = await connect(url.href);
-  await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '53300' });
+  const store = createStore({ databaseUrl: url.href, applicationName: 'test' });
+  await expect(store.query(selectOne, [])).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    cause: { code: '53300' },
+  });
   await taken.close();
-  expect(await eventually(() => store.query(selectOne, []))).toEqual([{ one: 1 }]);
+  await eventually(() => store.query(selectOne, []));
   await store.close();
   await superuser.close();
+});
+
+test('reports StoreUnavailableError while the server rejects the login', async () => {
+  const superuser = await connect(server.url);
+  await superuser.run(`create role renewed login password 'old'`);
+  const url = new URL(server.url);
+  url.username = 'renewed';
+  url.password = 'new';
+  const store = createStore({ databaseUrl: url.href, applicationName: 'test' });
+  await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '28P01' });
+  await superuser.run(`alter role renewed password 'new'`);
+  expect(await store.query(selectOne, [])).toEqual([{ one: 1 }]);
+  await store.close();
+  await superuser.close();
+});
+
+test('reports StoreUnavailableError when the database does not exist', async () => {
+  const store = createStore({ databaseUrl: `${server.url}_of_nobody`, applicationName: 'test' });
+  await expect(store.query(selectOne, [])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: '3D000' });
+  await store.close();
 });
 
 test('reports StoreUnavailableError for an exhausted pool within the connection timeout', async () => {

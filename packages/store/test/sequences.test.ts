@@ -40,6 +40,11 @@ const queue = () => superuser.run('select position::int, event_id from webhook_e
 const behind = async (): Promise<string[]> =>
   (await selectSequences(store)).filter(({ isBehind }) => isBehind).map(({ name }) => name);
 
+test('no sequence of a new database is behind', async () => {
+  expect(await behind()).toEqual([]);
+  expect(await advanceSequences(store)).toEqual([]);
+});
+
 test('finds each sequence that is behind the rows, and advances it', async () => {
   await subscribe(100);
   await superuser.run(

@@ -259,6 +259,39 @@ test('an attempt that throws counts as failed, affects no other delivery, and re
   expect(world.dispatcher.stats().inFlight).toBe(0);
 });
 
+test('256 lanes that hang do not stop another lane', async () => {
+  const world = new World({ slots: 256 });
+  for (let number = 0; number < 256; number += 1) world.offer(world.addLane(1_000 + number, hangs), 20);
+  await world.clock.advance(10_000);
+  const healthy = world.addLane(1, succeedsAfter(20));
+  for (let event = 0; event < 100; event += 1) {
+    world.offer(healthy, 1);
+    await world.clock.advance(50);
+  }
+  const waits = world.sentTo(healthy).map(({ startedAtMs }, index) => startedAtMs - 10_000 - index * 50);
+  expect(waits).toHaveLength(100);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(5);
+});
+
+test('100,000 due deliveries of one account do not delay the event of another', async () => {
+  const world = new World({ slots: 256 });
+  for (let number = 1; number <= 20; number += 1) {
+    const lane = world.addLane(number, succeedsAfter(200), 1);
+    world.store(lane, 5_000);
+    world.dispatcher.openLane(lane);
+  }
+  await world.clock.advance(10_000);
+  const other = world.addLane(1_000, succeedsAfter(20));
+  for (let event = 0; event < 20; event += 1) {
+    world.offer(other, 1);
+    await world.clock.advance(50);
+  }
+  const waits = world.sentTo(other).map(({ startedAtMs }, index) => startedAtMs - 10_000 - index * 50);
+  expect(waits).toHaveLength(20);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(5);
+  expect(world.storage.pending().length).toBeGreaterThan(50_000);
+});
+
 test('the lanes of one account use at most the share of the account', async () => {
   const world = new World();
   const account = 1;

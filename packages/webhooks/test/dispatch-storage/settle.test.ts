@@ -32,6 +32,13 @@ const recorded = {
 };
 
 describe('a result', () => {
+  test('of a success removes the delivery from the pending ones', async () => {
+    const { lane, deliveries } = await world.seedLane(2);
+    expect(await settle(success(deliveries[1]))).toEqual(['settled']);
+    expect(await attemptsOf(deliveries[1])).toEqual([recorded]);
+    expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 1, failed: 0 });
+  });
+
   test('of a failure leaves a test event marked', async () => {
     const { lane } = await world.seedLane(1);
     await world.admin.run(`update webhook_pending_delivery set is_test = true where subscription_id = ${lane}`);
@@ -64,6 +71,12 @@ describe('a result', () => {
     const { dueAtMs: _, ...rest } = retried ?? {};
     const { dueAtMs: __, ...original } = deliveries[0];
     expect(rest).toEqual({ ...original, attempts: 1, claims: 0 });
+  });
+
+  test('of the last failure moves the delivery to the failed ones', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    expect(await settle(finalFailure(deliveries[0]))).toEqual(['settled']);
+    expect(await world.counts(lane)).toEqual({ pending: 0, attempts: 1, failed: 1 });
   });
 
   test('of a delivery that exceeded its claim limit moves it to the failed ones, without an attempt', async () => {
@@ -222,11 +235,10 @@ describe('the state of a receiver', () => {
     expect(lanes.map(({ lane }) => targets.get(lane)?.state.consecutiveFailures)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('is not recorded for a deleted subscription, nor is a pause', async () => {
+  test('is not recorded for a deleted subscription', async () => {
     const { lane, deliveries } = await world.seedLane(1);
     await world.delete(lane);
-    expect(await settle(failure(deliveries[0], 0, { laneState: opened, pause: 'GONE' }))).toEqual(['settled']);
-    expect(await pausedReason(lane)).toBeNull();
+    expect(await settle(failure(deliveries[0], 0, { laneState: opened }))).toEqual(['settled']);
     const states = await world.admin.run(`select from webhook_receiver_state where subscription_id = ${lane}`);
     expect(states).toEqual([]);
   });
@@ -282,6 +294,13 @@ describe('a pause', () => {
     expect(row?.['owner_paused_at']).toBeInstanceOf(Date);
     expect(await settle(failure(deliveries[1], 0, { pause: 'FAILING' }))).toEqual(['settled']);
     expect(await pausedReason(lane)).toBe('GONE');
+  });
+
+  test('is not recorded for a deleted subscription', async () => {
+    const { lane, deliveries } = await world.seedLane(1);
+    await world.delete(lane);
+    expect(await settle(failure(deliveries[0], 0, { pause: 'GONE' }))).toEqual(['settled']);
+    expect(await pausedReason(lane)).toBeNull();
   });
 });
 

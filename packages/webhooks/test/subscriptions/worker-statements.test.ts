@@ -4,7 +4,7 @@ import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
-import { type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
+import { type DeliveryId, type SubscriptionId, shardOf } from '../../src/kernel/ids.ts';
 import {
   deleteDeletedBacklog,
   deletePendingOfDeleted,
@@ -138,13 +138,33 @@ const addPending = (id: SubscriptionId, accountId: string, count: number) =>
     [id, accountId, count],
   );
 
-test('deletes nothing that is pending for a subscription that is not deleted', async () => {
+test('deletes the listed deliveries of a deleted subscription only, and returns those that are locked', async () => {
   const account = await seedAccount(store);
-  const id = await subscribe(account);
-  await addPending(id, account.id, 3);
-  const page = await selectPendingOfDeleted(worker, id, null, 10);
-  expect(await deletePendingOfDeleted(worker, workerId, id, page)).toEqual([]);
-  expect(await selectPendingOfDeleted(worker, id, null, 10)).toEqual(['1', '2', '3']);
+  const [deleted, other] = [await subscribe(account), await subscribe(account)];
+  for (const id of [deleted, other]) await addPending(id, account.id, 25);
+  const read = (id: SubscriptionId, after: DeliveryId | null) => selectPendingOfDeleted(worker, id, after, 10);
+  const page = await read(deleted, null);
+  expect(page).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1)));
+  expect(await deletePendingOfDeleted(worker, workerId, deleted, page)).toEqual([]);
+  expect(await read(deleted, null)).toEqual(page);
+
+  await set(deleted, 'deleted_at = now()');
+  await superuser.run('begin');
+  await superuser.run(
+    'select from webhook_pending_delivery where subscription_id = $1 and delivery_id = 3 for update',
+    [deleted],
+  );
+  expect(await deletePendingOfDeleted(worker, workerId, deleted, page)).toEqual(['3']);
+  await superuser.run('rollback');
+  expect(await read(deleted, deliveryId(10))).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 11)));
+  expect(await deletePendingOfDeleted(worker, workerId, deleted, page)).toEqual([]);
+  expect(await deletePendingOfDeleted(worker, workerId, other, page)).toEqual([]);
+  expect(
+    await superuser.run('select subscription_id, count(*)::int from webhook_pending_delivery group by 1 order by 1'),
+  ).toEqual([
+    { subscription_id: deleted, count: 15 },
+    { subscription_id: other, count: 25 },
+  ]);
 });
 
 test('a backlog is noted once, and read with its shard', async () => {
