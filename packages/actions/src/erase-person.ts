@@ -34,10 +34,16 @@ import {
 /** Whom to erase: the person of a record, by its global identifier, or of all records with an address, of one account if it is set. */
 export type PersonInput = Record<'accountId' | 'address' | 'record', string | undefined>;
 
-/** What is kept of a person: records with their accounts, by global identifiers, and the number of rows in each table that has any. */
+/** A record and its account, by global identifiers. */
+export type PersonRecordIds = Record<'accountId' | 'recordId', string>;
+
+/** What is kept of a person. */
 export interface KeptOfPerson {
-  records: { recordId: string; accountId: string }[];
+  records: PersonRecordIds[];
+  /** The number of rows in each table that has any. */
   tables: { table: string; rows: number }[];
+  /** Records of any person whose erasure was interrupted, or runs, in accounts at home. The next erasure finishes these too. */
+  unfinished: PersonRecordIds[];
 }
 
 const idsPerStatement = 100;
@@ -60,9 +66,9 @@ type History = { events: PersonEvent[]; deliveries: PersonDelivery[] };
  * interrupted. Does nothing if nothing is kept.
  *
  * @returns the tables that the login of `directUrl` may not vacuum
- * @throws {RefusedError} `NOT_FOUND` if the account does not exist, `INVALID` if `record` is of another type, or if several accounts
- * have the address and `accountId` names none, `CONFLICT` if another team member has the placeholder. Then nothing is erased.
- * `CONFLICT` also if something was written about the person meanwhile.
+ * @throws {RefusedError} `NOT_FOUND` if the account does not exist, or neither the record nor an event of it, `INVALID` if `record` is
+ * of another type, or if several accounts have the address and `accountId` names none, `CONFLICT` if another team member has the
+ * placeholder. Then nothing is erased. `CONFLICT` also if something was written about the person meanwhile.
  */
 export async function erasePerson(
   context: OperatorContext,
@@ -73,17 +79,19 @@ export async function erasePerson(
   const { isDryRun, onProgress, onFound } = options;
   const startedAt = await selectTime(store);
   const history: History = { events: [], deliveries: [] };
-  const found = await findRecords(context, input, onProgress);
+  const unfinished = await selectOpenErasures(store);
+  const found = await findRecords(context, input, unfinished, onProgress);
   await readHistory(context, found, history, onProgress);
-  const kept = await describeKept(context, found, history);
-  onFound(kept);
+  const tables = await countKept(context, found, history);
+  const describe = (records: readonly PersonRecord[]) => records.map((record) => idsOf(context, record));
+  onFound({ records: describe(found), tables, unfinished: describe(unfinished) });
   if (isDryRun) return [];
   if (new Set(found.map(({ accountId }) => accountId)).size > 1)
     throw new RefusedError('INVALID', 'Several accounts have this address, so nothing was erased. Add --account.');
-  const own = kept.tables.length > 0 ? found : [];
-  const open = (await selectOpenErasures(store)).filter((each) => !own.some((other) => nameOf(other) === nameOf(each)));
-  await readHistory(context, open, history, onProgress);
-  const records = [...own, ...open];
+  const own = tables.length > 0 ? found : [];
+  const others = unfinished.filter((each) => !own.some((other) => nameOf(other) === nameOf(each)));
+  await readHistory(context, others, history, onProgress);
+  const records = [...own, ...others];
   const [first] = records;
   if (first === undefined) return [];
 
@@ -149,7 +157,7 @@ async function finishErasing(
   for (const { type, id } of records) await unhurried(() => callErasing(store, 'end_person_erasure', type, id));
   const later: History = { events: [], deliveries: [] };
   await readHistory(context, own, later, onProgress, { from: idAt(startedAt) });
-  if ((await describeKept(context, own, later)).tables.length > 0)
+  if ((await countKept(context, own, later)).length > 0)
     throw new RefusedError('CONFLICT', 'What was written about the person meanwhile is kept. Run the command again.');
   return unvacuumed;
 }
@@ -198,11 +206,13 @@ async function waitForWorkers(
 /**
  * The record that is named, or the records that have an address, or had it in an event that is kept.
  *
- * @throws {RefusedError} `NOT_FOUND` if the account does not exist, `INVALID` if `record` is of another type
+ * @throws {RefusedError} `NOT_FOUND` if the account does not exist, or neither the record nor an event of it, `INVALID` if `record` is
+ * of another type
  */
 async function findRecords(
   context: ActionContext,
   { address = '', record, accountId: accountGid }: PersonInput,
+  unfinished: readonly PersonRecord[],
   onProgress: OnProgress,
 ): Promise<PersonRecord[]> {
   const { store, gidNamespace } = context;
@@ -220,7 +230,14 @@ async function findRecords(
     // Of a removed team member, events are left, and deliveries for a week longer.
     const left: History = { events: [], deliveries: [] };
     await readHistory(context, named, left, onProgress);
-    return [...left.events, ...left.deliveries].flatMap((each) => recordOf(each) ?? []).slice(0, 1);
+    const names = new Set(named.map(nameOf));
+    const [removed] = [
+      ...[...left.events, ...left.deliveries].flatMap((each) => recordOf(each) ?? []),
+      ...unfinished.filter((each) => names.has(nameOf(each))),
+    ];
+    if (removed === undefined)
+      throw new RefusedError('NOT_FOUND', `${record} does not exist, and no event of it is kept.`);
+    return [removed];
   }
   const accountId = accountGid === undefined ? null : (await findAccount(context, null, accountGid)).id;
   const key = addressKey(address);
@@ -304,11 +321,12 @@ function tablesOf({ events, deliveries }: History, now: Date): string[] {
   return tables;
 }
 
-async function describeKept(
-  { store, gidNamespace }: ActionContext,
+/** The tables that have rows of these records, with their number. */
+async function countKept(
+  { store }: ActionContext,
   records: readonly PersonRecord[],
   { events, deliveries }: History,
-): Promise<KeptOfPerson> {
+): Promise<KeptOfPerson['tables']> {
   const tables: Record<string, number> = {};
   const add = (counts: Record<string, number>): void => {
     for (const [table, count] of Object.entries(counts)) tables[table] = (tables[table] ?? 0) + count;
@@ -325,11 +343,12 @@ async function describeKept(
   };
   for (const ids of idsInParts(events)) await addOf(ids, []);
   for (const ids of idsInParts(deliveries)) await addOf([], ids);
+  return Object.entries(tables).flatMap(([table, count]) => (count > 0 ? [{ table, rows: count }] : []));
+}
+
+function idsOf({ gidNamespace }: ActionContext, { type, id, accountId }: PersonRecord): PersonRecordIds {
   return {
-    records: records.map(({ type, id, accountId }) => ({
-      recordId: formatGid<PersonRecordType>(gidNamespace, type, id),
-      accountId: formatAccountGid(gidNamespace, type === 'TeamMember' ? 'lender' : 'partner', accountId),
-    })),
-    tables: Object.entries(tables).flatMap(([table, count]) => (count > 0 ? [{ table, rows: count }] : [])),
+    recordId: formatGid<PersonRecordType>(gidNamespace, type, id),
+    accountId: formatAccountGid(gidNamespace, type === 'TeamMember' ? 'lender' : 'partner', accountId),
   };
 }

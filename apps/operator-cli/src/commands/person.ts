@@ -54,8 +54,10 @@ address that is not read from standard input.
         command.error(`error: ${email === '-' ? 'standard input' : email} is not an email address`);
       const input = { address, record, accountId };
       const progress = createProgress(shell, options);
+      let isKept = false;
       const onFound = (kept: KeptOfPerson): void => {
         progress.end();
+        isKept = kept.tables.length + kept.unfinished.length > 0;
         // Records can have such an address, but it can also be copied from a link or a list.
         if (kept.records.length === 0 && address !== undefined && /[<>:;,"\p{Cf}]|^'/u.test(address))
           command.error(`error: no record has ${address}; pass the address alone`);
@@ -73,12 +75,19 @@ address that is not read from standard input.
         const message = `this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}`;
         shell.stderr.write(`${options.json ? JSON.stringify({ warning: { message } }) : `warning: ${message}`}\n`);
       }
-      if (!isDryRun && !options.json) shell.stdout.write('Nothing of it is left\n');
+      if (isKept && !isDryRun && !options.json) shell.stdout.write('Nothing of it is left\n');
     });
 }
 
-function describe(shell: Shell, { records, tables }: KeptOfPerson): string {
-  if (records.length === 0 || tables.length === 0) return 'Nothing is kept';
-  const found = tableFor(shell, records, { record: ({ recordId }) => recordId, account: ({ accountId }) => accountId });
-  return `${found}\n\n${tableFor(shell, tables, { table: ({ table }) => table, rows: ({ rows }) => rows })}`;
+function describe(shell: Shell, { records, tables, unfinished }: KeptOfPerson): string {
+  const listOf = (of: KeptOfPerson['records'], title: string): string =>
+    tableFor(shell, of, { [title]: ({ recordId }) => recordId, account: ({ accountId }) => accountId });
+  const parts = unfinished.length === 0 ? [] : [listOf(unfinished, 'unfinished erasure')];
+  if (records.length === 0 || tables.length === 0) parts.push(`Nothing ${parts.length === 0 ? '' : 'else '}is kept`);
+  else
+    parts.push(
+      listOf(records, 'record'),
+      tableFor(shell, tables, { table: ({ table }) => table, rows: ({ rows }) => rows }),
+    );
+  return parts.join('\n\n');
 }

@@ -80,6 +80,9 @@ test('says that it is not finished if the account is frozen meanwhile, and goes 
   expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
   expect(await t.sql('select from person_erasure')).toHaveLength(1);
   await t.sql('delete from account_home');
+  const { stdout } = await erase('--email', 'nobody@client.example', '--dry-run');
+  expect(stdout).toMatch(/^unfinished erasure +account\n.*\n\nNothing else is kept\n$/);
+  expect(stdout).toContain(memberId);
   const terminal = { env, columns: 40 };
   expect(await callOperatorWith(terminal, 'person', 'erase', '--record', memberId, '--yes')).toEqual({
     ...accepted,
@@ -213,9 +216,12 @@ test('a record of another kind with this number is not listed', async () => {
       [],
     ),
   );
-  expect((await erase('--record', memberId.replace('TeamMember', 'Referral'), '--dry-run')).stdout).toBe(
-    'Nothing is kept\n',
-  );
+  const other = memberId.replace('TeamMember', 'Referral');
+  expect(await erase('--record', other, '--dry-run')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `error: ${other} does not exist, and no event of it is kept.\n`,
+  });
   // A number alone names a record of either kind.
   for (const id of [memberId, referralId])
     expect(await erase('--record', id.split('/').at(-1) ?? '', '--yes')).toMatchObject({
@@ -274,9 +280,9 @@ test('goes on if the partition is dropped that it reads', async () => {
 describe('what names no person', () => {
   test.each([
     [['--email', 'nobody@plånted.example', '--yes'], 0, 'Nothing is kept'],
-    [['--record', 'TeamMember/4711', '--yes'], 0, 'Nothing is kept'],
+    [['--record', 'TeamMember/4711', '--dry-run'], 1, 'TeamMember/4711 does not exist, and no event of it is kept.'],
     [['--record', 'Matter/4711', '--yes'], 2, 'This is a Matter; pass a TeamMember or a Referral.'],
-    [['--record', '4711', '--yes'], 0, 'Nothing is kept'],
+    [['--record', '4711', '--yes'], 1, '4711 does not exist, and no event of it is kept.'],
     [['--email', 'a@b', '--account', 'Lender/4711', '--yes'], 1, 'does not exist'],
     [['--email', 'a@b'], 2, 'pass --dry-run'],
     [['--email', 'ada@lender.example.', '--yes'], 2, 'is not an email address'],
