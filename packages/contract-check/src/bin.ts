@@ -3,8 +3,12 @@ import { readFileSync } from 'node:fs';
 import { unsupportedNode } from './cli/supported-node.ts';
 import { terminalText } from './cli/terminal-text.ts';
 
-// The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
-process.stdout.on('error', () => process.exit(141));
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
+  if (code === 'EPIPE') process.exit(141);
+  process.stderr.write(`contract-check: the output cannot be written: ${message}\n`);
+  process.exit(2);
+});
 
 const problem = unsupportedNode(process.versions.node);
 if (problem === null) {

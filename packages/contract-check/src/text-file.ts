@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorField, failAt } from './input-error.ts';
 
@@ -30,6 +30,11 @@ export function readSourceText(file: string): SourceText {
     text: decodeSourceText(file, bytes),
     readRelative: (path) => readSourceText(join(dirname(file), path)),
   };
+}
+
+/** Null if nothing has this name. A link that leads nowhere, or to itself, is an error. */
+export function readIfThere(file: string): SourceText | null {
+  return lstatSync(file, { throwIfNoEntry: false }) === undefined ? null : readSourceText(file);
 }
 
 /** The SHA-256 of a text in UTF-8, in hexadecimal. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -319,6 +320,15 @@ describe('output', () => {
     const command = `("${process.execPath}" "${bin}" explain --list; echo "exit code $?" >&2) | true`;
     const { stderr } = await promisify(execFile)('sh', ['-c', command]);
     expect(stderr).toBe('exit code 141\n');
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('says that it cannot be written', async () => {
+    const bin = join(import.meta.dirname, '../bin.ts');
+    const command = `"${process.execPath}" "${bin}" explain --list > /dev/full`;
+    await expect(promisify(execFile)('sh', ['-c', command])).rejects.toMatchObject({
+      code: 2,
+      stderr: 'contract-check: the output cannot be written: ENOSPC: no space left on device, write\n',
+    });
   });
 });
 

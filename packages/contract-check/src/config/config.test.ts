@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { folderForTest, writeIn } from '../../test/support/folders.ts';
@@ -185,6 +185,17 @@ describe('an invalid configuration is named by one line', () => {
     expect((await run(['workspace', '--root', root, '--config', config])).stderr).toBe(`${config}: file not found\n`);
     configure({ contracts: [{ ...contracts[0], baseline: 'git:v9' }] });
     expect((await run(['workspace', '--root', root])).stderr).toBe('git:v9: no such commit\n');
+  });
+
+  test.each([
+    ['contract-check.json', 'nowhere', 'file not found'],
+    ['contract-check.json', 'contract-check.json', 'cannot be read (ELOOP)'],
+    ['contract-exceptions.json', 'nowhere', 'file not found'],
+  ])('%s that is a link to %s', async (name, target, problem) => {
+    configure({});
+    rmSync(join(root, name), { force: true });
+    symlinkSync(target, join(root, name));
+    expect((await run(['workspace', '--root', root])).stderr).toBe(`${join(root, name)}: ${problem}\n`);
   });
 });
 

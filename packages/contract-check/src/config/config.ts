@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifValid } from '../input-error.ts';
 import { failIn, parseJson } from '../json/parse-json.ts';
 import { validatorOf } from '../json/validator.ts';
 import { rulesById } from '../rules.ts';
 import { didYouMean } from '../suggest.ts';
-import { readSourceText, type SourceText } from '../text-file.ts';
+import { readIfThere, readSourceText, type SourceText } from '../text-file.ts';
 import type { Config, Contracts } from './generated/config.ts';
 
 /** Contract files of one kind in one package. */
@@ -24,8 +23,8 @@ const validate = validatorOf<Config>('config.schema.json');
 
 /** Reads the configuration. If `file` is null, it is `contract-check.json` in the folder, which may be missing. */
 export function readConfig(file: string | null, folder: string): Config {
-  const path = file ?? join(folder, configFile);
-  return file === null && !existsSync(path) ? {} : parseConfig(readSourceText(path));
+  const source = file === null ? readIfThere(join(folder, configFile)) : readSourceText(file);
+  return source === null ? {} : parseConfig(source);
 }
 
 /** @throws {InputError} when the file is invalid. */

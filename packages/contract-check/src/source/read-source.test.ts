@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
@@ -244,6 +244,12 @@ test('reads the file at the same path in a folder and in a tarball', async () =>
   expect(await placeIn(join(folder, 'released'))).toEqual({ file: join(folder, 'released/schema.graphql'), line: 3 });
   expect(await placeIn(tarball)).toEqual({ file: `${tarball}:schema.graphql`, line: 3 });
   expect(await placeIn(`${tarball}:lost.graphql`)).toBe(`${tarball}:lost.graphql: file not found`);
+});
+
+test('a link to itself cannot be read', async () => {
+  symlinkSync('loop.graphql', join(folder, 'loop.graphql'));
+  const loop = join(folder, 'loop.graphql');
+  expect(await placeIn(loop)).toBe(`${loop}: cannot be read (ELOOP)`);
 });
 
 /** What comparing two places prints. */

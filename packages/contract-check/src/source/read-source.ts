@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { commitAt } from '../history/repository.ts';
@@ -89,7 +89,8 @@ async function readPlace(place: string, context: SourceContext): Promise<SourceT
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // False if a link leads nowhere, or to itself.
+  return existsSync(`${path}/.`);
 }
 
 /** The paths of the files of the other side relative to the folders of their packages. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { fileNotice, type Notice } from '../change.ts';
 import { configFile, parseConfig, readConfig } from '../config/config.ts';
@@ -8,7 +7,7 @@ import type { MergeBase } from '../history/merge-base.ts';
 import type { CommitFiles, Repository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
 import type { PackageFiles } from '../source/package-files.ts';
-import { readSourceText, type SourceText } from '../text-file.ts';
+import { readIfThere, type SourceText } from '../text-file.ts';
 import {
   findPackages,
   isContractPackage,
@@ -133,7 +132,7 @@ function lastValidManifest(repository: Repository, { commit }: CommitFiles, fold
  * about answers.
  */
 export function listedExceptions(root: string, packages: readonly string[] | null): ContractException[] {
-  const file = join(root, exceptionsFile);
-  const all = existsSync(file) ? parseExceptions(readSourceText(file), packages) : [];
+  const source = readIfThere(join(root, exceptionsFile));
+  const all = source === null ? [] : parseExceptions(source, packages);
   return all.filter(({ rule }) => isReason(rule) === (packages === null));
 }
