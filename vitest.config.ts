@@ -24,7 +24,7 @@ const bounds = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 120_000 } },
 };
-const slow = ['**/node_modules/**', '**/test/full/**', '**/test/users/**', '**/test/long/**', '**/test/deploy/**'];
+const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
@@ -35,6 +35,8 @@ const apps = './tools/dev-environment/test/harness/shared-apps.ts';
  * are between those that need the CPU.
  */
 const longest = [
+  'tools/contract-tests/test/faults.test.ts',
+  'tools/contract-tests/test/connection-faults.test.ts',
   'tools/contract-tests/test/homes.test.ts',
   'tools/contract-tests/test/operator-cli/cell-prune.test.ts',
   'tools/contract-tests/test/receiver-command.test.ts',
@@ -51,12 +53,13 @@ const longest = [
   'packages/contract-check/src/workspace/merged-state.test.ts',
   'packages/contract-check/src/workspace/attacks.test.ts',
   'tools/contract-tests/test/full/person-erase.test.ts',
-  'tools/contract-tests/test/full/faults.test.ts',
+  'tools/contract-tests/test/full/new.test.ts',
   'tools/contract-tests/test/full/person-erase-named.test.ts',
   'tools/contract-tests/test/full/upgrade.test.ts',
   'tools/contract-tests/test/full/keep-alive.test.ts',
+  'tools/dev-environment/test/full/dev.test.ts',
   'tools/contract-tests/test/full/receiver-kit-rotation.test.ts',
-  'tools/contract-tests/test/full/connection-faults.test.ts',
+  'tools/contract-tests/test/full/receiver-command.test.ts',
   'tools/contract-tests/test/full/receiver-kit.test.ts',
   'tools/contract-tests/test/full/tracing.test.ts',
 ];
@@ -68,7 +71,7 @@ const placeOf = ({ moduleId }: TestSpecification): number => {
 
 /**
  * vitest starts the largest files first, unless it has run them before in this folder. The projects are in the order of their names:
- * `full` waits most, and `unit`, whose many short files need the CPU only, keeps all workers busy until the end.
+ * `integration` waits most, and `unit`, whose many short files need the CPU only, keeps all workers busy until the end.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -109,21 +112,11 @@ export default defineConfig({
         },
       },
       {
-        // Slow tests, run by `pnpm test:full`.
+        // Slow tests: `pnpm test:full`.
         test: {
           name: 'full',
           isolate: false,
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
-          ...bounds,
-          globalSetup: [built, postgres, apps],
-        },
-      },
-      {
-        // What users meet: `pnpm test:users`.
-        test: {
-          name: 'users',
-          isolate: false,
-          include: ['{packages,apps,tools}/*/test/users/**/*.test.ts'],
           ...bounds,
           globalSetup: [built, postgres, packages, apps],
         },

@@ -76,28 +76,14 @@ const steps: Step[] = [
   },
 ];
 
-/** Beside the checks, which leave time idle. The global setup of `full` then finds what it needs in the cache of turbo. */
-const build: Step = {
-  name: 'build',
-  remedy: 'see the error',
-  check: () => run('turbo', ['run', 'build', '--output-logs=errors-only']),
-};
-
 /**
  * Runs all checks and prints one line per check, plus the remedy and the output of failed ones. Returns the names of the
  * failed checks.
  *
- * @param options `withUnitTests`: false if the unit tests run afterwards. `withBuild`: true if tests of `full` do
+ * @param options `withUnitTests`: false if the unit tests run afterwards
  */
-export async function check({
-  withUnitTests,
-  withBuild = false,
-}: {
-  withUnitTests: boolean;
-  withBuild?: boolean;
-}): Promise<string[]> {
+export async function check({ withUnitTests }: { withUnitTests: boolean }): Promise<string[]> {
   const due = steps.filter(({ isUnitTest = false }) => withUnitTests || !isUnitTest);
-  if (withBuild) due.push(build);
   const failed: string[] = [];
   for (const [together, cause] of [
     [[todos], 'until no TODO is left'],

@@ -1,6 +1,6 @@
 /**
- * `node scripts/test.ts [check] <vitest project>… [file]`: the script behind `pnpm test`, `pnpm test:full`, `pnpm test:faults`,
- * `pnpm test:users`, `pnpm test:deploy [file]` and `pnpm test:long [file]`. A part of a path runs only the files that contain it. The last line of
+ * `node scripts/test.ts [check] <vitest project>… [file]`: the script behind `pnpm test`, `pnpm test:full [file]`,
+ * `pnpm test:faults`, `pnpm test:deploy [file]` and `pnpm test:long [file]`. A part of a path runs only the files that contain it. The last line of
  * output is always `N passed, N failed, N skipped`. The exit code is 0 if at least one test ran and none failed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,14 +19,11 @@ interface Counts {
   skipped: number;
 }
 
-const projects = ['unit', 'integration', 'full', 'users', 'deploy', 'long'];
+const projects = ['unit', 'integration', 'full', 'deploy', 'long'];
 
 async function run(parts: readonly string[]): Promise<Counts> {
   if (parts.includes('check')) {
-    const { length: failed } = await check({
-      withUnitTests: !parts.includes('unit'),
-      withBuild: parts.includes('full'),
-    });
+    const { length: failed } = await check({ withUnitTests: !parts.includes('unit') });
     if (failed > 0) {
       process.stdout.write('\nSkipped the tests because a check failed.\n');
       return { passed: 0, failed, skipped: 0 };

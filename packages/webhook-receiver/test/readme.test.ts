@@ -74,7 +74,7 @@ await Promise.all(
   linked.map((name) => symlink(join(packageFolder, 'node_modules', name), join(project, 'node_modules', name), 'dir')),
 );
 await writeFile(join(project, 'package.json'), '{ "type": "module" }');
-// `users/libraries.test.ts` and `tools/contract-tests/test/long/prisma.test.ts` compile and run these blocks.
+// `full/libraries.test.ts` and `tools/contract-tests/test/long/prisma.test.ts` compile and run these blocks.
 const elsewhere: unknown[] = ['kysely', 'drizzle', 'prisma'];
 const own = blocks.flatMap((code, index) => (elsewhere.includes(names[index]) ? [] : [{ name: names[index], code }]));
 await Promise.all(own.map(({ name, code }) => writeFile(join(project, `${name}.ts`), code)));

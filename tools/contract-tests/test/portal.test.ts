@@ -735,7 +735,7 @@ describe('pages', () => {
       status: 200,
       headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store' },
     });
-    // A browser of `users/portal-pages.test.ts` runs what is compressed.
+    // A browser of `full/portal-pages.test.ts` runs what is compressed.
     for (const [accepted, encoding] of [
       ['br, GZIP', 'gzip'],
       ['gzip;q=0, br', undefined],

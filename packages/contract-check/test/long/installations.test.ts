@@ -6,7 +6,7 @@ import { folderForFile } from '../support/folders.ts';
 import { folderWithContracts, graphql, runInstalled, testInstalledPackage } from '../support/installed-package.ts';
 import { command, packedPackage } from '../support/packed-package.ts';
 
-// `test/users/outside.test.ts` has one installation.
+// `test/full/outside.test.ts` has one installation.
 
 const scratch = folderForFile();
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
-import { build, inherited, outputOf, outputs, run } from '../users/built-apps.ts';
+import { build, inherited, outputOf, outputs, run } from '../full/built-apps.ts';
 
 beforeAll(build);
 

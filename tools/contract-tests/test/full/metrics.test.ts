@@ -112,7 +112,7 @@ test('each alert reads metrics that exist, has a test, and a section of the page
   }
 });
 
-// `users/operations.test.ts` sees one in Prometheus, and `compose.test.ts` of the deployments sees it cleared.
+// `full/operations.test.ts` sees one in Prometheus, and `compose.test.ts` of the deployments sees it cleared.
 test.skipIf(isWithoutPrometheus)('each alert fires and clears', async () => {
   expect(await promtool(['check', 'rules', 'rules.yml'])).toMatchObject({ exitCode: 0 });
   expect(await promtool(['test', 'rules', 'rules.test.yml'])).toMatchObject({ exitCode: 0 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rm(built, { recursive: true }));
 
 it.skipIf(browser.isAbsent)('passes every test vector in a browser', async () => {
-  const script = join(packageFolder, 'test/users/browser-page.ts');
+  const script = join(packageFolder, 'test/full/browser-page.ts');
   const options =
     '--ignoreConfig --strict --skipLibCheck --target es2023 --lib es2023,dom --module nodenext --rewriteRelativeImportExtensions'.split(
       ' ',
@@ -66,7 +66,7 @@ async function servePage(): Promise<{ url: string; report: Promise<unknown>; clo
     } else if (path === '/') {
       response
         .setHeader('content-type', 'text/html')
-        .end('<script type="module" src="/test/users/browser-page.js"></script>');
+        .end('<script type="module" src="/test/full/browser-page.js"></script>');
     } else {
       readFile(files[path] ?? join(built, path)).then(
         (content) => response.setHeader('content-type', types[extname(path)] ?? '').end(content),

@@ -1,13 +1,13 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { respondAfterMs } from '../support/faults/delivery-log.ts';
-import { failpoints, finishTaken, runUntilFailpoint } from '../support/faults/failpoints.ts';
-import { startFaultSystem, type FaultSystem } from '../support/faults/fault-system.ts';
-import { killAtRandom } from '../support/faults/random-kills.ts';
-import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
-import { suspend, untilShared } from '../support/faults/workers.ts';
+import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
+import { respondAfterMs } from './support/faults/delivery-log.ts';
+import { failpoints, finishTaken, runUntilFailpoint } from './support/faults/failpoints.ts';
+import { startFaultSystem, type FaultSystem } from './support/faults/fault-system.ts';
+import { killAtRandom } from './support/faults/random-kills.ts';
+import { expectAllDelivered, windowMax } from './support/faults/verdict-of.ts';
+import { suspend, untilShared } from './support/faults/workers.ts';
 
 // All tests use one system with two workers on a separate database server. After each test, every event that was accepted so
 // far must have been delivered: see `expectAllDelivered`.
@@ -150,6 +150,6 @@ test('delivers every event when worker clocks are ten minutes fast and slow', { 
 });
 
 function clockOffBy(ms: number): Record<string, string> {
-  const shim = new URL('../support/skewed-clock.ts', import.meta.url).href;
+  const shim = new URL('./support/skewed-clock.ts', import.meta.url).href;
   return { NODE_OPTIONS: `--import ${shim}`, CLOCK_SKEW_MS: String(ms) };
 }
