@@ -6,12 +6,18 @@ const workspace = join(import.meta.dirname, '..');
 /**
  * Runs the integration tests in a process of their own: those of files whose paths contain one of the texts, or all.
  *
+ * @param withSlow the tests of `full` too
  * @returns the exit code
  */
-export function runIntegration(files: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+export function runIntegration(
+  files: readonly string[],
+  env: Readonly<Record<string, string>>,
+  withSlow = false,
+): Promise<number> {
   // In a run of vitest, its variables would make this one a worker of it.
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
-  const run = spawn(join(workspace, 'node_modules/.bin/vitest'), ['run', '--project', 'integration', ...files], {
+  const projects = ['--project=integration', ...(withSlow ? ['--project=full'] : [])];
+  const run = spawn(join(workspace, 'node_modules/.bin/vitest'), ['run', ...projects, ...files], {
     cwd: workspace,
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: 'inherit',

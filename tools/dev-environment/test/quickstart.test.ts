@@ -161,7 +161,7 @@ describe.each(receivers)('the receiver in $name', ({ file, block, skipped, liste
   });
 });
 
-// `tools/contract-tests/test/full/receiver-command.test.ts` grades it, and `verify-examples.test.ts` has what it verifies.
+// `tools/contract-tests/test/full/installed-receiver-command.test.ts` grades it, and `verify-examples.test.ts` has what it verifies.
 test.skipIf(withoutPython)('the receiver in Python does not start without a secret', async () => {
   const receiver = run(pythonBlock.split('\n').slice(1).join('\n'), { WEBHOOK_SECRET: '', PORT: '0' });
   expect(await receiver.ended).toBe(1);

@@ -1,4 +1,4 @@
-// Started by poison.test.ts as a process, which one event ends.
+// started by full/poison.test.ts as a process, which one event ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { postgresStore } from '../../src/postgres.ts';

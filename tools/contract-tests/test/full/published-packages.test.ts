@@ -18,7 +18,7 @@ const esbuild: { build(options: object): Promise<{ outputFiles: { text: string }
   join(project.folder, 'package.json'),
 )('esbuild');
 
-// `full/receiver-command.test.ts` installs these three in an empty project, and `long/packages.test.ts` runs the printed commands.
+// `full/installed-receiver-command.test.ts` installs these three in an empty project, and `long/packages.test.ts` runs the printed commands.
 test('`pnpm packages` prints a command that installs each package with those that it needs', async () => {
   const { printed, tarballs } = await readPackedPackages();
   const commands = printed.match(/^npm install '.*'$/gm);

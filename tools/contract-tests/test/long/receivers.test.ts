@@ -8,7 +8,7 @@ import { examples, gradeOf, installReceiverKit, passed } from '../support/graded
 import type { InstalledPackages } from '../support/installed-packages.ts';
 import { lacks } from '../support/standard-webhooks.ts';
 
-// The receivers of `examples`. `full/receiver-command.test.ts` grades those of the README and in Python.
+// The receivers of `examples`. `full/installed-receiver-command.test.ts` grades those of the README and in Python.
 
 let project: InstalledPackages;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { connect, type Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { fillHistory, createMigratedDatabase } from '@deedwire/webhooks/test-support';
 import { expect, test } from 'vitest';
-import { measurePages } from '../support/delivery-page-costs.ts';
+import { measurePages } from '../webhooks/support/delivery-page-costs.ts';
 
 /** `DELIVERIES=6000000` is a longer run. */
 const count = Number(process.env['DELIVERIES'] ?? 100_000);

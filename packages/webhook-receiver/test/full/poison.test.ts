@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from './support/database.ts';
-import { PullServer } from './support/pull-server.ts';
+import { openDatabase } from '../support/database.ts';
+import { PullServer } from '../support/pull-server.ts';
 
 let server: PullServer;
 
@@ -29,7 +29,7 @@ interface Run {
 /** Starts a process, as a supervisor does. Resolves with the report of its run, or null if it was killed. */
 async function run({ action = 'reconcile', laterMs = 0, maxAttempts = 3 }: Run = {}): Promise<unknown> {
   const parameters = [database.databaseUrl, server.url, poison, action, startMs + laterMs, maxAttempts].map(String);
-  const child = fork(new URL('support/poison-process.ts', import.meta.url), parameters, {
+  const child = fork(new URL('../support/poison-process.ts', import.meta.url), parameters, {
     execArgv: ['--conditions=deedwire-source'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
