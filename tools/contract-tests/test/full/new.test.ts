@@ -379,14 +379,15 @@ test('undoes what it wrote when it is interrupted, and when a file cannot be wri
   // With this setting, Git does not say that a file is untracked.
   await git('config', 'status.showUntrackedFiles', 'no');
   writeFileSync(join(folder, 'notes.txt'), 'of the user');
-  const flags = interrupted('SIGINT', 5);
   const args = ['event', 'lender.renamed', '2027-06-01', 'lender'];
-  expect(await end(spawnNew(flags, args))).toEqual({
+  expect((await runNew(...args)).stderr).toMatch(/^The working tree has changes, for example notes\.txt\./);
+  await commitAll();
+  expect(await end(spawnNew(interrupted('SIGINT', 5), args))).toEqual({
     code: 1,
     stdout: '',
     stderr: 'Interrupted by SIGINT. Nothing was written.\n',
   });
-  expect(await git('status', '--porcelain', '--untracked-files')).toBe('?? notes.txt\n');
+  expect(await git('status', '--porcelain', '--untracked-files')).toBe('');
 
   // The renderer is the third file.
   writeFileSync(join(folder, 'packages/webhook-rendering/src/lender.renamed'), 'in the way');
