@@ -298,7 +298,7 @@ describe('an empty database', () => {
           onWait: () =>
             void connection.run(`
             select pg_terminate_backend(pid) from pg_stat_activity
-            where application_name = 'deedwire-migrate' and query like '%create index%'`),
+            where datname = current_database() and application_name = 'deedwire-migrate' and query like '%create index%'`),
         });
         await expect(migrating).rejects.toThrow(StoreUnavailableError);
       });

@@ -268,7 +268,7 @@ test('goes on if the partition is dropped that it reads', async () => {
   await eventually(async () =>
     expect(
       await t.sql(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'select forget_emptied_table%'`,
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'select forget_emptied_table%'`,
       ),
     ).toHaveLength(1),
   );
