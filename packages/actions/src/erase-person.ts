@@ -35,7 +35,7 @@ import {
 export type PersonInput = Record<'accountId' | 'address' | 'record', string | undefined>;
 
 /** A record and its account, by global identifiers. */
-export type PersonRecordIds = Record<'accountId' | 'recordId', string>;
+type PersonRecordIds = Record<'accountId' | 'recordId', string>;
 
 /** What is kept of a person. */
 export interface KeptOfPerson {
