@@ -465,10 +465,10 @@ describe('a success from before a replay that is recorded while the replay queue
   });
 });
 
-describe('with 50,000 failures', () => {
+describe('with 10,000 failures', () => {
   test('a part and a batch of 8 read in proportion, whatever the plan', async () => {
-    const { lane } = await seedFailed(10_000);
-    for (let copies = 0; copies < 4; copies += 1) await seedFailed(10_000);
+    const { lane } = await seedFailed(2_000);
+    for (let copies = 0; copies < 4; copies += 1) await seedFailed(2_000);
     await world.admin.run('analyze');
     const replay = await addReplay(lane);
     const middle = await storage.part(replay, idAt<'WebhookDelivery'>(new Date()));

@@ -102,7 +102,8 @@ test.each([
   async ({ waiting, buffersMax }) => {
     await fillPending(waiting);
     for (const isAnalyzed of [false, true]) {
-      if (isAnalyzed) await superuser.run('vacuum (analyze)');
+      // The first time all tables: afterwards, only this one changes.
+      if (isAnalyzed) await superuser.run(waiting === 0 ? 'vacuum (analyze)' : 'analyze webhook_pending_delivery');
       const { buffers, ms, costs } = await readList();
       if (process.env['DELIVERIES'] !== undefined)
         process.stdout.write(`${JSON.stringify({ waiting, isAnalyzed, buffers, ms })}\n`);
@@ -112,6 +113,5 @@ test.each([
 );
 
 test('a week of 10 subscriptions reads its rows, and not those of others, once tables are analyzed', async () => {
-  await superuser.run('vacuum (analyze)');
   expect(await readWeek()).toEqual([]);
 });
