@@ -7,7 +7,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { insertDelivery, insertPayload, insertSubscription } from './support/stored-deliveries.ts';
 
-// `packages/webhook-receiver/test/pulled.test.ts` shows that pulls and requests share the ids of deliveries.
+// `packages/webhook-receiver/test/full/pulled.test.ts` shows that pulls and requests share the ids of deliveries.
 test('the block of the receiver kit processes the failed deliveries that the API still has', async () => {
   const harness = await forTest(createHarness());
   const service = await harness.startPartnerApi();

@@ -35,7 +35,7 @@ async function refer(client: Client): Promise<string> {
   return createReferral.referral?.id ?? missing();
 }
 
-// `packages/webhook-receiver/test/conformance.test.ts` has the adapters of the other platforms.
+// `packages/webhook-receiver/test/full/conformance.test.ts` has the adapters of the other platforms.
 test.concurrent(
   'a receiver answers the handshake, and processes each event once by the handler of its type and version',
   { timeout },

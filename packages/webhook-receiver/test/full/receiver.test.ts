@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@deedwire/testing';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { graphileWorkerInbox } from '../src/graphile-worker.ts';
-import { memoryStore } from '../src/memory.ts';
-import { nodeHandler } from '../src/node.ts';
-import { createInboxReceiver, createWebhookReceiver } from '../src/receiver.ts';
-import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
-import { deliveryOf, secret } from './support/delivery.ts';
-import { logTo, silent } from './support/log.ts';
+import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
+import { memoryStore } from '../../src/memory.ts';
+import { nodeHandler } from '../../src/node.ts';
+import { createInboxReceiver, createWebhookReceiver } from '../../src/receiver.ts';
+import { handshakeRequest, signedRequest, testSecret } from '../../src/testing.ts';
+import { deliveryOf, secret } from '../support/delivery.ts';
+import { logTo, silent } from '../support/log.ts';
 
 test('the memory store remembers the newest ids', async () => {
   const store = memoryStore({ maximum: 2 });

@@ -4,10 +4,10 @@ import { terminateBackends } from '@deedwire/embedded-postgres';
 import { startTcpProxy, type StatementFault } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { setClockBack } from './support/faults/database-clock.ts';
-import { startFaultSystem } from './support/faults/fault-system.ts';
-import { expectAllDelivered, windowMax } from './support/faults/verdict-of.ts';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { setClockBack } from '../support/faults/database-clock.ts';
+import { startFaultSystem } from '../support/faults/fault-system.ts';
+import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
 
 // One system, whose first worker reaches the database through a proxy. After each test, every event that was accepted so far
 // must have been delivered: see `expectAllDelivered`.

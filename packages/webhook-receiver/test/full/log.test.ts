@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { LogFields, ReceiverLog } from '../src/log.ts';
-import { memoryStore } from '../src/memory.ts';
-import type { WebhookReceiverOptions } from '../src/options.ts';
-import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
-import type { ReceiverResult } from '../src/report.ts';
-import { handshakeRequest, signedRequest, testSecret } from '../src/testing.ts';
-import type { WebhookInbox } from '../src/webhook-inbox.ts';
-import { deliveryOf, asRequest, secret } from './support/delivery.ts';
-import { logTo, silent } from './support/log.ts';
+import type { LogFields, ReceiverLog } from '../../src/log.ts';
+import { memoryStore } from '../../src/memory.ts';
+import type { WebhookReceiverOptions } from '../../src/options.ts';
+import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import type { ReceiverResult } from '../../src/report.ts';
+import { handshakeRequest, signedRequest, testSecret } from '../../src/testing.ts';
+import type { WebhookInbox } from '../../src/webhook-inbox.ts';
+import { deliveryOf, asRequest, secret } from '../support/delivery.ts';
+import { logTo, silent } from '../support/log.ts';
 
 type Options = Partial<WebhookReceiverOptions<undefined, unknown>>;
 

@@ -7,16 +7,16 @@ import {
   type PostgresStoreOptions,
   postgresStore,
   type PostgresTransactions,
-} from '../src/postgres.ts';
-import { createWebhookReceiver } from '../src/receiver.ts';
-import { WorkFailedError } from '../src/store.ts';
-import { nodeAdapter } from './support/adapters.ts';
-import { openDatabase } from './support/database.ts';
-import { deliveryOf, secret } from './support/delivery.ts';
-import { bothRefused, lateResults } from './support/late-results.ts';
-import { library } from './support/library.ts';
-import { logLinesTo } from './support/log.ts';
-import { Subject } from './support/subject.ts';
+} from '../../src/postgres.ts';
+import { createWebhookReceiver } from '../../src/receiver.ts';
+import { WorkFailedError } from '../../src/store.ts';
+import { nodeAdapter } from '../support/adapters.ts';
+import { openDatabase } from '../support/database.ts';
+import { deliveryOf, secret } from '../support/delivery.ts';
+import { bothRefused, lateResults } from '../support/late-results.ts';
+import { library } from '../support/library.ts';
+import { logLinesTo } from '../support/log.ts';
+import { Subject } from '../support/subject.ts';
 
 let ids = 0;
 let id = '';

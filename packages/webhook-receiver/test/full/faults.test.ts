@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { nodeAdapter } from './support/adapters.ts';
-import { cases, check } from './support/conformance.ts';
-import { faults } from './support/faults.ts';
+import { nodeAdapter } from '../support/adapters.ts';
+import { cases, check } from '../support/conformance.ts';
+import { faults } from '../support/faults.ts';
 
 test('each case notices a faulty receiver', () => {
   expect(faults.flatMap(({ caughtBy }) => caughtBy).toSorted()).toEqual(cases.map(({ name }) => name).toSorted());

@@ -7,7 +7,7 @@ import { listen } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
 import { expect, test } from 'vitest';
-import { call, type CallResult } from '../support/call.ts';
+import { call, type CallResult } from '../../support/call.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-subscribe-'));
 await forFile({ close: () => rm(folder, { recursive: true }) });

@@ -1,14 +1,14 @@
 import type { PoolClient } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
-import type { Handlers } from '../src/handlers.ts';
-import { memoryStore } from '../src/memory.ts';
-import { postgresKeptEvents, type PostgresKeptEventsOptions, postgresStore } from '../src/postgres.ts';
-import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
-import type { ReceiverResult } from '../src/report.ts';
-import { signedRequest, testSecret } from '../src/testing.ts';
-import { openDatabase } from './support/database.ts';
-import { library } from './support/library.ts';
-import { logLinesTo } from './support/log.ts';
+import type { Handlers } from '../../src/handlers.ts';
+import { memoryStore } from '../../src/memory.ts';
+import { postgresKeptEvents, type PostgresKeptEventsOptions, postgresStore } from '../../src/postgres.ts';
+import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import type { ReceiverResult } from '../../src/report.ts';
+import { signedRequest, testSecret } from '../../src/testing.ts';
+import { openDatabase } from '../support/database.ts';
+import { library } from '../support/library.ts';
+import { logLinesTo } from '../support/log.ts';
 
 let logged: string[];
 let results: ReceiverResult[];

@@ -9,8 +9,8 @@ import { createStore } from '@deedwire/store';
 import { connect, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from './support/temporary-folder.ts';
-import { workspaceRoot } from './support/workspace-copy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 interface Environment {
   digest: string;

@@ -1,13 +1,13 @@
 import type { PoolClient } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
-import type { HandlerContext } from '../src/handlers.ts';
-import type { WebhookReceiverOptions } from '../src/options.ts';
-import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
-import { createWebhookReceiver, type PulledDelivery, type PullingReceiver } from '../src/receiver.ts';
-import type { ReceiverResult } from '../src/report.ts';
-import { openDatabase } from './support/database.ts';
-import { converted, deliveryOf, asRequest, secret } from './support/delivery.ts';
-import { logLinesTo } from './support/log.ts';
+import type { HandlerContext } from '../../src/handlers.ts';
+import type { WebhookReceiverOptions } from '../../src/options.ts';
+import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
+import { createWebhookReceiver, type PulledDelivery, type PullingReceiver } from '../../src/receiver.ts';
+import type { ReceiverResult } from '../../src/report.ts';
+import { openDatabase } from '../support/database.ts';
+import { converted, deliveryOf, asRequest, secret } from '../support/delivery.ts';
+import { logLinesTo } from '../support/log.ts';
 
 let called: Pick<HandlerContext<PoolClient>, 'id' | 'meta'>[];
 let logged: string[];

@@ -1,6 +1,6 @@
 import { describe, vi } from 'vitest';
-import { adapters } from './support/adapters.ts';
-import { testConformance } from './support/conformance-suite.ts';
+import { adapters } from '../support/adapters.ts';
+import { testConformance } from '../support/conformance-suite.ts';
 
 // Most cases wait.
 vi.setConfig({ maxConcurrency: 20 });

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { compileCache, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
-import { call } from '../support/call.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { call } from '../../support/call.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 test('refuses a state that it cannot read, because a new one would lose events', async () => {
   const folder = await tempFolder();
@@ -36,7 +36,7 @@ test('refuses a state that it cannot read, because a new one would lose events',
   expect((await run()).stderr).toBe(`deedwire-webhook-receiver: ${file} cannot be read: EISDIR.\n`);
 });
 
-const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../../src/bin.ts', import.meta.url));
 
 test('lets one of several processes replace one that was killed', async () => {
   const folder = await tempFolder();

@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import { eventually, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { nodeHandler } from '../src/node.ts';
-import { graphqlPull } from '../src/pull.ts';
-import { createInboxReceiver } from '../src/receiver.ts';
-import { openDatabase } from './support/database.ts';
-import { deliveryOf, handling, secret, send } from './support/delivery.ts';
-import { jobLibraries } from './support/job-libraries.ts';
-import { logLinesTo } from './support/log.ts';
-import { credentials, PullServer, type StoredEvent, subscriptionId } from './support/pull-server.ts';
+import { nodeHandler } from '../../src/node.ts';
+import { graphqlPull } from '../../src/pull.ts';
+import { createInboxReceiver } from '../../src/receiver.ts';
+import { openDatabase } from '../support/database.ts';
+import { deliveryOf, handling, secret, send } from '../support/delivery.ts';
+import { jobLibraries } from '../support/job-libraries.ts';
+import { logLinesTo } from '../support/log.ts';
+import { credentials, PullServer, type StoredEvent, subscriptionId } from '../support/pull-server.ts';
 
 let server: PullServer;
 

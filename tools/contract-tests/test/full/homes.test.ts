@@ -17,11 +17,11 @@ import { interfaceNames } from '@deedwire/domain';
 import { eventually, postGraphql, type Receiver, startConnectProxy, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
-import { ReferDocument } from '../consumers/referral-portal/generated/2026-11-01.ts';
-import { freezeAtRequests } from './support/freeze-under-load.ts';
-import { comeHome, freeze, hashTables, leave, untilQuiet } from './support/homes.ts';
-import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
-import { subscribe } from './support/subscribe.ts';
+import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { freezeAtRequests } from '../support/freeze-under-load.ts';
+import { comeHome, freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
+import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
+import { subscribe } from '../support/subscribe.ts';
 
 async function open(): Promise<{ harness: Harness; receiver: Receiver }> {
   const harness = await forTest(createHarness());

@@ -9,11 +9,11 @@ import { listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
 import { describe, expect, test } from 'vitest';
-import { help } from '../../src/cli/help.ts';
-import { call } from '../support/call.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { help } from '../../../src/cli/help.ts';
+import { call } from '../../support/call.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
-const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../../src/bin.ts', import.meta.url));
 
 test('one help, of at most 80 columns, names every command', async () => {
   for (const args of [[], ['--help'], ['sql', '-h'], ['verify', 'a', '--help']])

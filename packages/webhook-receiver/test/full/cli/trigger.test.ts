@@ -11,15 +11,15 @@ import { promisify } from 'node:util';
 import { compileCache } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { send } from '../../src/cli/send.ts';
-import { readTarget } from '../../src/cli/target.ts';
-import { call } from '../support/call.ts';
-import { serversOfFile } from '../support/servers-of-file.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { send } from '../../../src/cli/send.ts';
+import { readTarget } from '../../../src/cli/target.ts';
+import { call } from '../../support/call.ts';
+import { serversOfFile } from '../../support/servers-of-file.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const secret = generateWebhookSecret();
 const env = { WEBHOOK_SECRET: secret };
-const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../../src/bin.ts', import.meta.url));
 
 interface Received {
   readonly headers: NodeJS.Dict<string[]>;

@@ -5,9 +5,9 @@ import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { nodeOf } from '../../src/cli/doctor.ts';
-import { postgresStore } from '../../src/postgres.ts';
-import { call } from '../support/call.ts';
+import { nodeOf } from '../../../src/cli/doctor.ts';
+import { postgresStore } from '../../../src/postgres.ts';
+import { call } from '../../support/call.ts';
 
 const database = await forFile(createTestDatabase({ template: 'webhook_receiver_doctor', prepare: async () => {} }));
 const pool = await forFile(new Pool({ connectionString: database.databaseUrl }));

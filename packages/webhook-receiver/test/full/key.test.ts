@@ -1,17 +1,17 @@
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Handlers } from '../src/handlers.ts';
-import { memoryStore } from '../src/memory.ts';
-import type { WebhookReceiverOptions } from '../src/options.ts';
-import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
-import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
-import { redisStore } from '../src/redis.ts';
-import type { WebhookStore } from '../src/store.ts';
-import { openDatabase } from './support/database.ts';
-import { converted, deliveryOf, asRequest, secret } from './support/delivery.ts';
-import { jobLibraries } from './support/job-libraries.ts';
-import { silent } from './support/log.ts';
-import { isWithoutRedis, startRedis } from './support/redis-server.ts';
+import type { Handlers } from '../../src/handlers.ts';
+import { memoryStore } from '../../src/memory.ts';
+import type { WebhookReceiverOptions } from '../../src/options.ts';
+import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
+import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import { redisStore } from '../../src/redis.ts';
+import type { WebhookStore } from '../../src/store.ts';
+import { openDatabase } from '../support/database.ts';
+import { converted, deliveryOf, asRequest, secret } from '../support/delivery.ts';
+import { jobLibraries } from '../support/job-libraries.ts';
+import { silent } from '../support/log.ts';
+import { isWithoutRedis, startRedis } from '../support/redis-server.ts';
 
 type Key = NonNullable<WebhookReceiverOptions<unknown, unknown>['key']>;
 

@@ -12,16 +12,16 @@ import { forTest } from '@deedwire/testing/for-file';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, test, vi } from 'vitest';
-import { type Grade, gradeReceiver } from '../../src/cli/grade.ts';
-import { checks, type GradeOptions } from '../../src/cli/grading.ts';
-import { createWebhookReceiver } from '../../src/index.ts';
-import { memoryStore } from '../../src/memory.ts';
-import { nodeHandler } from '../../src/node.ts';
-import { call } from '../support/call.ts';
-import { serversOfFile } from '../support/servers-of-file.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { type Grade, gradeReceiver } from '../../../src/cli/grade.ts';
+import { checks, type GradeOptions } from '../../../src/cli/grading.ts';
+import { createWebhookReceiver } from '../../../src/index.ts';
+import { memoryStore } from '../../../src/memory.ts';
+import { nodeHandler } from '../../../src/node.ts';
+import { call } from '../../support/call.ts';
+import { serversOfFile } from '../../support/servers-of-file.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
-const bin = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+const bin = fileURLToPath(new URL('../../../src/bin.ts', import.meta.url));
 const silent = { error: () => {}, warn: () => {} };
 const [secret, nextSecret] = [generateWebhookSecret(), generateWebhookSecret()];
 
@@ -370,7 +370,7 @@ test.concurrent('the kit passes every check, and those of Standard Webhooks', as
 });
 
 const certificate = (name: string): string =>
-  fileURLToPath(new URL(`../../../store/test/certificates/${name}.pem`, import.meta.url));
+  fileURLToPath(new URL(`../../../../store/test/certificates/${name}.pem`, import.meta.url));
 
 test('grades a receiver with https, also through a proxy', async () => {
   const [key, cert] = await Promise.all(['server-key', 'valid'].map((name) => readFile(certificate(name))));

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { postgresStore } from '../src/postgres.ts';
-import { deliveryOf, secret, send } from './support/delivery.ts';
+import { postgresStore } from '../../src/postgres.ts';
+import { deliveryOf, secret, send } from '../support/delivery.ts';
 
 const kills = 6;
 /** The handler has finished by then on an idle machine. */
@@ -23,7 +23,7 @@ test('makes the changes of a handler once if the process is killed at six points
     },
   });
   const start = async () => {
-    const child = fork(new URL('support/receiver-process.ts', import.meta.url), [database.databaseUrl, secret], {
+    const child = fork(new URL('../support/receiver-process.ts', import.meta.url), [database.databaseUrl, secret], {
       execArgv: ['--conditions=deedwire-source'],
     });
     const [{ port }] = await once(child, 'message');

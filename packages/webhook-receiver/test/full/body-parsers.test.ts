@@ -9,17 +9,17 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import serverless from 'serverless-http';
 import { describe, expect, test } from 'vitest';
-import { expressHandler } from '../src/express.ts';
-import { fastifyHandler, fastifyReceiver } from '../src/fastify.ts';
-import { honoHandler } from '../src/hono.ts';
-import { lambdaHandler, type LambdaEvent } from '../src/lambda.ts';
-import type { ReceiverLog } from '../src/log.ts';
-import { memoryStore } from '../src/memory.ts';
-import { nodeHandler } from '../src/node.ts';
-import { createWebhookReceiver, type WebhookReceiver } from '../src/receiver.ts';
-import { expresses } from './support/adapters.ts';
-import { asRequest, converted, type Delivery, deliveryOf, newSecret, secret, send } from './support/delivery.ts';
-import { logLinesTo, silent } from './support/log.ts';
+import { expressHandler } from '../../src/express.ts';
+import { fastifyHandler, fastifyReceiver } from '../../src/fastify.ts';
+import { honoHandler } from '../../src/hono.ts';
+import { lambdaHandler, type LambdaEvent } from '../../src/lambda.ts';
+import type { ReceiverLog } from '../../src/log.ts';
+import { memoryStore } from '../../src/memory.ts';
+import { nodeHandler } from '../../src/node.ts';
+import { createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
+import { expresses } from '../support/adapters.ts';
+import { asRequest, converted, type Delivery, deliveryOf, newSecret, secret, send } from '../support/delivery.ts';
+import { logLinesTo, silent } from '../support/log.ts';
 
 function receiver(log: ReceiverLog = silent): WebhookReceiver {
   return createWebhookReceiver({

@@ -10,11 +10,11 @@ import { createTestDatabase, findFreePort, freezeSessions } from '@deedwire/embe
 import { compileBlocks, compileCache, eventually, readReceiverKitPages } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { secret } from './support/delivery.ts';
-import { isWithoutRedis } from './support/redis-server.ts';
+import { secret } from '../support/delivery.ts';
+import { isWithoutRedis } from '../support/redis-server.ts';
 
 const run = promisify(execFile);
-const packageFolder = fileURLToPath(new URL('..', import.meta.url));
+const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
 const embeddedPostgres = pathToFileURL(require.resolve('@deedwire/embedded-postgres')).href;
 
@@ -305,7 +305,7 @@ it.each(Object.entries(stops))('runs as documented with an inbox of %s', async (
 });
 
 it.skipIf(isWithoutRedis)('runs as documented with Redis', async () => {
-  const { startRedis } = await import('./support/redis-server.ts');
+  const { startRedis } = await import('../support/redis-server.ts');
   const redis = await startRedis();
   const printed = await runScript(
     'redis-store',

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@deedwire/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createWebhookReceiver } from '../src/receiver.ts';
-import { redisStore } from '../src/redis.ts';
-import type { WebhookStore } from '../src/store.ts';
-import { nodeAdapter } from './support/adapters.ts';
-import { deliveryOf } from './support/delivery.ts';
-import { effectsAcrossHang, startRelay } from './support/redis-relay.ts';
-import { isWithoutRedis, type RedisServer, startRedis } from './support/redis-server.ts';
-import { Subject } from './support/subject.ts';
+import { createWebhookReceiver } from '../../src/receiver.ts';
+import { redisStore } from '../../src/redis.ts';
+import type { WebhookStore } from '../../src/store.ts';
+import { nodeAdapter } from '../support/adapters.ts';
+import { deliveryOf } from '../support/delivery.ts';
+import { effectsAcrossHang, startRelay } from '../support/redis-relay.ts';
+import { isWithoutRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
+import { Subject } from '../support/subject.ts';
 
 if (isWithoutRedis) process.stdout.write('redis-server is not installed, so the Redis store is not tested.\n');
 

@@ -8,11 +8,11 @@ import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Pool } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
-import { graphileWorkerInbox } from '../src/graphile-worker.ts';
-import { postgresKeptEvents, postgresStore } from '../src/postgres.ts';
-import { call } from './support/call.ts';
-import { converted } from './support/delivery.ts';
-import { jobLibraries } from './support/job-libraries.ts';
+import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
+import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
+import { call } from '../support/call.ts';
+import { converted } from '../support/delivery.ts';
+import { jobLibraries } from '../support/job-libraries.ts';
 
 const database = await forFile(
   createTestDatabase({
@@ -35,7 +35,7 @@ function move(...options: string[]): Promise<string> {
   return run(['move-inbox', ...options], { DATABASE_URL: database.databaseUrl });
 }
 
-const nodeArguments = ['--conditions=deedwire-source', fileURLToPath(new URL('../src/bin.ts', import.meta.url))];
+const nodeArguments = ['--conditions=deedwire-source', fileURLToPath(new URL('../../src/bin.ts', import.meta.url))];
 
 function execute(...args: string[]): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, [...nodeArguments, ...args]);

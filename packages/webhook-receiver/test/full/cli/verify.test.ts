@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, type CallResult } from '../support/call.ts';
+import { call, type CallResult } from '../../support/call.ts';
 
 let folder: string;
 beforeAll(async () => {
