@@ -21,7 +21,7 @@ export function gidOption(shell: Shell, name: string, description: string, ...ty
   return new Option(`--${name} <gid>`, description).argParser((value) => parse(shell, types, value));
 }
 
-function nameTypes(types: GidTypes): string {
+function nameTypes(types: readonly string[]): string {
   return types.map((type) => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ');
 }
 
@@ -45,7 +45,7 @@ function parse({ env }: Shell, types: GidTypes, value: string): string {
   if (type === undefined)
     return firstType === undefined || otherType !== undefined ? id : formatGid(own, firstType, id);
   const found = types.find((name) => name === type || name === `Webhook${type}`);
-  if (found === undefined) throw new InvalidArgumentError(`This is a ${type}; pass ${wanted}.`);
+  if (found === undefined) throw new InvalidArgumentError(`This is ${nameTypes([type])}; pass ${wanted}.`);
   return formatGid(own, found, id);
 }
 

@@ -19,7 +19,7 @@ export async function watchAttempts(
   poll: () => Promise<FollowedAttempt[]>,
   untilMs: number,
 ): Promise<void> {
-  let unavailable: StoreUnavailableError | null = null;
+  let isAvailable = true;
   for (;;) {
     try {
       for (const attempt of await poll())
@@ -27,16 +27,16 @@ export async function watchAttempts(
           shell.stdout.write,
           `${json ? JSON.stringify(attempt) : lineOf(attempt, shell.stdout.isTTY === true)}\n`,
         );
-      unavailable = null;
+      isAvailable = true;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      if (unavailable === null && !json) shell.stderr.write('The database is not available. Trying again.\n');
-      unavailable = error;
+      if (performance.now() >= untilMs) throw error;
+      if (isAvailable && !json) shell.stderr.write('The database is not available. Trying again.\n');
+      isAvailable = false;
     }
     const leftMs = untilMs - performance.now();
-    if (leftMs <= 0 && unavailable !== null) throw unavailable;
-    if (leftMs <= 0) return;
-    await sleep(Math.min(intervalMs, leftMs));
+    if (leftMs <= 0 && isAvailable) return;
+    await sleep(Math.min(intervalMs, Math.max(leftMs, 0)));
   }
 }
 

@@ -68,7 +68,8 @@ type History = { events: PersonEvent[]; deliveries: PersonDelivery[] };
  * @returns the tables that the login of `directUrl` may not vacuum
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist, or neither the record nor an event of it, `INVALID` if `record` is
  * of another type, or if several accounts have the address and `accountId` names none, `CONFLICT` if another team member has the
- * placeholder. Then nothing is erased. `CONFLICT` also if something was written about the person meanwhile.
+ * placeholder, or if something was written about the person meanwhile. Nothing is erased, unless the message says that the erasure is not
+ * finished.
  */
 export async function erasePerson(
   context: OperatorContext,
@@ -96,8 +97,9 @@ export async function erasePerson(
   if (first === undefined) return [];
 
   await beginErasing(context, first);
-  return finishErasing(context, { records, own, history, startedAt }, options).catch((error: unknown) => {
-    if (error instanceof RefusedError) throw error;
+  return finishErasing(context, { records, history, startedAt }, options).catch((error: unknown) => {
+    if (error instanceof RefusedError)
+      throw new RefusedError(error.code, `The erasure is not finished. ${error.message}`);
     // The message of the first one says that nothing was changed.
     const [cause, where] =
       error instanceof AccountAwayError ? [error.cause, ' where the account is at home'] : [error, ''];
@@ -124,15 +126,13 @@ async function beginErasing(
 interface BegunErasure {
   /** The erasure of the first one has begun. */
   records: PersonRecord[];
-  /** Without those of interrupted erasures. */
-  own: PersonRecord[];
   history: History;
   startedAt: Date;
 }
 
 async function finishErasing(
   context: OperatorContext,
-  { records, own, history, startedAt }: BegunErasure,
+  { records, history, startedAt }: BegunErasure,
   { directUrl, onProgress }: ErasePersonOptions,
 ): Promise<string[]> {
   const { store } = context;
@@ -154,11 +154,12 @@ async function finishErasing(
     await unhurried(() => forget().catch(forget));
   }
   const unvacuumed = await vacuumTables(directUrl, tables, (table) => onProgress(`Vacuuming ${table}`));
-  for (const { type, id } of records) await unhurried(() => callErasing(store, 'end_person_erasure', type, id));
+  // Before the erasures end: an address no longer finds these records, and the next run finishes what has not ended.
   const later: History = { events: [], deliveries: [] };
-  await readHistory(context, own, later, onProgress, { from: idAt(startedAt) });
-  if ((await countKept(context, own, later)).length > 0)
+  await readHistory(context, records, later, onProgress, { from: idAt(startedAt) });
+  if ((await countKept(context, records, later)).length > 0)
     throw new RefusedError('CONFLICT', 'What was written about the person meanwhile is kept. Run the command again.');
+  for (const { type, id } of records) await unhurried(() => callErasing(store, 'end_person_erasure', type, id));
   return unvacuumed;
 }
 

@@ -6,7 +6,7 @@ export class InvalidArgumentError extends Error {
 
 export type RefusedErrorCode = 'NOT_FOUND' | 'INVALID' | 'CONFLICT' | 'LIMIT_REACHED';
 
-/** A request of an operator was rejected and changed nothing. The message is for the operator. */
+/** A request of an operator was rejected, and changed nothing unless the message says so. The message is for the operator. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly code: RefusedErrorCode;

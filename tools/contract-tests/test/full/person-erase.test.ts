@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
 import { placeholderOf, toRecordId } from '@deedwire/domain';
-import { eventually, missing, startReceiver } from '@deedwire/testing';
+import { connect, eventually, missing, startReceiver, untilBlocked } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
@@ -317,18 +317,31 @@ test('is erased again after the record was changed', async () => {
   expect(findIn(await dump())).toEqual([]);
 });
 
-test('says that a record was changed meanwhile, and erases it in the next run', async () => {
+test.each([
+  ['', false, ['--email', person.email, '--account', lender.id]],
+  [' of an interrupted erasure', true, ['--email', 'nobody@client.example']],
+])('says that a record%s was changed meanwhile, and erases it in the next run', async (_, isInterrupted, of) => {
   const { memberId, referralId } = await plant();
   const number = memberId.split('/').at(-1);
-  const erasing = erase('--record', memberId, '--yes');
-  await eventually(async () =>
-    expect(await t.sql('select from person_erasure where record_id = $1', [number])).toHaveLength(1),
-  );
+  if (isInterrupted) await t.sql(`select begin_person_erasure('TeamMember', $1, $2)`, [number, lender.accountId]);
+  const [blocker, observer] = [
+    await forTest(connect(t.database.databaseUrl)),
+    await forTest(connect(t.database.databaseUrl)),
+  ];
+  // VACUUM waits for it, and an update does not.
+  await blocker.run('begin; lock table team_member in share update exclusive mode');
+  const erasing = erase(...of, '--yes');
+  await untilBlocked(observer);
   await t.sql('update team_member set last_name = $2 where id = $1', [number, person.lastName]);
+  await blocker.run('commit');
   const changed = await erasing;
-  expect(changed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Run the command again') });
+  expect(changed).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/not finished\. .*Run the command again/),
+  });
   expect(changed.stdout).not.toContain('Nothing of it is left');
-  for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
+  expect(await erase(...of, '--yes')).toEqual({ ...accepted, stdout: expect.stringContaining(memberId) });
+  expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
   expect(findIn(await dump())).toEqual([]);
 });
 
