@@ -13,6 +13,7 @@ export interface SourceText {
 
 const problems: Readonly<Record<string, string>> = {
   ENOENT: 'file not found',
+  ELOOP: 'is a link that leads to itself',
   EISDIR: 'is a folder, not a file',
   EACCES: 'permission denied',
 };
@@ -23,6 +24,7 @@ export function readSourceText(file: string): SourceText {
     bytes = readFileSync(file);
   } catch (error) {
     const code = errorField(error, 'code') || 'unknown error';
+    if (code === 'ENOENT' && isThere(file)) failAt(file, 'is a link that leads nowhere', { cause: error });
     failAt(file, problems[code] ?? `cannot be read (${code})`, { cause: error });
   }
   return {
@@ -34,7 +36,16 @@ export function readSourceText(file: string): SourceText {
 
 /** Null if nothing has this name. A link that leads nowhere, or to itself, is an error. */
 export function readIfThere(file: string): SourceText | null {
-  return lstatSync(file, { throwIfNoEntry: false }) === undefined ? null : readSourceText(file);
+  return isThere(file) ? readSourceText(file) : null;
+}
+
+/** True also of a folder that may not be searched: reading the file then says so. */
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /** The SHA-256 of a text in UTF-8, in hexadecimal. */

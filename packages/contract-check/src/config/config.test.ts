@@ -7,6 +7,7 @@ import { run } from '../cli/run.ts';
 import { compareGraphql } from '../graphql/compare-graphql.ts';
 import { checkWorkspace } from '../workspace/check-workspace.ts';
 import { overridesOf } from './apply-overrides.ts';
+import { readConfig } from './config.ts';
 
 // A workspace whose folders have none of the documented names.
 
@@ -188,15 +189,20 @@ describe('an invalid configuration is named by one line', () => {
   });
 
   test.each([
-    ['contract-check.json', 'nowhere', 'file not found'],
-    ['contract-check.json', 'contract-check.json', 'cannot be read (ELOOP)'],
-    ['contract-exceptions.json', 'nowhere', 'file not found'],
+    ['contract-check.json', 'nowhere', 'is a link that leads nowhere'],
+    ['contract-check.json', 'contract-check.json', 'is a link that leads to itself'],
+    ['contract-exceptions.json', 'nowhere', 'is a link that leads nowhere'],
   ])('%s that is a link to %s', async (name, target, problem) => {
     configure({});
     rmSync(join(root, name), { force: true });
     symlinkSync(target, join(root, name));
     expect((await run(['workspace', '--root', root])).stderr).toBe(`${join(root, name)}: ${problem}\n`);
   });
+});
+
+test('a configuration of which cannot be seen whether it is there is an error', () => {
+  // As in a folder that may not be searched, which does not exist for root.
+  expect(() => readConfig(null, 'x'.repeat(300))).toThrow('/contract-check.json: cannot be read (ENAMETOOLONG)');
 });
 
 describe('changelog', () => {
