@@ -1,7 +1,7 @@
 /** `pnpm new`: writes the files of a new interface, event type or version, with plop, from the templates in `scripts/new/`. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { endWithReader } from './end-with-reader.ts';
 import { openPlop } from './new/plopfile.ts';
@@ -16,14 +16,15 @@ Writes the files of a preview. An event of every interface has the interface "al
   pnpm new interface billing-statement --title "Billing statement" --account BillingAccount
 TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.
 In a terminal, asks for missing arguments.
-Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
+Exit codes: 0 success, 1 nothing was written, 2 invalid usage, 74 the output cannot be written.
 `;
 
 endWithReader();
 // pnpm starts scripts in the root of the workspace.
 const root = process.cwd();
-/** Exists while changes are written, so that `pnpm check` fails for what a killed process leaves. */
+/** Exists while changes are written: two processes would undo each other's. `pnpm check` fails for what a killed one leaves. */
 const unfinished = join(root, '.changeset/unfinished.md');
+const claim = 'Another `pnpm new` runs, or was killed. If it was killed, run `git restore . && git clean --force -d`.';
 const plop = await openPlop(root);
 
 const { name, values } = readArguments(process.argv.slice(2));
@@ -64,10 +65,28 @@ function isUsage(): boolean {
 }
 
 async function create(): Promise<string> {
-  if (existsSync(unfinished)) throw new Error(readFileSync(unfinished, 'utf8').slice('TODO: '.length).trim());
-  const generator = plop.getGenerator(name);
-  const answers: Record<string, string> = await generator.runPrompts(values);
-  const git = spawnSync('git', ['status', '--porcelain', '--untracked-files=all'], { cwd: root, encoding: 'utf8' });
+  if (existsSync(unfinished)) throw new Error(claim);
+  const answers: Record<string, string> = await plop.getGenerator(name).runPrompts(values);
+  requireNoChanges();
+  mkdirSync(dirname(unfinished), { recursive: true });
+  try {
+    writeFileSync(unfinished, `TODO: ${claim}\n`, { flag: 'wx' });
+  } catch (cause) {
+    throw existsSync(unfinished) ? new Error(claim, { cause }) : cause;
+  }
+  try {
+    // What another one has written, which ended before this one began, is not undone.
+    requireNoChanges();
+    return await write(answers);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+function requireNoChanges(): void {
+  const others = ['.', `:!${relative(root, unfinished)}`];
+  const options = ['--porcelain', '--untracked-files=all', '--', ...others];
+  const git = spawnSync('git', ['status', ...options], { cwd: root, encoding: 'utf8' });
   if (git.status !== 0) {
     const [reason = ''] = String(git.error ?? git.stderr).split('\n');
     throw new Error(`Git does not show what is changed: ${reason}. Run this in a clone.`);
@@ -77,7 +96,10 @@ async function create(): Promise<string> {
     throw new Error(
       `The working tree has changes, for example ${changed.slice(3)}. Commit or undo them, so that you see what is new.`,
     );
+}
 
+async function write(answers: Record<string, string>): Promise<string> {
+  const generator = plop.getGenerator(name);
   const { actions } = generator;
   const changes = typeof actions === 'function' ? actions(answers) : actions;
   const paths = changes.flatMap((change) => (typeof change === 'object' && 'path' in change ? [change.path] : []));
@@ -87,13 +109,12 @@ async function create(): Promise<string> {
     process.once(signal, () => {
       problem = `Interrupted by ${signal}.`;
     });
-  mkdirSync(dirname(unfinished), { recursive: true });
-  writeFileSync(unfinished, `TODO: \`pnpm new\` was killed. Run \`git restore . && git clean --force -d\`.\n`);
   const { failures } = await plop.setGenerator(name, { ...generator, actions: changes }).runActions(answers);
   problem ??= failures.at(0)?.error;
-  if (problem !== undefined) for (const restore of undo) restore();
-  rmSync(unfinished, { force: true });
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) {
+    for (const restore of undo) restore();
+    throw new Error(problem);
+  }
   // The examples of an interface are many, and alike.
   const shown = new Set(paths.map((path) => path.replace(/(?<=\/examples\/[^/]+\/).*/, '')));
   return `${['Wrote:', ...shown].join('\n  ')}

@@ -365,7 +365,9 @@ test.each([1, 40])('is unfinished for `pnpm check` and a second run if it is kil
   const left = await git('status', '--porcelain', '--untracked-files=all');
   expect(left.split('\n').length).toBeGreaterThanOrEqual(nth);
   const [todo] = read('.changeset/unfinished.md').split('\n');
-  expect(todo).toBe('TODO: `pnpm new` was killed. Run `git restore . && git clean --force -d`.');
+  expect(todo).toBe(
+    'TODO: Another `pnpm new` runs, or was killed. If it was killed, run `git restore . && git clean --force -d`.',
+  );
   expect(await runNew(...args)).toMatchObject({ code: 1, stderr: `${todo?.slice(6)} Nothing was written.\n` });
   expect(await git('status', '--porcelain', '--untracked-files=all')).toBe(left);
   await git('restore', '.');
@@ -394,4 +396,32 @@ test('undoes what it wrote when it is interrupted, and when a file cannot be wri
   await commitAll();
   expect(await runNew(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was written.\n') });
   expect(await git('status', '--porcelain')).toBe('');
+});
+
+test('undoes nothing of another one that ran after it had looked for changes', async () => {
+  await copyTemplates();
+  const script = join(workspaceRoot, 'scripts/new.ts');
+  const args = ['event', 'lender.renamed', '2027-06-01', 'lender'];
+  const runsOther = `import { spawnSync } from 'node:child_process';
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const write = fs.writeFileSync;
+    fs.writeFileSync = (...args) => {
+      fs.writeFileSync = write;
+      syncBuiltinESMExports();
+      const { status } = spawnSync(process.execPath, ${JSON.stringify([script, ...args])});
+      if (status !== 0) process.exit(3);
+      return write(...args);
+    };
+    syncBuiltinESMExports();`;
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(runsOther)}`];
+  expect(await end(spawnNew(flags, args))).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The working tree/),
+  });
+  const left = await git('status', '--porcelain', '--untracked-files=all');
+  await git('add', '--all');
+  await git('reset', '--quiet', '--hard');
+  expect(await runNew(...args)).toMatchObject({ code: 0 });
+  expect(left).toBe(await git('status', '--porcelain', '--untracked-files=all'));
 });
