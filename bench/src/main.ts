@@ -24,8 +24,8 @@ const benches: readonly Bench[] = [
   versions,
 ];
 
-// The reader of the report, for example `head`, has ended: exit with the code of SIGPIPE, which Node ignores.
-process.stdout.on('error', () => process.exit(141));
+// 141 if the reader of the report, for example `head`, has ended. This is the exit code of SIGPIPE, which Node ignores.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
 const command = parseCommand(process.argv.slice(2), benches);
 if (command.kind === 'help') process.stdout.write(helpText(benches));

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
@@ -23,4 +24,18 @@ test('pnpm generate exits with 141 when the reader of its errors has gone', asyn
   child.stdin.end();
   const [stdout, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 141 });
+});
+
+test.skipIf(!existsSync('/dev/full')).each([
+  ['scripts/release.ts', 74],
+  ['tools/dev-environment/src/dev.ts', 1],
+  ['tools/dev-environment/src/demo.ts', 1],
+])('%s does not end in silence when the disk of its output is full', async (script, code) => {
+  const command = `"$0" --conditions=deedwire-source "$1" --help > /dev/full`;
+  const child = spawn('sh', ['-c', command, process.execPath, script], { cwd: workspaceRoot });
+  const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect({ stderr, exitCode }).toEqual({
+    stderr: 'The output cannot be written: ENOSPC: no space left on device, write\n',
+    exitCode: code,
+  });
 });

@@ -1,5 +1,6 @@
 /** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
 import { deepEqual, match, ok as assert } from 'node:assert/strict';
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryHeaders, type InterfaceName, interfaceNames, names } from '@deedwire/domain';
 import { startPostgres } from '@deedwire/embedded-postgres';
@@ -15,7 +16,7 @@ import { killSteps, type Steps } from './demo-kill.ts';
 import { devConfig } from './dev-config.ts';
 import { ensureOpenReferrals, seed, withSeedContext } from './seed.ts';
 import { createAppLogins, interfaceUrls, startSystem, type System } from './start-system.ts';
-import { fail, note, onReaderGone, print, printMessage, readerGoneExitCode } from './terminal.ts';
+import { fail, note, onOutputLost, print, printMessage } from './terminal.ts';
 
 const readTeam = '{ lender { name members { id firstName } } }';
 const readReferral = 'query ($id: ID!) { referral(id: $id) { status matter { id reference } } }';
@@ -181,8 +182,9 @@ async function demo(options: DemoOptions): Promise<void> {
 }
 
 // Every process that the demo started ends with this one.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
-onReaderGone(() => process.exit(readerGoneExitCode));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => process.exit(128 + constants.signals[signal]));
+onOutputLost((exitCode) => process.exit(exitCode));
 try {
   const options = parseDemoOptions(process.argv.slice(2));
   if (options.help) print(demoHelp);

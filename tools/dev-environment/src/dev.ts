@@ -20,7 +20,7 @@ import { type SampleReceiver, startSampleReceiver } from './sample-receiver.ts';
 import { ensureOpenReferrals, seed, withLiveCredentials, withSeedContext } from './seed.ts';
 import { interfaceUrls, keepRunning, startSystem, type System } from './start-system.ts';
 import { pauseReceiver, subscribeReceiver } from './subscribe-receiver.ts';
-import { fail, onReaderGone, print } from './terminal.ts';
+import { fail, onOutputLost, print } from './terminal.ts';
 import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
@@ -47,7 +47,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     process.exit(exitCode);
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
-  onReaderGone(() => void stop(0));
+  onOutputLost((exitCode) => void stop(exitCode));
   await watchParents(() => void stop(0));
 
   say('Preparing the database …');
@@ -181,11 +181,10 @@ function say(text: string): void {
   print(`${text}\n`);
 }
 
-// What is printed during an orderly stop may have no reader any longer. That must not interrupt it.
-onReaderGone(() => {});
 try {
   const options = parseDevOptions(process.argv.slice(2));
   if (options.help) {
+    onOutputLost((exitCode) => process.exit(exitCode));
     print(devHelp);
   } else {
     await dev(readConfig(devConfig, process.env), options);

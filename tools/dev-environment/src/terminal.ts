@@ -22,10 +22,15 @@ export function fail(text: string, exitCode: number): void {
   process.stderr.write(terminalText(`${text}\n`, { keepsLines: true }), () => process.exit(exitCode));
 }
 
-/** Calls a function once the reader of standard output has closed it, for example because `head` has its lines. */
-export function onReaderGone(listener: () => void): void {
-  process.stdout.on('error', listener);
+/**
+ * Calls a function with an exit code when standard output can no longer be written: 141 if its reader has gone, for example `head`, as
+ * SIGPIPE would do, which Node ignores. Otherwise 1, and standard error says why.
+ */
+export function onOutputLost(listener: (exitCode: number) => void): void {
+  process.stdout.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // What an orderly stop prints must not interrupt it.
+    process.stdout.on('error', () => {});
+    if (code !== 'EPIPE') process.stderr.write(`The output cannot be written: ${message}\n`);
+    listener(code === 'EPIPE' ? 141 : 1);
+  });
 }
-
-/** The exit code of a process that SIGPIPE ended. Node ignores this signal. */
-export const readerGoneExitCode = 141;

@@ -16,8 +16,9 @@ const generators: Record<string, () => Promise<Generated>> = {
   'type-references': async () => (await import('./type-references.ts')).typeReferences(),
 };
 
-// The reader of the messages, for example `head`, has gone. This is the exit code of SIGPIPE, which Node ignores.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(141));
+// 141 if the reader of the messages, for example `head`, has gone. This is the exit code of SIGPIPE, which Node ignores.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
 /**
  * `pnpm generate [--check] [generator…]`: runs these generators, or all of them. With `--check`, it writes nothing, and lists the files that
