@@ -11,12 +11,13 @@ interface Options {
 function run(isTTY: boolean, times: number[], options: Options = {}): { stdout: string; stderr: string } {
   const { columns } = options;
   const written = { stdout: '', stderr: '' };
-  const shell = createShell({
+  const surroundings = {
     env: {},
     stdin: Readable.from([]),
     stdout: { write: (text: string) => (written.stdout += text), isTTY, ...(columns !== undefined && { columns }) },
     stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
-  });
+  };
+  const shell = createShell(surroundings, options.json === true);
   let nowMs = 0;
   const progress = createProgress(shell, options, () => nowMs);
   for (const time of times) {

@@ -25,8 +25,8 @@ const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2, unknown: 3 };
 
 /** Runs a command line without the program name. Returns the exit code. */
 export async function runOperator(surroundings: Surroundings, commandArguments: readonly string[]): Promise<number> {
-  const shell = createShell(surroundings);
   const isJson = commandArguments.includes('--json');
+  const shell = createShell(surroundings, isJson);
   try {
     await createProgram(shell, isJson).parseAsync(commandArguments, { from: 'user' });
     return exitCodes.succeeded;

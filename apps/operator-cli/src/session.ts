@@ -39,7 +39,7 @@ export async function withContext<Result>(
 
 /** As `withContext`, but whatever is wrong with the database. */
 export async function withAnyDatabase<Result>(
-  { env, stderr }: Shell,
+  { env, warn }: Shell,
   work: (context: OperatorContext, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readOperatorConfig(env);
@@ -48,11 +48,11 @@ export async function withAnyDatabase<Result>(
     ...storeConnections({ ...config, DATABASE_URL: databaseUrl }),
     applicationName,
     maxConnections: 1,
-    onNotifyError: () => stderr.write('Could not notify the worker; it picks this up on its next poll.\n'),
+    onNotifyError: () => warn('Could not notify the worker; it picks this up on its next poll.'),
     slowStatement: {
       thresholdMs: config.SLOW_STATEMENT_MS,
       onSlow: ({ name, durationMs, rows }) =>
-        stderr.write(`slow statement: ${name}, ${durationMs} ms, ${rows === null ? 'failed' : `${rows} rows`}\n`),
+        warn(`slow statement: ${name}, ${durationMs} ms, ${rows === null ? 'failed' : `${rows} rows`}`),
     },
   });
   try {
@@ -70,12 +70,12 @@ export async function withAnyDatabase<Result>(
 }
 
 /** The build writes events too, so the first write of a command records it. */
-function registerBeforeWrites({ stderr }: Shell, store: Store): Store {
+function registerBeforeWrites({ warn }: Shell, store: Store): Store {
   const register = createRegistration({ database: store, app: 'operator-cli', id: randomUUID(), version, contracts });
   let recorded: Promise<unknown> | undefined;
   const beforeWrite = () =>
     (recorded ??= register().catch((error: unknown) =>
-      stderr.write(`The build of this command was not recorded: ${String(error)}\n`),
+      warn(`The build of this command was not recorded: ${String(error)}`),
     ));
   return {
     ...store,
@@ -120,7 +120,7 @@ function userName(): string {
 
 /** Applies the migrations that this build needs. Returns the names of the applied ones. Reports each new cause of a wait. */
 export async function migrateDatabase(
-  { env, stderr }: Shell,
+  { env, warn }: Shell,
   options: { cell?: number; waitMs: number },
 ): Promise<{ applied: string[] }> {
   const config = readOperatorConfig(env);
@@ -130,6 +130,6 @@ export async function migrateDatabase(
     );
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), {
     ...options,
-    onWait: onNewWait((sentence) => stderr.write(`${sentence}\n`)),
+    onWait: onNewWait(warn),
   });
 }

@@ -35,10 +35,16 @@ interface Output extends Stream {
 export interface Shell extends Surroundings {
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Writes to standard error what does not keep the command from succeeding: a line, or with `--json` an object with a `warning`. */
+  readonly warn: (message: string) => void;
 }
 
-export function createShell({ env, stdin, stdout, stderr }: Surroundings): Shell {
-  return { env, stdin, stdout: createOutput(stdout), stderr: createOutput(stderr) };
+export function createShell({ env, stdin, ...streams }: Surroundings, isJson: boolean): Shell {
+  const [stdout, stderr] = [createOutput(streams.stdout), createOutput(streams.stderr)];
+  const warn = (message: string): void => {
+    stderr.write(`${isJson ? JSON.stringify({ warning: { message } }) : message}\n`);
+  };
+  return { env, stdin, stdout, stderr, warn };
 }
 
 function createOutput(stream: Stream): Output {

@@ -71,10 +71,10 @@ address that is not read from standard input.
           onFound,
         }),
       ).finally(() => progress.end());
-      if (unvacuumed.length > 0) {
-        const message = `this login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}`;
-        shell.stderr.write(`${options.json ? JSON.stringify({ warning: { message } }) : `warning: ${message}`}\n`);
-      }
+      if (unvacuumed.length > 0)
+        shell.warn(
+          `This login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}`,
+        );
       if (isKept && !isDryRun && !options.json) shell.stdout.write('Nothing of it is left\n');
     });
 }

@@ -224,6 +224,8 @@ describe('the database connection', () => {
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/^slow statement: insert-organization, \d{3,} ms, 1 rows$/m);
     expect(stderr).not.toContain('Harbour');
+    const { stderr: json } = await callOperator(slowEnv, 'organization', 'create', '--name', 'Harbour', '--json');
+    expect(JSON.parse(json)).toEqual({ warning: { message: expect.stringMatching(/^slow statement: /) } });
     await run('drop trigger sleep on organization');
     await superuser.close();
   });
