@@ -129,8 +129,7 @@ export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
         // A command that has ended is not killed.
         if (victim !== 'operator' || operator.child.kill('SIGKILL')) await killOnce();
       }
-      const { exitCode, stdout, ...ended } = await operator.ended;
-      const stderr = ended.stderr.replaceAll(/^slow statement: .*\n/gm, '');
+      const { exitCode, stdout, stderr } = await operator.ended;
       if (exitCode === 0) {
         if (moment === 'after') await killOnce();
         return stdout;

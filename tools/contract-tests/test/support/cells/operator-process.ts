@@ -30,7 +30,8 @@ export async function killOperator(
 export function startOperator(args: readonly string[], env: Readonly<Record<string, string>>, input = '') {
   const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
     cwd: workspaceRoot,
-    env: { ...process.env, ...env },
+    // A slow machine would add lines to its errors.
+    env: { ...process.env, SLOW_STATEMENT_MS: '0', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A process that was killed does not read it.
