@@ -62,10 +62,12 @@ function changed(event: EventBody, assignments: readonly string[]): EventBody {
     const last = names.pop() ?? '';
     const holder = names.reduce<unknown>(own, event);
     const present = own(holder, last);
-    if (typeof holder !== 'object' || holder === null || present === undefined)
+    if (typeof holder !== 'object' || holder === null || present === undefined) {
+      const [example = []] = Object.entries(event.data).filter(([, value]) => typeof value === 'string');
       throw new UsageError(
-        `--set ${excerpt(path || assignment)}: ${event.type} has no such field. Example: data.${Object.keys(event.data)[0]}=Ada`,
+        `--set ${excerpt(path || assignment)}: ${event.type} has no such field. Example: data.${example.join('=')}`,
       );
+    }
     Reflect.set(holder, last, valueOf(text, present));
   }
   return event;

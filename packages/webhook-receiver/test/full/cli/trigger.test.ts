@@ -231,7 +231,7 @@ test.each([
   [['referral.created', '--to', '4005', '--version', '2020-01-01'], 'referral.created has no version 2020-01-01.'],
   [
     ['referral.created', '--to', '4005', '--set', 'data.externalRefrence=1'],
-    '--set data.externalRefrence: referral.created has no such field. Example: data.referralId=Ada',
+    '--set data.externalRefrence: referral.created has no such field. Example: data.referralId=gid://service/Referral/4711',
   ],
   [['referral.created', '--to', '4005', '--set', 'x'], '--set x: referral.created has no such field.'],
   [
