@@ -53,14 +53,16 @@ const keptLines = 40;
  * @throws {Error} if the app does not start within 240 s; the message contains its last lines of output
  */
 export async function startApp(options: AppOptions) {
-  const { name, onLine, waitFor = 'ready' } = options;
+  const { name, env, onLine, waitFor = 'ready' } = options;
+  const level = env['LOG_LEVEL'] ?? process.env['LOG_LEVEL'] ?? 'info';
   const lastLines: string[] = [];
-  const child = spawnApp(options);
+  // With fewer lines, none would say where the app listens.
+  const child = spawnApp({ ...options, env: { ...env, LOG_LEVEL: isAbove(level, 'info') ? 'info' : level } });
   const ended = once(child, 'exit').then((): AppEnd => ({ exitCode: child.exitCode, signal: child.signalCode }));
   const listening = Promise.withResolvers<Addresses>();
   for (const input of [child.stdout, child.stderr].filter((stream) => stream !== null))
     createInterface({ input }).on('line', (line) => {
-      onLine?.(line);
+      if (isOfLevel(line, level)) onLine?.(line);
       lastLines.push(line);
       if (lastLines.length > keptLines) lastLines.shift();
       const addresses = listeningAddresses(line);
@@ -115,6 +117,19 @@ function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOp
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+}
+
+/** From the most lines to the fewest. */
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+function isAbove(level: string, than: string): boolean {
+  return levels.indexOf(level) > levels.indexOf(than);
+}
+
+/** Also a line that is no log line of an app. */
+function isOfLevel(line: string, level: string): boolean {
+  const [, own = level] = /^\{"level":"(\w+)"/.exec(line) ?? [];
+  return !isAbove(level, own);
 }
 
 interface Addresses {

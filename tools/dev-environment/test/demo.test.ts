@@ -27,7 +27,9 @@ test('prints help, names a wrong option, and ends quietly when its reader has go
 });
 
 test('completes the whole flow', async () => {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, command);
+  // At this level, the apps do not log where they listen.
+  const env = { ...process.env, LOG_LEVEL: 'warn' };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, command, { env });
   expect(stderr).toBe('');
   expect(stdout).toMatch(/\nEvery step behaved as specified. The demo took \d+\.\d s\.\n/);
   expect(quotedLines).toHaveLength(10);
