@@ -21,6 +21,7 @@ import {
   selectReplayIds,
   selectReplays,
   selectReplaysOfSubscription,
+  selectRunningReplay,
 } from './webhooks/replay/replays.ts';
 import {
   lockSubscription,
@@ -223,7 +224,7 @@ async function replay(
   return context.store.transaction(async (transaction) => {
     if ((await lockSubscription(transaction, accountId, subscriptionId)) === null) return reject([notFound]);
     const id = await insertReplay(transaction, { accountId, interfaceName, subscriptionId, range, ids, perSecond });
-    if (id === null) return reject([inProgress]);
+    if (id === null) return reject([inProgress(context, await selectRunningReplay(transaction, subscriptionId))]);
     const row = await selectReplay(transaction, accountId, id);
     if (row === null) throw new Error(`The replay ${id} does not exist after its insertion.`);
     const webhookReplay = toWebhookReplay(context, row);
@@ -347,11 +348,12 @@ export async function cancelWebhookReplay(
 const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.');
 const replayNotFound = inputError('NOT_FOUND', 'id', 'You have no replay with this identifier.');
 
-const inProgress = inputError(
-  'REPLAY_IN_PROGRESS',
-  'subscriptionId',
-  'A replay of this subscription is in progress. `webhookReplays` lists it. Wait until it has ended, or call `cancelWebhookReplay`.',
-);
+/** @param id null if it has just ended */
+function inProgress({ gidNamespace }: ActionContext, id: ReplayRow['id'] | null): UserError<'REPLAY_IN_PROGRESS'> {
+  const named = id === null ? '' : `: ${formatGid(gidNamespace, 'WebhookReplay', id)}`;
+  const message = `A replay of this subscription is in progress${named}. Wait until it has ended, or cancel it.`;
+  return inputError('REPLAY_IN_PROGRESS', 'subscriptionId', message);
+}
 
 function nothingKept({ since }: ReplayRequest['input']): UserError<'RANGE_INVALID'> {
   const isFuture = since !== null && since !== undefined;

@@ -140,6 +140,9 @@ describe('replayWebhookEvents', () => {
     const results = await Promise.all([replay(), replay(), replay()]);
     const codes = results.flatMap(({ userErrors }) => userErrors.map(({ code }) => code));
     expect(codes).toEqual(['REPLAY_IN_PROGRESS', 'REPLAY_IN_PROGRESS']);
+    const [running] = results.flatMap(({ webhookReplay }) => webhookReplay ?? []);
+    for (const { message } of results.flatMap(({ userErrors }) => userErrors))
+      expect(message).toContain(`in progress: ${running?.id}. `);
     const other = await world.subscribe();
     expect((await replay({ subscriptionId: other.id })).userErrors).toEqual([]);
   });

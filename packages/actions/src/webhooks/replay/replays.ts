@@ -98,6 +98,17 @@ export async function selectReplays(
   return database.query<ReplayRow & Record<string, unknown>>(statement, values);
 }
 
+/** The replay of a subscription that has not ended. Served by webhook_replay_of_subscription. */
+export async function selectRunningReplay(
+  database: Database,
+  subscriptionId: SubscriptionId,
+): Promise<ReplayId | null> {
+  const statement = sql('select-running-replay')`
+      select id from webhook_replay
+      where subscription_id = $1 and delivery_id is null and ended_at is null and cancelled_at is null`;
+  return firstRow(await database.query<{ id: ReplayId }>(statement, [subscriptionId]))?.id ?? null;
+}
+
 /** No index has the subscription, so a page reads at most as many replays of the account. */
 const searchedReplaysMax = 1_000;
 
