@@ -1,4 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
+import { UnconfirmedCommitError } from '@deedwire/store';
 import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands, addInterfaceCommands } from './commands/account.ts';
 import { addAuditCommands } from './commands/audit.ts';
@@ -71,7 +72,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addDatabaseCommands(program, shell);
   addCellCommands(program, shell);
   nameHelp(program, program.name());
-  refuseRepeatedOptions(program);
+  refuseMistakenOptions(program);
   return program;
 }
 
@@ -81,16 +82,18 @@ function nameHelp(command: Command, name: string): void {
   for (const child of command.commands) nameHelp(child, `${name} ${child.name()}`);
 }
 
-/** Otherwise the last value would replace the others. */
-function refuseRepeatedOptions(command: Command): void {
+/** Otherwise the last value would replace the others, and an option would become the value of the one before it. */
+function refuseMistakenOptions(command: Command): void {
   for (const option of command.options.filter(({ required, variadic }) => required && !variadic)) {
     let passed = 0;
-    command.on(`option:${option.name()}`, () => {
+    command.on(`option:${option.name()}`, (value: string) => {
       passed += 1;
       if (passed > 1) command.error(`error: pass one --${option.name()}`);
+      if (command.options.some(({ long }) => long === value))
+        command.error(`error: --${option.name()} has no value before ${value}`);
     });
   }
-  for (const child of command.commands) refuseRepeatedOptions(child);
+  for (const child of command.commands) refuseMistakenOptions(child);
 }
 
 function report({ stderr }: Shell, error: unknown): number {
@@ -102,10 +105,17 @@ function report({ stderr }: Shell, error: unknown): number {
 function reportJson({ stderr }: Shell, error: unknown): number {
   const exitCode = exitCodeOf(error);
   if (exitCode === exitCodes.succeeded) return exitCode;
-  const code =
-    exitCode === exitCodes.wrongUsage ? 'WRONG_USAGE' : error instanceof RefusedError ? error.code : 'FAILED';
-  stderr.write(`${JSON.stringify({ error: { code, message: messageOf(error).replace(/^error: /, '') } })}\n`);
+  stderr.write(
+    `${JSON.stringify({ error: { code: codeOf(error, exitCode), message: messageOf(error).replace(/^error: /, '') } })}\n`,
+  );
   return exitCode;
+}
+
+function codeOf(error: unknown, exitCode: number): string {
+  if (exitCode === exitCodes.wrongUsage) return 'WRONG_USAGE';
+  if (error instanceof UnknownAnswerError) return codeOf(error.cause, exitCode);
+  if (error instanceof RefusedError) return error.code;
+  return error instanceof UnconfirmedCommitError ? 'UNCONFIRMED' : 'FAILED';
 }
 
 /** The exit code of Commander is 0 after `--help`. */

@@ -7,7 +7,7 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
   if (code === 'EPIPE') process.exitCode ||= 141;
   else {
-    stderr.write(`error: The result cannot be written: ${message}\n`);
+    stderr.write(`error: The result cannot be written: ${message}. If the command changes something, it has.\n`);
     process.exitCode ||= 1;
   }
   if (!isChange) process.exit();

@@ -88,7 +88,7 @@ export interface ListView<Row> {
 
 /**
  * Reads and prints a list: with `--json` as one JSON array, otherwise as a table. An empty one says what to do next, and one that was
- * cut off says on standard error how to continue it.
+ * cut off is continued as a warning says.
  */
 export async function printList<Row>(
   shell: Shell,
@@ -97,9 +97,9 @@ export async function printList<Row>(
 ): Promise<void> {
   const { rows, hasMore } = await withContext(shell, (context) => readList(context, name, options, read));
   const fixedColumns = Object.keys(fixed).filter((column) => fixed[column] !== undefined);
-  print(shell, options, rows, () => (rows.length === 0 ? empty : tableFor(shell, rows, columns, fixedColumns)));
-  if (!hasMore || options.json) return;
+  const none = options.after === undefined ? empty : 'There are no more rows.';
+  print(shell, options, rows, () => (rows.length === 0 ? none : tableFor(shell, rows, columns, fixedColumns)));
   const last = rows.at(-1);
-  if (last !== undefined)
-    shell.stderr.write(`There are more rows. Add --after ${id(last)} to continue, or raise --limit.\n`);
+  if (hasMore && last !== undefined)
+    shell.warn(`There are more rows. Add --after ${id(last)} to continue, or raise --limit.`);
 }

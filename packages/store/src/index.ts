@@ -22,6 +22,7 @@ export {
   ObjectsOfAppsError,
   StatementTimeoutError,
   StoreUnavailableError,
+  UnconfirmedCommitError,
   UnsuitableDatabaseError,
 } from './errors.ts';
 export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { createClient, createPool } from './connect.ts';
 import { type Database, type Statement, type Transaction, sql } from './database.ts';
-import { isLostStatement, LockTimeoutError, StoreUnavailableError, toStoreError } from './errors.ts';
+import {
+  isLostStatement,
+  LockTimeoutError,
+  StoreUnavailableError,
+  toStoreError,
+  UnconfirmedCommitError,
+} from './errors.ts';
 import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
@@ -319,7 +325,12 @@ async function connectForTransaction(clients: KeptClients): Promise<PoolClient> 
 
 /** PostgreSQL responds to COMMIT with ROLLBACK, not with an error, if a statement failed and `work` caught its error. */
 async function commit(send: Send, slowStatement: SlowStatementOptions | undefined): Promise<void> {
-  const { command } = await timeStatement(slowStatement, 'commit', () => send({ text: 'commit' }));
+  const { command } = await timeStatement(slowStatement, 'commit', () => send({ text: 'commit' })).catch(
+    (error: unknown) => {
+      const isUnconfirmed = !(error instanceof DatabaseError) && toStoreError(error) instanceof StoreUnavailableError;
+      throw isUnconfirmed ? new UnconfirmedCommitError(error) : error;
+    },
+  );
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back, because a statement in it failed.');
 }
 

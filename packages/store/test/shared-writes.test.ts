@@ -6,7 +6,14 @@ import { connect, listen, patientTimeouts, startTcpProxy, type TcpProxy } from '
 import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { KeyClaim } from '../src/idempotency.ts';
-import { createStore, type SharedWrite, type Store, type StoreOptions, StoreUnavailableError } from '../src/index.ts';
+import {
+  createStore,
+  type SharedWrite,
+  type Store,
+  type StoreOptions,
+  StoreUnavailableError,
+  UnconfirmedCommitError,
+} from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { referralWrite } from './support/referral-write.ts';
@@ -334,7 +341,7 @@ test('a connection that is cut after COMMIT reached the server is an error, and 
   const { store, proxy } = await openProxied();
   const committed = async () => expect.poll(names).toContain('unknown');
   const broken = proxy.breakAt((statement) => statement === 'commit', { when: 'after', act: committed });
-  await expect(store.write(refer('unknown', { key: keyOf('unknown') }))).rejects.toThrow(StoreUnavailableError);
+  await expect(store.write(refer('unknown', { key: keyOf('unknown') }))).rejects.toThrow(UnconfirmedCommitError);
   await broken;
   expect(await store.write(refer('unknown', { key: keyOf('unknown') }))).toEqual({ kind: 'key-known' });
   expect(await names()).toEqual(['connected', 'unknown']);

@@ -133,7 +133,7 @@ function createOutput({ stdout }: Shell) {
 const reportedMax = 20;
 
 /** Writes the first 20 findings to standard error, and then how many more there are. */
-function reportUpTo({ stderr }: Pick<Shell, 'stderr'>) {
+function reportUpTo({ stderr, warn }: Pick<Shell, 'stderr' | 'warn'>) {
   let found = 0;
   return {
     count: () => found,
@@ -143,10 +143,10 @@ function reportUpTo({ stderr }: Pick<Shell, 'stderr'>) {
       // Replaces the line of the progress.
       if (stderr.isTTY === true) stderr.writeUnescaped(clearLine);
       // A finding that contains line feeds is one line too.
-      stderr.write(`${terminalText(finding)}\n`);
+      warn(terminalText(finding));
     },
     end(): void {
-      if (found > reportedMax) stderr.write(`… and ${found - reportedMax} more\n`);
+      if (found > reportedMax) warn(`… and ${found - reportedMax} more`);
     },
   };
 }

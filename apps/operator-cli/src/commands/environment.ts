@@ -3,14 +3,12 @@ import { exportEnvironment } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import { type Shell, writePart } from '../shell.ts';
-import { notes } from '../verb.ts';
+import { addVerb, notes } from '../verb.ts';
 
 export function addEnvironmentCommands(program: Command, shell: Shell): void {
   const noun = program.command('environment').description('export what runs, for `contract-check can-i-deploy`');
 
-  noun
-    .command('export')
-    .description('print what runs, what is pinned and what is used, as one JSON object')
+  addVerb(noun, 'export', 'print what runs, what is pinned and what is used, as one JSON object')
     .requiredOption('--name <name>', 'the name of the environment, for example production')
     .option('--out <file>', 'write this file instead, in one step: a reader never sees a part of it')
     .addHelpText(

@@ -24,7 +24,7 @@ import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { formatRecord } from '../table.ts';
 import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
-import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, notes, print, printList, type OutputOptions, UnknownAnswerError } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
@@ -182,7 +182,8 @@ function addReconcile(noun: Command, shell: Shell): void {
 
 A line is one of: the header webhook-id; the id of an event; a body; {"deliveryId": "<webhook-id>", "body": <body>}.
 Name --until if the receiver may not have logged the latest deliveries yet. The exit code is 1 if deliveries are missing or altered,
-if the log has lines that name no delivery, or if an event of the period still waits for its sequence.`),
+if the log has lines that name no delivery, or if an event of the period still waits for its sequence, and 3 if this is unknown, for
+example because the database is unavailable.`),
     )
     .action(async (subscriptionId: string, { log, since, until, ...options }: ReconcileOptions, command: Command) => {
       if (since !== undefined && until !== undefined && since >= until)
@@ -197,7 +198,11 @@ if the log has lines that name no delivery, or if an event of the period still w
           onCompared: (compared, of) =>
             progress.report(`Compared ${compared.toLocaleString('en')} of ${of.toLocaleString('en')} deliveries`),
         }),
-      ).finally(() => progress.end());
+      )
+        .catch((cause: unknown) => {
+          throw new UnknownAnswerError('The log was not compared.', { cause });
+        })
+        .finally(() => progress.end());
       print(shell, options, result, describeReconciliation);
       const { missingCount, alteredCount, unexpectedCount, numberedUntil, isWaiting } = result;
       if (missingCount + alteredCount + unexpectedCount > 0)

@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Client, DatabaseError } from 'pg';
-import { awayState, concernsRelation, StoreUnavailableError, toStoreError } from '../errors.ts';
+import { awayState, concernsRelation, StoreUnavailableError, toStoreError, UnconfirmedCommitError } from '../errors.ts';
 import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -257,7 +257,10 @@ export class SharedWriter {
     for (const other of this.#slots) if (!other.isBusy) other.end();
     for (const pending of together) {
       if (pending.attempts === 0 && isOfIdleConnection(error)) this.#runAgain(pending, this.#new);
-      else this.#settle(pending, { error: unavailable(error.cause) });
+      else {
+        const { cause, mayBeCommitted } = error;
+        this.#settle(pending, { error: mayBeCommitted ? new UnconfirmedCommitError(cause) : unavailable(cause) });
+      }
     }
   }
 

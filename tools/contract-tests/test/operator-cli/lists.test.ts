@@ -1,5 +1,6 @@
 import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { interfaces } from '@deedwire/domain';
+import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -252,8 +253,17 @@ describe('delivery list', () => {
         .map((line) => line.split(' ')[0]),
     ).toEqual([gidOf(4), gidOf(3)]);
     expect(first.stderr).toBe(`There are more rows. Add --after ${gidOf(3)} to continue, or raise --limit.\n`);
-    expect(idsOf(await listed('delivery', 'list', '--limit', '2', '--after', gidOf(3)))).toEqual([gidOf(2), gidOf(1)]);
-    expect(await operate('delivery', 'list', '--after', gidOf(1))).toMatchObject({ exitCode: 0, stderr: '' });
+    const second = await operate('delivery', 'list', '--limit', '2', '--after', gidOf(3), '--json');
+    expect(idsOf(JSON.parse(second.stdout))).toEqual([gidOf(2), gidOf(1)]);
+    expect(JSON.parse(second.stderr)).toEqual({
+      warning: { message: expect.stringContaining(`--after ${gidOf(1)} `) },
+    });
+    const [last = missing()] = (await listed('delivery', 'list')).slice(-1);
+    expect(await operate('delivery', 'list', '--after', String(last['id']))).toEqual({
+      exitCode: 0,
+      stdout: 'There are no more rows.\n',
+      stderr: '',
+    });
   });
 
   test.each<[string[], number, string]>([

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
-import { compileCache } from '@deedwire/testing';
+import { compileCache, startTcpProxy } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -191,6 +191,32 @@ describe('the database connection', () => {
     ]);
     expect(results).toEqual([rejected, rejected, rejected, rejected]);
     expect(JSON.stringify(results)).not.toContain('hunter2');
+  });
+
+  test('does not say that nothing was changed if no response to COMMIT arrives', async () => {
+    const proxy = await forTest(startTcpProxy(env.DATABASE_URL));
+    for (const when of ['before', 'after'] as const) {
+      const broken = proxy.breakAt((statement) => statement === 'commit', { when });
+      const args = ['organization', 'create', '--name', `Cut ${when}`, '--json'];
+      const { exitCode, stdout, stderr } = await callOperator({ ...env, DATABASE_URL: proxy.url }, ...args);
+      await broken;
+      expect({ exitCode, stdout, error: JSON.parse(stderr).error }).toEqual({
+        exitCode: 1,
+        stdout: '',
+        error: {
+          code: 'UNCONFIRMED',
+          message: expect.stringMatching(/^The database has not confirmed the change, which may have been made\. Look/),
+        },
+      });
+    }
+    const { stdout } = await callOperator(env, 'organization', 'list', '--name', 'Cut ', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'Cut after' }]);
+  });
+
+  test('an option is not the value of the one before it', async () => {
+    const result = await callOperator(env, 'organization', 'create', '--name', '--json');
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(result.stderr).error.message).toBe('--name has no value before --json');
   });
 
   test('reads DATABASE_URL from a file', async () => {

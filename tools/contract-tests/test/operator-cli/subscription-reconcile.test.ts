@@ -208,7 +208,7 @@ test('has the deliveries of a late worker, whose events were created in the peri
 
 async function refusal(lines: readonly (string | object)[]): Promise<string> {
   const { exitCode, stdout, stderr } = await reconcile(lines);
-  expect([exitCode, stdout]).toEqual([1, '']);
+  expect([exitCode, stdout]).toEqual([3, '']);
   return stderr;
 }
 
@@ -235,7 +235,7 @@ describe('a file', () => {
   test('that ends within its compressed part is refused', async () => {
     const { exitCode, stdout, stderr } = await reconcileFile(gzipSync(ofWindows()).subarray(0, -20));
     expect({ exitCode, stdout, stderr }).toEqual({
-      exitCode: 1,
+      exitCode: 3,
       stdout: '',
       stderr: expect.stringContaining('received.log.gz cannot be read.'),
     });
@@ -259,7 +259,7 @@ describe('a file', () => {
 
 test('refuses a log that it cannot read, an unknown subscription, and a history with a gap', async () => {
   expect(await refusal([delivery(1), 'GET / 200'])).toBe(
-    'error: Line 2 of the log cannot be read: "GET / 200" is not the id of a delivery or an event. A line is a `webhook-id`, the `id` of an event, a body, or a JSON object with `deliveryId` and `body`.\n',
+    'error: The log was not compared. (Line 2 of the log cannot be read: "GET / 200" is not the id of a delivery or an event. A line is a `webhook-id`, the `id` of an event, a body, or a JSON object with `deliveryId` and `body`.)\n',
   );
   // The receiver chooses what it logs, so it could rewrite the terminal.
   expect(await refusal(['\u009B2J\u202Ex'])).toContain(
@@ -274,9 +274,9 @@ test('refuses a log that it cannot read, an unknown subscription, and a history 
     'Line 1 of the log cannot be read: its body is nested too deeply.',
   );
   await harness.sql('delete from webhook_delivery where sequence = 4');
-  expect(await refusal([])).toContain('error: The delivery 4 of the subscription is missing in the database');
+  expect(await refusal([])).toContain('(The delivery 4 of the subscription is missing in the database');
   const missing = await callOperator(env, 'subscription', 'reconcile', gid(), '--log', join(folder, 'none'));
-  expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('cannot be read')]);
+  expect([missing.exitCode, missing.stderr]).toEqual([3, expect.stringContaining('cannot be read')]);
   await harness.sql('update webhook_subscription set deleted_at = now()');
-  expect(await refusal([])).toBe(`error: The subscription ${gid()} does not exist.\n`);
+  expect(await refusal([])).toBe(`error: The log was not compared. (The subscription ${gid()} does not exist.)\n`);
 });
