@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { concernsRelation, endsSession } from './errors.ts';
+import { concernsRelation, endsSession, StoreUnavailableError, UnconfirmedCommitError } from './errors.ts';
 
 test.each([
   ['while locking tuple (0,1) in relation "account"', true],
@@ -24,4 +24,12 @@ test.each([
   ['25P02', false],
 ])('knows by the code %s whether the session has ended', (code, expected) => {
   expect(endsSession({ code })).toBe(expected);
+});
+
+test.each([
+  ['lost connection', new Error('Connection terminated unexpectedly')],
+  ['missing response', new StoreUnavailableError(new Error('The server did not respond within 12000 ms.'))],
+])('an unconfirmed commit keeps the reason of a %s', (_, cause) => {
+  const reason = cause instanceof StoreUnavailableError ? cause.reason : cause.message;
+  expect(new UnconfirmedCommitError(cause).reason).toBe(reason);
 });

@@ -21,7 +21,7 @@ export class StoreUnavailableError extends Error {
 /** The connection was lost, or the server did not respond, after COMMIT was sent. */
 export class UnconfirmedCommitError extends StoreUnavailableError {
   constructor(cause: unknown) {
-    super(cause);
+    super(cause instanceof StoreUnavailableError ? cause.cause : cause);
     this.message = 'The database has not confirmed the change, which may have been made. Look before you repeat it.';
   }
 }
