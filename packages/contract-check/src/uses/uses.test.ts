@@ -336,8 +336,8 @@ describe('invalid input exits 2, and names the place', () => {
 
   test.each([
     ['a link to a folder', 'more', '../elsewhere', 'src/more: is a symbolic link to a folder, which is not followed.'],
-    ['a link to itself', 'loop.graphql', 'loop.graphql', 'src/loop.graphql: cannot be read (ELOOP)\n'],
-    ['a link to nothing', 'lost.graphql', 'nowhere', 'src/lost.graphql: file not found\n'],
+    ['a link to itself', 'loop.graphql', 'loop.graphql', 'src/loop.graphql: is a link that leads to itself\n'],
+    ['a link to nothing', 'lost.graphql', 'nowhere', 'src/lost.graphql: is a link that leads nowhere\n'],
   ])('%s', async (_, name, target, message) => {
     file('src/a.graphql', 'query A { entry(id: 1) { id } }');
     file('elsewhere/b.graphql', 'query B { entry(id: 1) { id } }');
@@ -348,7 +348,7 @@ describe('invalid input exits 2, and names the place', () => {
   test('a link to itself that is no pattern', async () => {
     symlinkSync('loop.graphql', join(folder, 'loop.graphql'));
     expect(await uses('--schema', schema, '--documents', 'loop.graphql')).toBe(
-      'loop.graphql: cannot be read (ELOOP)\n',
+      'loop.graphql: is a link that leads to itself\n',
     );
   });
 
