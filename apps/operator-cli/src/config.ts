@@ -21,7 +21,7 @@ const schema = z
     /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
     DEEDWIRE_HOME: z.string().optional(),
     /** The name in the audit log. Defaults to the user of the operating system. */
-    OPERATOR_NAME: z.string().min(1).max(200).optional(),
+    OPERATOR_NAME: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters').optional(),
     /** The new secret of `subscription rotate`. Defaults to a generated one. */
     WEBHOOK_SECRET: z.string().optional(),
     /** For `secrets rewrap`, `subscription rotate` and `delivery show --curl` only. Defaults to the keys of a running `pnpm dev`. */

@@ -61,6 +61,8 @@ export async function replayAndPrint(shell: Shell, subscriptionId: string, optio
     if (webhookReplay === null) throw new Error('The replay has neither an estimate nor a record.');
     if (options.wait !== true) return webhookReplay;
     const progress = createProgress(shell, options);
+    // Ctrl+C ends the wait, and `cancel-replay` takes the id.
+    if (!options.json) shell.stderr.write(`The replay ${webhookReplay.id} runs.\n`);
     return untilEnded(progress, context, webhookReplay).finally(() => progress.end());
   });
   print(shell, options, replayed, (result) => ('id' in result ? describeReplay(result) : describeEstimate(result)));

@@ -78,8 +78,10 @@ describe('the worker', () => {
       'delete from webhook_payload where event_id = (select min(event_id) from webhook_pending_delivery)',
     );
     const env = { DATABASE_URL: await world.database.urlFor('operator') };
-    const { stdout } = await callOperator(env, 'subscription', 'replay', id, '--since', '1h', '--all', '--wait');
-    expect(stdout).toMatch(/^The replay \S+ is COMPLETED: 0 queued, 5 skipped \(4 pending\)\n$/);
+    const replayed = await callOperator(env, 'subscription', 'replay', id, '--since', '1h', '--all', '--wait');
+    expect(replayed.stdout).toMatch(/^The replay \S+ is COMPLETED: 0 queued, 5 skipped \(4 pending\)\n$/);
+    const [, replayId] = /^The replay (\S+)/.exec(replayed.stdout) ?? [];
+    expect(replayed.stderr).toBe(`The replay ${replayId} runs.\n`);
     const { body } = await postGraphql(`${url}/partners/graphql`, world.accounts.partner.credential, {
       query: '{ webhookReplays { nodes { queuedCount skippedCount skippedPendingCount } } }',
     });

@@ -72,6 +72,7 @@ in another place, which this person cannot change, and check that the exports st
     .action(async (files: string[], options: OutputOptions) => {
       const { runs, ...chain } = await verifyFiles(shell, files);
       const verified = { ...chain, ...timesOf(runs) };
+      if (verified.entries === 0) throw new Error('The exports contain no entry.');
       print(shell, options, verified, describeVerified);
     });
 }
@@ -87,7 +88,6 @@ function timesOf(runs: VerifiedChain['runs']): Pick<Verified, 'from' | 'to'> {
 }
 
 function describeVerified({ entries, firstLine, lastLine, previousHash, lastHash, from, to }: Verified): string {
-  if (entries === 0) return 'The exports contain no entry.';
   return [
     `${entries} ${entries === 1 ? 'entry' : 'entries'}, lines ${firstLine} to ${lastLine}, from ${from} to ${to}`,
     ...(firstLine === 1

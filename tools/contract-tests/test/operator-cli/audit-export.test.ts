@@ -92,6 +92,8 @@ test('exports all entries, then the new ones, which continue the chain, and veri
   expect((await verify('c')).stdout).toContain(
     `The lines before were not checked. The last of them has to have the hash ${first[1]?.hash}\n`,
   );
+  await writeFile(pathOf('none'), '');
+  expect(await verify('none')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: The exports contain no entry.\n' });
   const json = await callOperator(env, 'audit', 'verify', pathOf('a'), '--json');
   expect(JSON.parse(json.stdout)).toEqual({
     entries: 2,
