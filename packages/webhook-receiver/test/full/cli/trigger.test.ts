@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { findFreePort } from '@deedwire/embedded-postgres';
 import { compileCache } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -54,27 +55,14 @@ test('sends a signed event with changed fields', async () => {
   });
 });
 
-/** At a port at which no server of another test listens on 127.0.0.1. */
-async function listenOnlyOnIpv6(): Promise<number> {
-  for (;;) {
-    const server = createServer((_, response) => response.end());
-    await once(server.listen(0, '::1'), 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = Object(server.address());
-    const other = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(other, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (isFree) other.close();
-    if (isFree) return port;
-  }
-}
-
 test('reaches a receiver that listens only on ::1', async ({ skip }) => {
   const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
   skip(!hasIpv6, 'This machine has no ::1.');
-  const port = await listenOnlyOnIpv6();
+  // Another test's server could listen on 127.0.0.1 at a port that the system assigns.
+  const port = await findFreePort();
+  const server = createServer((_, response) => response.end());
+  await once(server.listen(port, '::1'), 'listening');
+  onTestFinished(() => void server.close());
   for (const to of [`${port}/hooks`, `http://[::1]:${port}/hooks`])
     expect((await call(['trigger', 'referral.created', '--to', to], { env })).exitCode).toBe(0);
 });
