@@ -87,8 +87,8 @@ export interface ListView<Row> {
 }
 
 /**
- * Reads and prints a list: with `--json` as one JSON array, otherwise as a table. An empty one says what to do next, and one that was
- * cut off is continued as a warning says.
+ * Reads and prints a list: with `--json` as one JSON array, otherwise as a table. An empty one says what to do next. A warning says how
+ * to continue one that was cut off.
  */
 export async function printList<Row>(
   shell: Shell,

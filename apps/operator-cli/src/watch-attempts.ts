@@ -29,8 +29,7 @@ export async function watchAttempts(
         );
       isAvailable = true;
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      if (performance.now() >= untilMs) throw error;
+      if (!(error instanceof StoreUnavailableError) || performance.now() >= untilMs) throw error;
       if (isAvailable && !json) shell.stderr.write('The database is not available. Trying again.\n');
       isAvailable = false;
     }
