@@ -84,9 +84,8 @@ async function create(): Promise<string> {
 }
 
 function requireNoChanges(): void {
-  const others = ['.', `:!${relative(root, unfinished)}`];
-  const options = ['--porcelain', '--untracked-files=all', '--', ...others];
-  const git = spawnSync('git', ['status', ...options], { cwd: root, encoding: 'utf8' });
+  const args = ['status', '--porcelain', '--untracked-files=all', '--', '.', `:!${relative(root, unfinished)}`];
+  const git = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
   if (git.status !== 0) {
     const [reason = ''] = String(git.error ?? git.stderr).split('\n');
     throw new Error(`Git does not show what is changed: ${reason}. Run this in a clone.`);
