@@ -200,7 +200,7 @@ describe('an invalid configuration is named by one line', () => {
   });
 });
 
-test('a configuration of which cannot be seen whether it is there is an error', () => {
+test('fails if a folder does not show whether it has a configuration', () => {
   // As in a folder that may not be searched, which does not exist for root.
   expect(() => readConfig(null, 'x'.repeat(300))).toThrow('/contract-check.json: cannot be read (ENAMETOOLONG)');
 });
