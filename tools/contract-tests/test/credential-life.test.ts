@@ -8,7 +8,7 @@ const service = await harness.startPartnerApi();
 await service.whenReady;
 const url = `${service.url}/partners/graphql`;
 const databaseUrl = await harness.database.urlFor('operator');
-const env = { DATABASE_URL: databaseUrl, OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+const env = { DATABASE_URL: databaseUrl, OPERATOR_NAME: 'ada' };
 
 async function operate<Result>(...commandArguments: string[]): Promise<Result> {
   const { stdout, stderr, exitCode } = await callOperator(env, ...commandArguments, '--json');

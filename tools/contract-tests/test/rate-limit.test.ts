@@ -230,7 +230,7 @@ test('another limit applies to running processes, and is in the audit log', asyn
   const credential = await newClient(1_000, 1, 20);
   await exhaust(credential);
   const { clientId } = credential;
-  const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
+  const env = { DATABASE_URL: await harness.database.urlFor('operator') };
   const options = ['--maximum', '3000', '--restore-rate', '1000'];
   const set = await callOperator(env, 'client', 'set-limit', clientId, ...options, '--json');
   expect(set).toMatchObject({ exitCode: 0, stderr: '' });

@@ -318,9 +318,9 @@ test('is erased again after the record was changed', async () => {
 });
 
 test.each([
-  ['', false, ['--email', person.email, '--account', lender.id]],
-  [' of an interrupted erasure', true, ['--email', 'nobody@client.example']],
-])('says that a record%s was changed meanwhile, and erases it in the next run', async (_, isInterrupted, of) => {
+  ['a record', false, ['--email', person.email, '--account', lender.id]],
+  ['a record whose erasure was interrupted', true, ['--email', 'nobody@client.example']],
+])('says that %s was changed meanwhile, and erases it in the next run', async (_, isInterrupted, of) => {
   const { memberId, referralId } = await plant();
   const number = memberId.split('/').at(-1);
   if (isInterrupted) await t.sql(`select begin_person_erasure('TeamMember', $1, $2)`, [number, lender.accountId]);

@@ -24,7 +24,6 @@ const harness = await forFile(createHarness());
 const env = {
   DATABASE_URL: await harness.database.urlFor('operator'),
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
-  SLOW_STATEMENT_MS: '0',
 };
 const receiver = await forFile(
   startReceiver({ path, onDelivery: (response) => response.writeHead(418).end('short and stout') }),

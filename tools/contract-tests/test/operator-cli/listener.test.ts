@@ -5,7 +5,7 @@ import { insertListener, insertSubscription } from '../support/stored-deliveries
 
 const harness = await forFile(createHarness());
 // The login is only in the group role `operator`, as in production.
-const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
 await insertSubscription(harness, 'partner', harness.accounts.partner);
 const lender = await insertListener(harness, 'lender', harness.accounts.lender);
 const partner = await insertListener(harness, 'partner', harness.accounts.partner);

@@ -14,7 +14,7 @@ import {
 
 const harness = await forFile(createHarness());
 // The login is only in the group role `operator`, as in production.
-const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
+const env = { DATABASE_URL: await harness.database.urlFor('operator') };
 const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
 const other = await insertSubscription(harness, 'lender', harness.accounts.lender);
 const deliveries: StoredDelivery[] = [];

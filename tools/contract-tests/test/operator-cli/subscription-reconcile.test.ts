@@ -13,7 +13,7 @@ let ids: bigint[];
 
 const harness = await forFile(createHarness());
 const { accountId } = harness.accounts.partner;
-const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada', SLOW_STATEMENT_MS: '0' };
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
 const { path: folder } = await forFile(temporaryFolder('reconcile'));
 
 const startMs = Date.now() - 60_000;

@@ -23,7 +23,6 @@ const env = {
   DATABASE_URL: await harness.database.urlFor('operator'),
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
   OPERATOR_NAME: 'ada',
-  SLOW_STATEMENT_MS: '0',
 };
 
 beforeEach(async () => {

@@ -30,7 +30,6 @@ const key = randomBytes(32);
 const env = {
   DATABASE_URL: await harness.database.urlFor('operator'),
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
-  SLOW_STATEMENT_MS: '0',
 };
 const secret = generateWebhookSecret();
 const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);

@@ -28,7 +28,6 @@ test('deliveries keep their signatures while secrets move to a new key, and with
   const env = {
     DATABASE_URL: await harness.database.urlFor('operator'),
     WEBHOOK_SECRET_KEYS: [...bothKeys].map(([id, key]) => `${id}:${key.toString('base64')}`).join(),
-    SLOW_STATEMENT_MS: '0',
   };
   expect(await callOperator(env, 'secrets', 'list')).toEqual({
     exitCode: 0,
@@ -52,7 +51,7 @@ test('deliveries keep their signatures while secrets move to a new key, and with
 
 test('names the secrets of a key that is missing, and exits with 1', async ({ harness, receiver }) => {
   const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
+  const env = { DATABASE_URL: await harness.database.urlFor('operator') };
   expect(await callOperator(env, 'secrets', 'rewrap')).toEqual({
     exitCode: 1,
     stdout: '',
