@@ -21,7 +21,7 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
   attempts: 0,
   priorAttempts: 0,
   replayId: null,
-  claims: 1,
+  claims: [new Date('2027-01-31T09:00:00Z')],
   dueAtMs: 0,
   body: new Uint8Array(),
 };

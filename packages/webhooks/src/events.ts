@@ -97,8 +97,17 @@ export type DispatchAlarm =
   | { kind: 'lane-stopped'; alarm: true; lane: SubscriptionId }
   /** Storage refused to read the lane or to count a claim. The lane waits for a minute. */
   | { kind: 'lane-refused'; alarm: true; lane: SubscriptionId; call: StorageCall; error: unknown }
-  /** The delivery was claimed five times without a result, and fails. It may have ended its workers. */
-  | { kind: 'delivery-given-up'; alarm: true; delivery: PendingDelivery }
+  /**
+   * The delivery failed: five workers died while they sent it, the last two while they sent nothing else. An operator can send it again
+   * with `command`.
+   */
+  | {
+      kind: 'delivery-given-up';
+      alarm: true;
+      delivery: PendingDelivery;
+      claimedAt: PendingDelivery['claims'];
+      command: string;
+    }
   /**
    * Results wait, and none was recorded for a whole lease: storage is unavailable or refuses all. The worker must not renew
    * its lease. No request starts until a result is recorded.

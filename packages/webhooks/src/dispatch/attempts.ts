@@ -2,14 +2,17 @@ import type { AttemptResult, ProxyProblem } from '@deedwire/webhook-sender';
 import type { DispatchEvent, Reports } from '../events.ts';
 import { failpoint } from '../kernel/failpoint.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
+import { ClaimCounter } from './claim-counter.ts';
 import { type AttemptClassification, classifyAttempt, type NextStep } from './classify-attempt.ts';
+import { isSuspect } from './lane-need.ts';
+import type { LaneScheduler } from './lane-scheduler.ts';
 import type { LaneState } from './lane-state.ts';
 import type { SendableTarget } from './lane-target.ts';
 import { hastenAgainMs, soonMs } from './lane-walk.ts';
 import type { Lane, QueuedDelivery } from './lane.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
-import type { PauseReason, Settlement } from './storage.ts';
+import type { DispatchStorage, PauseReason, Settlement } from './storage.ts';
 
 /**
  * Makes one attempt. The dispatcher passes the same target object until the target of the lane changes, so that an
@@ -53,30 +56,77 @@ const proxyReportMs = 10_000;
 
 export interface AttemptsOptions extends Reports<DispatchEvent> {
   send: Send;
+  storage: Pick<DispatchStorage, 'countClaims'>;
   clock: SteadyClock;
   random: () => number;
   slots: Slots<Lane>;
+  scheduler: LaneScheduler;
   onResult: (result: UnsettledResult) => void;
+  /** The delivery has left its slot without a request. */
+  onNotSent: (queued: QueuedDelivery) => void;
+  /** Called once after several deliveries have started or left their slots. */
+  afterStarts: () => void;
 }
 
-/** Sends deliveries. Each holds a slot for the duration of its request. */
+/**
+ * Sends deliveries. Each holds a slot for the duration of its request.
+ *
+ * After the death of a worker, the claim of a delivery is counted while it holds its slot, so that the end of a process that was
+ * sending others does not count for it.
+ */
 export class Attempts {
   readonly #options: AttemptsOptions;
+  readonly #claims: ClaimCounter;
   #proxyReportedAtMs = -Infinity;
   /** Deliveries that were postponed since the last report. */
   #postponed = 0;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
+    const { storage, clock, scheduler, onEvent, afterStarts } = options;
+    this.#claims = new ClaimCounter({
+      storage,
+      clock,
+      scheduler,
+      onEvent,
+      onCounted: (queued) => (this.#maySend(queued) ? this.#send(queued) : this.#cancel(queued)),
+      onNotCounted: (queued) => this.#cancel(queued),
+      afterResults: afterStarts,
+    });
   }
 
   /** Sends the delivery to the target of its lane, which must have one. */
   start(queued: QueuedDelivery): void {
-    const target = queued.lane.target.current;
-    if (target === null) return;
+    const { lane, delivery, isCounted } = queued;
     queued.isClaimed = true;
+    queued.chargedMs = this.#options.slots.acquire(lane);
+    if (!isCounted && (lane.isRecovering || isSuspect(delivery))) this.#claims.count(queued);
+    else this.#send(queued);
+  }
+
+  /** Deliveries whose claims are being counted leave their slots. */
+  stop(): void {
+    this.#claims.stop();
+  }
+
+  /** Whether the lane is as it was before the claim was counted. */
+  #maySend({ lane, isOutdated }: QueuedDelivery): boolean {
+    const nowMs = this.#options.clock.nowMs();
+    return lane.phase === 'open' && !isOutdated && lane.target.isFresh(nowMs) && lane.allowedFromMs <= nowMs;
+  }
+
+  #cancel(queued: QueuedDelivery): void {
+    const { slots, scheduler, clock, onNotSent } = this.#options;
+    slots.cancel(queued.lane, queued.chargedMs);
+    queued.isClaimed = false;
+    scheduler.putBack(queued, queued.dueAtMs, clock.nowMs());
+    onNotSent(queued);
+  }
+
+  #send(queued: QueuedDelivery): void {
+    const target = queued.lane.target.current;
+    if (target === null) return this.#cancel(queued);
     if (queued.isCounted) queued.lane.startCounted(queued);
-    queued.chargedMs = this.#options.slots.acquire(queued.lane);
     void this.#attempt(queued, target);
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fails, hangs, type Receiver, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
+import type { LaneId } from '../kernel/ids.ts';
 import { cleanLaneState } from './lane-state.ts';
 
 /** A worker process that dies as soon as it sends one of these deliveries, and is taken over. */
@@ -46,7 +47,9 @@ describe('after an expired lease', () => {
       let calls = 0;
       for (let ms = 0; ms < 30_000 && world.sentTo(lane).length === 0; ms += 1) {
         await world.clock.advance(1);
-        claims.push(world.storage.pending().find(({ deliveryId }) => deliveryId === delivery?.deliveryId)?.claims ?? 0);
+        claims.push(
+          world.storage.pending().find(({ deliveryId }) => deliveryId === delivery?.deliveryId)?.claims.length ?? 0,
+        );
         if (world.storage.countedClaims.length === calls) continue;
         calls = world.storage.countedClaims.length;
         world.dispatcher.openLane(lane);
@@ -63,8 +66,56 @@ describe('after an expired lease', () => {
     for (const claims of [1, 2]) {
       world.takeOver();
       await world.clock.advance(1_000);
-      expect(world.storage.pending()).toMatchObject([{ claims }]);
+      expect(world.storage.pending()).toMatchObject([{ claims: { length: claims } }]);
     }
+  });
+
+  test('no claim is counted of a delivery that waits for a slot, however many workers die', async () => {
+    const world = new World({ slots: 4 });
+    for (let number = 1; number <= 20; number += 1) world.store(world.addLane(number, hangs), 2);
+    for (let life = 0; life < 10; life += 1) {
+      world.takeOver();
+      await world.clock.advance(1_000);
+      for (const { deliveryId, claims } of world.storage.pending()) {
+        const requests = world.sent.filter(({ delivery }) => delivery.deliveryId === deliveryId);
+        expect(claims).toHaveLength(requests.length);
+      }
+    }
+    expect(world.storage.countedClaims.flat().length).toBeGreaterThanOrEqual(20);
+  });
+
+  test.each<[string, (world: World, lane: LaneId) => void]>([
+    ['is paused', (world, lane) => world.pause(lane)],
+    ['is reloaded', (world, lane) => world.dispatcher.openLane(lane)],
+    ['gets another target', (world, lane) => world.changeTarget(lane, { urlNumber: 2 })],
+  ])('nothing is sent to a lane that %s while its claim is counted, and its slot is free', async (_, change) => {
+    const { world, lane } = worldWithLane(succeedsAfter(20), { slots: 1 });
+    world.store(lane, 1);
+    world.takeOver();
+    while (world.dispatcher.stats().inFlight === 0) await world.clock.advance(1);
+    world.storage.callMs = 100;
+    await world.clock.advance(10);
+    change(world, lane);
+    world.dispatcher.rereadTarget(lane.subscriptionId);
+    await world.clock.advance(95);
+    expect(world.sent).toEqual([]);
+    expect(world.dispatcher.stats().inFlight).toBe(0);
+    world.storage.callMs = 2;
+    world.resume(lane);
+    await world.clock.advance(1_000);
+    expect(world.storage.delivered.size).toBe(1);
+    expect(world.storage.countedClaims.flat()).toHaveLength(1);
+  });
+
+  test('a drain waits for no claim that is being counted', async () => {
+    const { world, lane } = worldWithLane(hangs);
+    world.store(lane, 1);
+    world.takeOver();
+    while (world.dispatcher.stats().inFlight === 0) await world.clock.advance(1);
+    world.storage.isUnavailable = true;
+    await world.clock.advance(1_000);
+    await world.dispatcher.drain();
+    expect(world.sent).toEqual([]);
   });
 
   test('no claim is counted without an expired lease', async () => {
@@ -82,7 +133,9 @@ describe('a delivery that ends its process', () => {
     const world = new World();
     const [deadly] = world.offer(world.addLane(1, hangs), 1);
     await runWithDeadlyDelivery(world, (id) => id === deadly?.deliveryId, 3);
-    expect(world.storage.pending()).toMatchObject([{ deliveryId: deadly?.deliveryId, attempts: 0, claims: 2 }]);
+    expect(world.storage.pending()).toMatchObject([
+      { deliveryId: deadly?.deliveryId, attempts: 0, claims: { length: 2 } },
+    ]);
   });
 
   test('fails after five claims with an alarm, and all others are delivered', async () => {
@@ -97,12 +150,31 @@ describe('a delivery that ends its process', () => {
     expect(world.storage.delivered.size).toBe(99);
   });
 
-  test('is sent in an isolated run after four claims', async () => {
+  test('fails only after two isolated runs, with the times of its claims', async () => {
+    const world = new World();
+    const [deadly] = world.store(world.addLane(1, hangs), 1, { claims: 3 });
+    for (let life = 0; life < 10; life += 1) world.store(world.addLane(100 + life, hangs), 1);
+    for (const sent of [1, 2]) {
+      world.takeOver();
+      await world.clock.advance(3_000);
+      expect(world.storage.failed.size).toBe(0);
+      const runs = world.sent.filter(({ delivery }) => delivery.deliveryId === deadly?.deliveryId);
+      expect(runs).toHaveLength(sent);
+    }
+    world.takeOver();
+    await world.clock.advance(1_000);
+    expect([...world.storage.failed]).toEqual([deadly?.deliveryId]);
+    const [event] = world.eventsOf('delivery-given-up');
+    expect(event?.claimedAt).toHaveLength(5);
+    expect(event?.command).toBe(`deedwire-operator delivery retry ${deadly?.deliveryId}`);
+  });
+
+  test.each([3, 4])('is sent in an isolated run after %i claims', async (claims) => {
     const world = new World();
     const slow: Receiver = succeedsAfter(400);
     const lanes = world.addLanes(20, slow);
     for (const lane of lanes) world.store(lane, 50);
-    const [suspect] = world.store(world.addLane(100, slow), 1, { claims: 4 });
+    const [suspect] = world.store(world.addLane(100, slow), 1, { claims });
     world.takeOver();
     await world.clock.advance(20_000);
     const run = world.sent.find(({ delivery }) => delivery.deliveryId === suspect?.deliveryId);
@@ -119,17 +191,17 @@ describe('a delivery that ends its process', () => {
   });
 });
 
-describe('deliveries with three claims', () => {
+describe('deliveries with two claims', () => {
   test('are counted and sent 16 at a time, while others are sent', async () => {
     const world = new World();
     const suspects = world.addLanes(40, hangs);
-    for (const lane of suspects) world.store(lane, 1, { claims: 3 });
+    for (const lane of suspects) world.store(lane, 1, { claims: 2 });
     const healthy = world.addLane(100, succeedsAfter(20));
     world.takeOver();
     for (const expected of [16, 32, 40]) {
       world.offer(healthy, 1);
       await world.clock.advance(1_000);
-      const sent = world.sent.filter(({ delivery }) => delivery.claims === 3);
+      const sent = world.sent.filter(({ delivery }) => delivery.claims.length === 2);
       expect(sent).toHaveLength(expected);
       expect(world.storage.countedClaims.flat()).toEqual(
         expect.arrayContaining(sent.map(({ delivery }) => delivery.deliveryId)),
@@ -142,18 +214,18 @@ describe('deliveries with three claims', () => {
 
   test('hold at most a sixteenth of the slots', async () => {
     const world = new World({ slots: 64 });
-    for (let number = 1; number <= 40; number += 1) world.store(world.addLane(number, hangs), 1, { claims: 3 });
+    for (let number = 1; number <= 40; number += 1) world.store(world.addLane(number, hangs), 1, { claims: 2 });
     world.takeOver();
     await world.clock.advance(1_000);
     expect(world.sent).toHaveLength(4);
   });
 
-  test('have four claims after a crash, and then run one at a time', async () => {
+  test('have three claims after a crash, and then run one at a time', async () => {
     const world = new World();
-    for (let number = 1; number <= 10; number += 1) world.store(world.addLane(number, hangs), 1, { claims: 3 });
+    for (let number = 1; number <= 10; number += 1) world.store(world.addLane(number, hangs), 1, { claims: 2 });
     world.takeOver();
     await world.clock.advance(1_000);
-    expect(world.storage.pending().map(({ claims }) => claims)).toEqual(Array.from({ length: 10 }, () => 4));
+    expect(world.storage.pending().map(({ claims }) => claims.length)).toEqual(Array.from({ length: 10 }, () => 3));
     const before = world.sent.length;
     world.takeOver();
     await world.clock.advance(1_000);
@@ -166,7 +238,7 @@ describe('deliveries with three claims', () => {
     await world.clock.advance(4_000);
     expect(world.eventsOf('breaker-opened')).toHaveLength(1);
     const before = world.sent.length;
-    world.store(lane, 5, { claims: 3 });
+    world.store(lane, 5, { claims: 2 });
     world.dispatcher.openLane(lane);
     await world.clock.advance(60_000);
     const probes = world.sent.slice(before);
@@ -179,7 +251,7 @@ describe('deliveries with three claims', () => {
     for (let number = 0; number < 300; number += 1) {
       const hung = world.addLane(100 + number, hangs, 1 + (number % 15));
       const dueAtMs = world.clock.nowMs() - 1_000;
-      if (number < suspects) world.store(hung, 1, { claims: 3, dueAtMs });
+      if (number < suspects) world.store(hung, 1, { claims: 2, dueAtMs });
       world.store(hung, 50);
       world.dispatcher.openLane(hung);
     }
@@ -204,7 +276,7 @@ const outages: [string, Receiver, number][] = [1, 2, 5, 10].flatMap((others) => 
 ]);
 
 test.each(outages)(
-  'a delivery with three claims whose receiver %s is sent after the outage (%#)',
+  'a delivery with two claims whose receiver %s is sent after the outage (%#)',
   async (_, down, others) => {
     let isDown = true;
     const { world, lane } = worldWithLane((delivery, attempt) =>
@@ -237,7 +309,7 @@ describe('isolated runs', () => {
     world.takeOver();
     await world.clock.advance(20_000);
     expect(world.sentTo(other)).toHaveLength(100);
-    expect(world.storage.pending()).toMatchObject([{ claims: 4 }, { claims: 4 }]);
+    expect(world.storage.pending()).toMatchObject([{ claims: { length: 4 } }, { claims: { length: 4 } }]);
     world.storage.skips = () => false;
     await world.clock.advance(20_000);
     expect(world.storage.delivered.size).toBe(102);

@@ -89,15 +89,18 @@ export class Dispatcher {
     });
     this.#attempts = new Attempts({
       send,
+      storage,
       clock: this.#clock,
       random,
       slots: this.#slots,
+      scheduler: this.#scheduler,
       onEvent,
       onResult: (result) => this.#attemptEnded(result),
+      onNotSent: (queued) => this.#suspects.end(queued),
+      afterStarts: () => this.#continue(),
     });
     this.#suspects = new SuspectRuns({
       clock: this.#clock,
-      memory: this.#memory,
       slots: this.#slots,
       scheduler: this.#scheduler,
       recorder: this.#recorder,
@@ -252,6 +255,7 @@ export class Dispatcher {
     this.#isClaiming = false;
     this.#scheduler.stop();
     this.#suspects.stop();
+    this.#attempts.stop();
     this.#cancelDispatchTimer?.();
     this.#cancelPaceTimer?.();
   }

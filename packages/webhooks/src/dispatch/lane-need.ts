@@ -1,24 +1,29 @@
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { Lane } from './lane.ts';
 
 /** A delivery that was claimed this often without a result may have ended its workers. See `SuspectRuns`. */
-const claimsToSuspect = 3;
+const claimsToSuspect = 2;
 
 /** A delivery that was claimed this often without a result fails. */
 const claimsMax = 5;
 
+/** Whether the delivery may have ended its workers. */
+export function isSuspect({ claims }: PendingDelivery): boolean {
+  return claims.length >= claimsToSuspect;
+}
+
 /**
  * What a lane needs before it can start a request:
  *
- * - `nothing`: it is closed, has no capacity or nothing to send, or waits for a refill or a count that is in progress
+ * - `nothing`: it is closed, has no capacity or nothing to send, or waits for a refill that is in progress
  * - `time`: its first delivery is not due, or the breaker, `Retry-After` or an error holds the lane back
  * - `deliveries`: its next deliveries are in storage only, or a mark may make others due that it will read
  * - `target`: its target is missing or too old, or its marks are not known
- * - `count`: storage must count the claim of its first delivery
- * - `suspect-run`: its first delivery was claimed three times, and `SuspectRuns` must send it
+ * - `suspect-run`: its first delivery was claimed twice, and `SuspectRuns` must send it
  * - `give-up`: its first delivery was claimed five times, and must fail
  * - `slot`: only a slot
  */
-export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'count' | 'suspect-run' | 'give-up' | 'slot';
+export type LaneNeed = 'nothing' | 'time' | 'deliveries' | 'target' | 'suspect-run' | 'give-up' | 'slot';
 
 export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   const { phase, source } = lane;
@@ -32,9 +37,6 @@ export function laneNeed(lane: Lane, nowMs: number): LaneNeed {
   // The probe of an open breaker is what is due, if anything is.
   if (first === undefined || (first.isHastened && source.isRefilling && lane.receiver.isBreakerOpen)) return 'nothing';
   if (!lane.target.isFresh(nowMs)) return 'target';
-  const { claims } = first.delivery;
-  if (claims >= claimsMax) return 'give-up';
-  if (claims >= claimsToSuspect) return 'suspect-run';
-  if (lane.isRecovering && !first.isCounted) return lane.countCall.isPending ? 'nothing' : 'count';
-  return 'slot';
+  if (first.delivery.claims.length >= claimsMax) return 'give-up';
+  return isSuspect(first.delivery) ? 'suspect-run' : 'slot';
 }

@@ -1,11 +1,11 @@
 import type { DispatchEvent, Reports, StorageCall } from '../events.ts';
 import { Heap } from '../kernel/heap.ts';
-import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
+import type { SubscriptionId } from '../kernel/ids.ts';
 import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
 import type { LaneTarget } from './lane-target.ts';
-import type { Lane, QueuedDelivery, WakeNode } from './lane.ts';
+import { type Lane, QueuedDelivery, type WakeNode } from './lane.ts';
 import type { Memory } from './memory.ts';
 import { Refiller } from './refiller.ts';
 import type { Slots } from './slots.ts';
@@ -30,7 +30,7 @@ export interface LaneSchedulerOptions extends Reports<DispatchEvent> {
   registry: LaneRegistry;
   memory: Memory;
   slots: Slots<Lane>;
-  /** The first delivery of a lane was claimed three times or more. It is removed from the queue. */
+  /** The first delivery of a lane was claimed twice or more. It is removed from the queue. */
   onSuspect: (queued: QueuedDelivery) => void;
   /** The first delivery of a lane exceeded its claim limit. It is removed from the queue. */
   onGiveUp: (queued: QueuedDelivery) => void;
@@ -44,15 +44,16 @@ export class LaneScheduler {
   readonly #wakes: WakeSchedule;
   readonly #refiller: Refiller;
   readonly #targets: LaneCalls<Lane, ReadonlyMap<SubscriptionId, LaneTarget>>;
-  readonly #claims: LaneCalls<QueuedDelivery, ReadonlySet<DeliveryId>>;
 
   constructor(options: LaneSchedulerOptions) {
     this.#options = options;
     const { clock, storage, memory, onScheduled } = options;
-    const failures = <Item>(call: StorageCall, laneOf: (item: Item) => Lane) => ({
-      onRefused: (item: Item, error: unknown) => this.#refused(laneOf(item), call, error),
-      onLocked: (item: Item, error: unknown) =>
-        options.onEvent({ kind: 'storage-locked', call, lane: laneOf(item).id, error }),
+    const failures = (call: StorageCall) => ({
+      onRefused: (lane: Lane, error: unknown) => {
+        this.refuse(lane, call, error);
+        onScheduled();
+      },
+      onLocked: (lane: Lane, error: unknown) => options.onEvent({ kind: 'storage-locked', call, lane: lane.id, error }),
       onUnavailable: (error: unknown) => options.onEvent({ kind: 'storage-unavailable', call, error }),
       onResumed: () => options.onEvent({ kind: 'loop-resumed', loop: call }),
     });
@@ -62,7 +63,7 @@ export class LaneScheduler {
       clock,
       memory,
       onRead: (lane, read) => this.#read(lane, read),
-      ...failures('refill', (lane: Lane) => lane),
+      ...failures('refill'),
     });
     this.#targets = new LaneCalls({
       clock,
@@ -73,18 +74,7 @@ export class LaneScheduler {
       call: (lanes) => storage.targets(lanes.map(({ id }) => id)),
       onResult: (lane, targets) => this.#targetRead(lane, targets.get(lane.id) ?? null),
       afterResults: onScheduled,
-      ...failures('targets', (lane: Lane) => lane),
-    });
-    this.#claims = new LaneCalls({
-      clock,
-      collectMs: 3,
-      itemsMax: 1_000,
-      callOf: ({ lane }) => lane.countCall,
-      call: (counted) => storage.countClaims(counted.map(({ delivery }) => delivery)),
-      onResult: (queued, counted) =>
-        counted.has(queued.delivery.deliveryId) ? this.#counted(queued) : this.#notCounted(queued),
-      afterResults: onScheduled,
-      ...failures('countClaims', ({ lane }: QueuedDelivery) => lane),
+      ...failures('targets'),
     });
   }
 
@@ -112,7 +102,6 @@ export class LaneScheduler {
       if (first !== undefined) this.schedule(lane, nowMs);
     }
     if (need === 'target') this.#targets.request(lane);
-    else if (need === 'count' && first !== undefined) this.countClaim(first);
     else if (need === 'suspect-run' || need === 'give-up') {
       const queued = memory.removeNext(lane, nowMs);
       if (queued !== undefined) (need === 'give-up' ? onGiveUp : onSuspect)(queued);
@@ -156,9 +145,39 @@ export class LaneScheduler {
     this.#targets.request(lane);
   }
 
-  countClaim(queued: QueuedDelivery): void {
-    queued.lane.countClaim(queued);
-    this.#claims.request(queued);
+  /** Puts back a delivery that was removed from the queue of its lane and is not sent now. */
+  putBack({ lane, delivery, isHastened, isOutdated, isCounted }: QueuedDelivery, dueAtMs: number, nowMs: number): void {
+    const { memory } = this.#options;
+    lane.known.delete(delivery.deliveryId);
+    if (!lane.isSending) return this.evictIfDone(lane);
+    // Storage may have an earlier due time.
+    lane.source.forgetDueTime();
+    if (isHastened) lane.walk.noteLeft(delivery.deliveryId);
+    // In the queue, what is hastened would count for its schedule.
+    if (isHastened || isOutdated) memory.leaveInStorage(lane, dueAtMs);
+    else {
+      const queued = new QueuedDelivery(lane, delivery, dueAtMs);
+      // Without a request in between, it must not be counted again: at the limit, a delivery fails.
+      queued.isCounted = isCounted;
+      memory.add(queued);
+    }
+    this.schedule(lane, nowMs);
+  }
+
+  /** Reads the lane again: one of its deliveries is locked by another transaction, which may settle it, or no longer pending. */
+  readAgain(lane: Lane): void {
+    if (!lane.isSending) return;
+    this.#options.memory.forget(lane);
+    lane.reload(true);
+    lane.blockUntil(this.#options.clock.nowMs() + uncountedBlockedMs);
+  }
+
+  /** Storage refuses the lane, which waits. */
+  refuse(lane: Lane, call: StorageCall, error: unknown): void {
+    const nowMs = this.#options.clock.nowMs();
+    lane.blockUntil(nowMs + blockedMs);
+    this.#options.onEvent({ kind: 'lane-refused', alarm: true, lane: lane.id, call, error });
+    this.schedule(lane, nowMs);
   }
 
   /** Call it after memory was freed. */
@@ -170,7 +189,6 @@ export class LaneScheduler {
     this.#wakes.stop();
     this.#refiller.stop();
     this.#targets.stop();
-    this.#claims.stop();
   }
 
   #waitForTime(lane: Lane, nowMs: number): void {
@@ -202,20 +220,6 @@ export class LaneScheduler {
     onScheduled();
   }
 
-  #counted(queued: QueuedDelivery): void {
-    queued.isCounted = true;
-    this.schedule(queued.lane, this.#options.clock.nowMs());
-  }
-
-  /** The lane is read again: its delivery is locked by another transaction, which may settle it, or is no longer pending. */
-  #notCounted({ lane }: QueuedDelivery): void {
-    const nowMs = this.#options.clock.nowMs();
-    this.#options.memory.forget(lane);
-    lane.reload(true);
-    lane.blockUntil(nowMs + uncountedBlockedMs);
-    this.schedule(lane, nowMs);
-  }
-
   #targetRead(lane: Lane, target: LaneTarget | null): void {
     if (target === null) return this.close(lane);
     const { clock, slots, onEvent } = this.#options;
@@ -227,14 +231,6 @@ export class LaneScheduler {
       onEvent({ kind: 'secret-unreadable', alarm: true, lane: lane.id });
     }
     this.schedule(lane, nowMs);
-  }
-
-  #refused(lane: Lane, call: StorageCall, error: unknown): void {
-    const nowMs = this.#options.clock.nowMs();
-    lane.blockUntil(nowMs + blockedMs);
-    this.#options.onEvent({ kind: 'lane-refused', alarm: true, lane: lane.id, call, error });
-    this.schedule(lane, nowMs);
-    this.#options.onScheduled();
   }
 }
 

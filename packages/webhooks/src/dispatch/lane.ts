@@ -3,7 +3,6 @@ import type { HeapNode } from '../kernel/heap.ts';
 import { type AccountId, type DeliveryId, type SubscriptionId, type Shard, shardOf } from '../kernel/ids.ts';
 import { OwnClaims } from '../kernel/own-claims.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
-import { LaneCall } from './lane-calls.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { LaneReceiver } from './lane-receiver.ts';
 import { LaneSource } from './lane-source.ts';
@@ -72,7 +71,6 @@ export class Lane extends SlotLane {
   readonly walk = new LaneWalk();
   readonly target: TargetCache;
   readonly receiver = new LaneReceiver();
-  readonly countCall = new LaneCall();
   /** Of deliveries that were not started since. */
   readonly #ownClaims = new OwnClaims<DeliveryId>();
 
@@ -212,9 +210,10 @@ export class Lane extends SlotLane {
    * however often the lane is reloaded: at the limit, a delivery fails.
    */
   queuedOf(delivery: PendingDelivery, dueAtMs: number, isHastened = false): QueuedDelivery {
-    const claims = this.#ownClaims.without(delivery.deliveryId, delivery.claims);
-    if (claims === delivery.claims) return new QueuedDelivery(this, delivery, dueAtMs, isHastened);
-    const queued = new QueuedDelivery(this, { ...delivery, claims }, dueAtMs, isHastened);
+    const { claims, deliveryId } = delivery;
+    const others = this.#ownClaims.without(deliveryId, claims.length);
+    if (others === claims.length) return new QueuedDelivery(this, delivery, dueAtMs, isHastened);
+    const queued = new QueuedDelivery(this, { ...delivery, claims: claims.slice(0, others) }, dueAtMs, isHastened);
     queued.isCounted = true;
     return queued;
   }
@@ -228,7 +227,7 @@ export class Lane extends SlotLane {
 
   /** Storage is about to count the claim of the delivery. */
   countClaim({ delivery }: QueuedDelivery): void {
-    this.#ownClaims.count(delivery.deliveryId, delivery.claims);
+    this.#ownClaims.count(delivery.deliveryId, delivery.claims.length);
   }
 
   /** The request of a delivery whose claim is counted starts. */
@@ -290,7 +289,6 @@ export class Lane extends SlotLane {
     }
     this.source.call.cancel();
     this.target.call.cancel();
-    this.countCall.cancel();
   }
 }
 
@@ -301,7 +299,7 @@ export class QueuedDelivery {
   /** By the steady clock. Without marks. */
   readonly dueAtMs: number;
   readonly sequence: number;
-  /** In flight, being recorded or set aside: must neither be sent again nor dropped. */
+  /** It holds a slot, is being recorded or set aside: must neither be sent again nor dropped. */
   isClaimed = false;
   /** Its lane was reloaded since it was claimed. Its payload may be erased, so a retry reads it again. */
   isOutdated = false;
@@ -309,7 +307,7 @@ export class QueuedDelivery {
   isSetAside = false;
   /** A mark makes it due before its time. */
   isHastened: boolean;
-  /** Storage has counted the claim for the next attempt. Required in a recovering lane and by `SuspectRuns`. */
+  /** Storage has counted the claim for the next attempt. Required in a recovering lane and of a suspect. */
   isCounted = false;
   /** The slot-time charged when its request started. */
   chargedMs = 0;

@@ -1,5 +1,6 @@
 import type { DispatchEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import { resultWithoutAttempt, type UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
@@ -122,7 +123,6 @@ export class ResultRecorder {
   /** Fails a delivery that exceeded its claim limit. */
   giveUp(queued: QueuedDelivery): void {
     queued.isClaimed = true;
-    this.#options.onEvent({ kind: 'delivery-given-up', alarm: true, delivery: queued.delivery });
     this.add(resultWithoutAttempt(queued, failed));
   }
 
@@ -149,6 +149,7 @@ export class ResultRecorder {
       lane.known.delete(delivery.deliveryId);
       lane.endRecovery();
       if (stored !== null) lane.receiver.noteStored(shiftLaneState(stored, clock.offsetMs));
+      if (isSettled && isGivenUp(result)) onEvent(givenUp(delivery));
       if (isSettled || outcome === 'late') onRecorded?.(result, nowMs - clock.offsetMs);
       if (!isSettled) this.#stale(result, nowMs);
       else if (result.next.kind === 'retry' && lane.isSending) this.#retry(result, nowMs + result.next.delayMs);
@@ -163,7 +164,7 @@ export class ResultRecorder {
     const dueAtMs = wasHastened ? Math.max(queued.dueAtMs, earliestMs) : earliestMs;
     const attempts = delivery.attempts + (attempt === null ? 0 : 1);
     const priorAttempts = delivery.priorAttempts + (wasHastened && attempt !== null ? 1 : 0);
-    const retried = { ...delivery, attempts, priorAttempts, claims: 0, dueAtMs: dueAtMs - clock.offsetMs };
+    const retried = { ...delivery, attempts, priorAttempts, claims: [], dueAtMs: dueAtMs - clock.offsetMs };
     if (queued.isOutdated) memory.leaveInStorage(lane, dueAtMs);
     else memory.add(new QueuedDelivery(lane, retried, dueAtMs));
     // A mark was set since the attempt began, or nothing was sent.
@@ -236,6 +237,16 @@ export class ResultRecorder {
     scheduler.schedule(lane, nowMs);
     scheduler.evictIfDone(lane);
   }
+}
+
+/** Whether the delivery failed because its workers died. */
+function isGivenUp({ attempt, next }: UnsettledResult): boolean {
+  return attempt === null && next.kind === 'failed';
+}
+
+function givenUp(delivery: PendingDelivery): DispatchEvent {
+  const command = `deedwire-operator delivery retry ${delivery.deliveryId}`;
+  return { kind: 'delivery-given-up', alarm: true, delivery, claimedAt: delivery.claims, command };
 }
 
 /**

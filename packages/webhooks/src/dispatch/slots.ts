@@ -164,13 +164,23 @@ export class Slots<Lane extends SlotLane> {
    * @param chargedMs the return value of `acquire`
    */
   release(lane: Lane, heldMs: number, chargedMs: number): void {
-    this.#free += 1;
-    lane.inFlight -= 1;
-    if (lane.inFlight > 0) lane.account.extraSlots -= 1;
-    lane.slotTimeMs += heldMs - chargedMs;
     const weight = lane.hasEnded ? newSampleWeight : 1;
     lane.expectedMs = Math.max(1, lane.expectedMs + (heldMs - lane.expectedMs) * weight);
     lane.hasEnded = true;
+    this.#return(lane, chargedMs - heldMs);
+  }
+
+  /** Takes back a slot without a request. `chargedMs` is the return value of `acquire`. */
+  cancel(lane: Lane, chargedMs: number): void {
+    this.#return(lane, chargedMs);
+  }
+
+  /** @param unusedMs the slot-time that the lane was charged and has not used */
+  #return(lane: Lane, unusedMs: number): void {
+    this.#free += 1;
+    lane.inFlight -= 1;
+    if (lane.inFlight > 0) lane.account.extraSlots -= 1;
+    lane.slotTimeMs -= unusedMs;
     if (lane.place !== 'none') {
       this.#leave(lane);
       this.#wait(lane);

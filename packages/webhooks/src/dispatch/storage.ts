@@ -30,7 +30,7 @@ export interface DispatchStorage {
   settle(batch: readonly Settlement[]): Promise<SettleResults>;
   /**
    * Adds one claim to those of each delivery that is pending and that no other transaction has locked, and returns these
-   * deliveries. A call that is repeated adds nothing. Recording an attempt resets the claims of its delivery to 0.
+   * deliveries. A call that is repeated adds nothing. Recording an attempt removes the claims of its delivery.
    */
   countClaims(deliveries: readonly ClaimedDelivery[]): Promise<ReadonlySet<DeliveryId>>;
 }

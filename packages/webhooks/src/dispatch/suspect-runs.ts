@@ -1,13 +1,12 @@
 import type { Attempts } from './attempts.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
-import { type Lane, QueuedDelivery } from './lane.ts';
-import type { Memory } from './memory.ts';
+import type { Lane, QueuedDelivery } from './lane.ts';
 import type { ResultRecorder } from './result-recorder.ts';
 import type { Slots } from './slots.ts';
 import type { SteadyClock } from './steady-clock.ts';
 
 /** A delivery that was claimed this often without a result is sent in an isolated run. */
-const claimsToIsolate = 4;
+const claimsToIsolate = 3;
 
 const groupMax = 16;
 const groupShare = 1 / 16;
@@ -17,7 +16,6 @@ const othersShare = 4;
 
 export interface SuspectRunsOptions {
   clock: SteadyClock;
-  memory: Memory;
   slots: Slots<Lane>;
   scheduler: LaneScheduler;
   recorder: ResultRecorder;
@@ -27,18 +25,18 @@ export interface SuspectRunsOptions {
 }
 
 /**
- * Sends deliveries that were claimed three or four times without a result: one of them may have ended its workers. Storage
- * counts each claim before the request.
+ * Sends deliveries that were claimed two to four times without a result: one of them may have ended its workers.
  *
- * - Three claims: in a group of at most 16, and at most a sixteenth of the slots, while other deliveries are sent. After a crash,
- *   each of them has four claims.
- * - Four claims: in an isolated run, while nothing else is in flight. After a crash, only the guilty one has five and fails.
+ * - Two claims: in a group of at most 16, and at most a sixteenth of the slots, while other deliveries are sent. After a crash,
+ *   each of them has three claims.
+ * - Three and four claims: in an isolated run, while nothing else is in flight. A delivery with five claims has ended its process
+ *   twice alone, and fails: one crash alone can have another cause.
  *
  * | isolated run | other deliveries | ends                                                             |
  * | ------------ | ---------------- | ---------------------------------------------------------------- |
- * | none         | start            | when a delivery with four claims is added                        |
+ * | none         | start            | when a delivery with three claims is added                       |
  * | waiting      | are blocked      | when all of them have ended and are recorded, or nothing waits   |
- * | running      | are blocked      | when the result of the delivery is recorded, or found locked     |
+ * | running      | are blocked      | when its result is recorded or found locked, or it is not sent   |
  * | cooling down | start            | after four times as long as others were blocked                  |
  *
  * A run that does not start also cools down: otherwise a delivery whose row is locked would block others again and again.
@@ -46,9 +44,9 @@ export interface SuspectRunsOptions {
 export class SuspectRuns {
   readonly #options: SuspectRunsOptions;
   readonly #groupMax: number;
-  /** Deliveries with three claims that are being prepared, in flight or unsettled. */
+  /** Deliveries with two claims that are being prepared, in flight or unsettled. */
   readonly #group = new Set<QueuedDelivery>();
-  /** Deliveries with three claims that wait for a place in the group. */
+  /** Deliveries with two claims that wait for a place in the group. */
   readonly #waiting: QueuedDelivery[] = [];
   /** Deliveries that wait for an isolated run. */
   readonly #isolated: QueuedDelivery[] = [];
@@ -65,7 +63,7 @@ export class SuspectRuns {
 
   /** Takes over a delivery that was removed from the queue of its lane. */
   add(queued: QueuedDelivery): void {
-    const waiting = queued.delivery.claims < claimsToIsolate ? this.#waiting : this.#isolated;
+    const waiting = queued.delivery.claims.length < claimsToIsolate ? this.#waiting : this.#isolated;
     waiting.push(queued);
   }
 
@@ -76,7 +74,7 @@ export class SuspectRuns {
     return true;
   }
 
-  /** Call it when the result of a delivery is recorded or found locked, or the delivery is set aside. */
+  /** Call it when the result of a delivery is recorded or found locked, or the delivery is set aside or not sent. */
   end(queued: QueuedDelivery): void {
     this.#group.delete(queued);
     if (this.#running !== queued) return;
@@ -152,31 +150,13 @@ export class SuspectRuns {
     const { lane } = queued;
     if (!isKnown(queued)) return 'drop';
     if (lane.allowedFromMs > nowMs) {
-      this.#postpone(queued, lane.allowedFromMs, nowMs);
+      this.#options.scheduler.putBack(queued, lane.allowedFromMs, nowMs);
       return 'drop';
     }
     if (lane.receiver.isBreakerOpen && lane.inFlight > 0) return 'wait';
-    if (!lane.target.isFresh(nowMs)) this.#options.scheduler.readTarget(lane);
-    else if (!queued.isCounted) this.#options.scheduler.countClaim(queued);
-    else return 'start';
+    if (lane.target.isFresh(nowMs)) return 'start';
+    this.#options.scheduler.readTarget(lane);
     return 'wait';
-  }
-
-  #postpone(queued: QueuedDelivery, dueAtMs: number, nowMs: number): void {
-    const { memory, scheduler } = this.#options;
-    const { lane, delivery, isCounted, isHastened } = queued;
-    // Queued again, it would count for its schedule.
-    if (isHastened) lane.drop(queued);
-    else {
-      lane.known.delete(delivery.deliveryId);
-      // Storage still has the earlier one.
-      lane.source.forgetDueTime();
-      const postponed = new QueuedDelivery(lane, delivery, dueAtMs);
-      // Without a request in between, it must not be counted again: at the limit, a delivery fails.
-      postponed.isCounted = isCounted;
-      memory.add(postponed);
-    }
-    scheduler.schedule(lane, nowMs);
   }
 }
 

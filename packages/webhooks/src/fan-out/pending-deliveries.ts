@@ -44,7 +44,7 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
         attempts: 0,
         priorAttempts: 0,
         replayId: null,
-        claims: 0,
+        claims: [],
         dueAtMs: writtenAtMs,
         body: payload.body,
       });

@@ -19,8 +19,8 @@ export interface PendingDelivery extends Origin {
   readonly priorAttempts: number;
   /** The retry or replay that queued the delivery again. Null if fan-out queued it. */
   readonly replayId: ReplayId | null;
-  /** How many workers claimed this delivery and died before they recorded an attempt. */
-  readonly claims: number;
+  /** When workers claimed this delivery that died before they recorded an attempt, by the clock of the database. */
+  readonly claims: readonly Date[];
   /** When the next attempt may start. */
   readonly dueAtMs: number;
   /** The exact bytes to sign and to send. */

@@ -36,7 +36,7 @@ describe('a refill', () => {
           attempts: 0,
           priorAttempts: 0,
           replayId: null,
-          claims: 0,
+          claims: [],
           dueAtMs: Number(row?.['dueAt']),
           body: Buffer.from('{"sequence":1}'),
           bodyBytes: 14,
@@ -252,8 +252,14 @@ describe('targets', () => {
 test('claims are counted for each delivery, in any order', async () => {
   const { lane, deliveries } = await world.seedLane(3);
   await world.storage.countClaims([deliveries[2], deliveries[0]]);
-  await world.storage.countClaims([{ ...deliveries[0], claims: 1 }]);
-  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([2, 0, 1]);
+  const [first] = await world.read(lane);
+  await world.storage.countClaims([{ ...deliveries[0], claims: first?.claims ?? [] }]);
+  const [twice = [], never, once] = (await world.read(lane)).map(({ claims }) => claims);
+  expect([twice.length, never, once?.length]).toEqual([2, [], 1]);
+  expect(twice[0]).toEqual(first?.claims[0]);
+  const times = `select claimed_at[1] < claimed_at[2] and claimed_at[2] between now() - interval '1 minute' and now() as "areClaims"
+    from webhook_pending_delivery where cardinality(claimed_at) = 2`;
+  expect(await world.admin.run(times)).toEqual([{ areClaims: true }]);
 });
 
 test('a claim that is counted again, because the outcome of the first call was unknown, is counted once', async () => {
@@ -261,14 +267,16 @@ test('a claim that is counted again, because the outcome of the first call was u
   const [{ deliveryId }] = deliveries;
   for (let call = 0; call < 3; call += 1)
     expect([...(await world.storage.countClaims(deliveries))]).toEqual([deliveryId]);
-  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([1]);
+  expect((await world.read(lane)).map(({ claims }) => claims.length)).toEqual([1]);
 });
 
 test('claims are not counted if there are others than this worker has read', async () => {
   const { lane, deliveries } = await world.seedLane(1);
-  await world.admin.run('update webhook_pending_delivery set takes = 3 where subscription_id = $1', [lane]);
+  const others =
+    'update webhook_pending_delivery set claimed_at = array_fill(now(), array[3]) where subscription_id = $1';
+  await world.admin.run(others, [lane]);
   expect([...(await world.storage.countClaims(deliveries))]).toEqual([]);
-  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([3]);
+  expect((await world.read(lane)).map(({ claims }) => claims.length)).toEqual([3]);
 });
 
 test('claims are not counted for deliveries that another transaction has locked, or that are no longer pending', async () => {
@@ -280,5 +288,5 @@ test('claims are not counted for deliveries that another transaction has locked,
   const counted = await world.storage.countClaims(deliveries);
   await unlock();
   expect([...counted]).toEqual([free.deliveryId]);
-  expect((await world.read(lane)).map(({ claims }) => claims)).toEqual([0, 1]);
+  expect((await world.read(lane)).map(({ claims }) => claims.length)).toEqual([0, 1]);
 });

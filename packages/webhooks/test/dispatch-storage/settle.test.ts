@@ -70,7 +70,7 @@ describe('a result', () => {
     const [retried] = await world.read(lane);
     const { dueAtMs: _, ...rest } = retried ?? {};
     const { dueAtMs: __, ...original } = deliveries[0];
-    expect(rest).toEqual({ ...original, attempts: 1, claims: 0 });
+    expect(rest).toEqual({ ...original, attempts: 1, claims: [] });
   });
 
   test('of the last failure moves the delivery to the failed ones', async () => {
@@ -93,7 +93,7 @@ describe('a result', () => {
     expect(await world.counts(lane)).toEqual({ pending: 1, attempts: 0, failed: 0 });
     expect(await world.read(lane)).toEqual([]);
     await world.admin.run(`update webhook_pending_delivery set due_at = now() where subscription_id = ${lane}`);
-    expect(await world.read(lane)).toMatchObject([{ deliveryId: deliveries[0].deliveryId, attempts: 0, claims: 0 }]);
+    expect(await world.read(lane)).toMatchObject([{ deliveryId: deliveries[0].deliveryId, attempts: 0, claims: [] }]);
     expect(await settle(success(deliveries[0]))).toEqual(['settled']);
     expect(await attemptsOf(deliveries[0])).toEqual([recorded]);
   });

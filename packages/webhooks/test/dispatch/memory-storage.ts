@@ -236,8 +236,10 @@ export class MemoryStorage {
     const counted = new Set<DeliveryId>();
     for (const { deliveryId, claims } of keys) {
       const row = this.#rows.get(deliveryId);
-      if (row === undefined || this.skips(deliveryId) || row.claims < claims || row.claims > claims + 1) continue;
-      this.#put({ ...row, claims: claims + 1 });
+      const others = row?.claims.slice(0, claims.length) ?? [];
+      if (row === undefined || this.skips(deliveryId)) continue;
+      if (others.length < claims.length || row.claims.length > claims.length + 1) continue;
+      this.#put({ ...row, claims: [...others, new Date(this.#clock.nowMs())] });
       counted.add(deliveryId);
     }
     return this.#respond(counted);
@@ -265,7 +267,7 @@ export class MemoryStorage {
       const dueAtMs = Math.max(this.#clock.nowMs() + next.delayMs, isHastened ? row.dueAtMs : -Infinity);
       const attempts = row.attempts + (attempt === null ? 0 : 1);
       const priorAttempts = row.priorAttempts + (isHastened && attempt !== null ? 1 : 0);
-      this.#put({ ...row, attempts, priorAttempts, claims: 0, dueAtMs });
+      this.#put({ ...row, attempts, priorAttempts, claims: [], dueAtMs });
       if (lastAttempt !== null) this.lastAttempts.set(row.deliveryId, lastAttempt);
     } else {
       this.#rows.delete(delivery.deliveryId);

@@ -137,7 +137,7 @@ export class World {
   }
 
   /** Creates deliveries that are due now. They are neither stored nor offered. */
-  makeDeliveries(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+  makeDeliveries(id: LaneId, count: number, { claims = 0, ...changes }: DeliveryChanges = {}): PendingDelivery[] {
     return Array.from({ length: count }, () => {
       const sequence = (this.#sequences.get(id.subscriptionId) ?? 0) + 1;
       this.#sequences.set(id.subscriptionId, sequence);
@@ -155,7 +155,7 @@ export class World {
         attempts: 0,
         priorAttempts: 0,
         replayId: null,
-        claims: 0,
+        claims: Array.from({ length: claims }, () => new Date(this.clock.nowMs())),
         dueAtMs: this.clock.nowMs(),
         body,
         ...changes,
@@ -164,14 +164,14 @@ export class World {
   }
 
   /** Stores deliveries that are due now, without offering them: a backlog. */
-  store(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+  store(id: LaneId, count: number, changes: DeliveryChanges = {}): PendingDelivery[] {
     const deliveries = this.makeDeliveries(id, count, changes);
     this.storage.insert(deliveries);
     return deliveries;
   }
 
   /** Stores deliveries and offers them, as fan-out does. */
-  offer(id: LaneId, count: number, changes: Partial<PendingDelivery> = {}): PendingDelivery[] {
+  offer(id: LaneId, count: number, changes: DeliveryChanges = {}): PendingDelivery[] {
     this.dispatcher.expect([id]);
     const deliveries = this.store(id, count, changes);
     this.dispatcher.offer(deliveries);
@@ -229,6 +229,9 @@ export class World {
     }
   }
 }
+
+/** `claims` is how many workers have died. */
+type DeliveryChanges = Omit<Partial<PendingDelivery>, 'claims'> & { claims?: number };
 
 /** A world with one subscription. */
 export function worldWithLane(

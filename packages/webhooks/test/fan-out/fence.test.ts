@@ -81,10 +81,18 @@ test('writes everything in one statement', async ({ world }) => {
     expect(await world.rows(`select delivery_id as id from ${table}`)).toEqual([{ id: failed }]);
   expect(
     await world.rows(
-      'select delivery_id as id, request_id, is_test, sequence::int, body_bytes, attempts, takes from webhook_pending_delivery',
+      'select delivery_id as id, request_id, is_test, sequence::int, body_bytes, attempts, claimed_at from webhook_pending_delivery',
     ),
   ).toEqual([
-    { id: pending, request_id: '"request" \\ 1', is_test: true, sequence: 2, body_bytes: 6, attempts: 0, takes: 0 },
+    {
+      id: pending,
+      request_id: '"request" \\ 1',
+      is_test: true,
+      sequence: 2,
+      body_bytes: 6,
+      attempts: 0,
+      claimed_at: null,
+    },
   ]);
   expect(await world.rows('select id, is_test, record_id from webhook_delivery order by sequence')).toEqual([
     { id: failed, is_test: false, record_id: '4711' },

@@ -129,7 +129,7 @@ describe('a replay', () => {
     const read = await world.read(lane);
     expect(read.toSorted(bySequence)).toMatchObject(queued.toSorted(bySequence));
     const [first] = queued.toSorted(bySequence);
-    expect(first).toMatchObject({ attempts: 1, priorAttempts: 1, replayId: replay.id, requestId: null, claims: 0 });
+    expect(first).toMatchObject({ attempts: 1, priorAttempts: 1, replayId: replay.id, requestId: null, claims: [] });
     expect(first?.body.toString()).toBe('{"sequence":1}');
   });
 

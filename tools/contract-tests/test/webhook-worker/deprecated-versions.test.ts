@@ -61,7 +61,7 @@ async function sendVersion(eventVersion: string, eventType = 'referral.created')
     requestId: null,
     isTest: false,
     replayId: null,
-    claims: 0,
+    claims: [],
     dueAtMs: 0,
     body: Buffer.from('{}'),
   };

@@ -86,7 +86,7 @@ function countWithin(rows: readonly StoredDelivery[], limit: number, bodyBytesMa
 }
 
 const pendingTuple = `json_build_array(delivery_id::text, account_id::text, event_id::text, event_type, event_version,
-        round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, takes,
+        round(date_part('epoch', occurred_at) * 1000), request_id, sequence::text, attempts, claimed_at,
         round(date_part('epoch', due_at) * 1000), body_bytes, prior_attempts, replay_id::text, is_test)`;
 
 // One row with JSON: a row per delivery would cost the worker several times as much. Ids are texts, because JSON.parse
@@ -126,7 +126,7 @@ type PendingTuple = [
   requestId: string | null,
   sequence: string,
   attempts: number,
-  claims: number,
+  claimedAt: readonly string[] | null,
   dueAtMs: number,
   bodyBytes: number,
   priorAttempts: number,
@@ -162,10 +162,13 @@ export async function selectPendingDeliveries(
   return { nowMs: row.now_ms, deliveries: toStoredDeliveries(subscriptionId, row.deliveries) };
 }
 
+/** One for all, because almost no delivery was claimed by a worker that died. */
+const noClaims: readonly Date[] = [];
+
 function toStoredDeliveries(subscriptionId: SubscriptionId, tuples: readonly PendingTuple[]): StoredDelivery[] {
   return tuples.map(
     ([deliveryId, accountId, eventId, eventType, eventVersion, occurredAtMs, requestId, sequence, ...rest]) => {
-      const [attempts, claims, dueAtMs, bodyBytes, priorAttempts, replayId, isTest] = rest;
+      const [attempts, claimedAt, dueAtMs, bodyBytes, priorAttempts, replayId, isTest] = rest;
       const occurredAt = new Date(occurredAtMs);
       return {
         deliveryId,
@@ -180,7 +183,7 @@ function toStoredDeliveries(subscriptionId: SubscriptionId, tuples: readonly Pen
         attempts,
         priorAttempts,
         replayId,
-        claims,
+        claims: claimedAt === null ? noClaims : claimedAt.map((time) => new Date(time)),
         dueAtMs,
         bodyBytes,
         isTest,
@@ -268,12 +271,12 @@ export async function selectPayloads(
 
 // A call whose outcome was unknown is repeated, and a lane that is reloaded may count again: neither adds a second claim.
 // webhook_pending_delivery by primary key.
-const countClaimsStatement = sql('count-delivery-takes')`
+const countClaimsStatement = sql('count-delivery-claims')`
     with ${liveWorker}, counted as (
       update webhook_pending_delivery p
-      set takes = r.claims + 1
+      set claimed_at = coalesce(p.claimed_at[:r.claims], '{}') || now()
       from worker, unnest($2::bigint[], $3::bigint[], $4::int[]) r (subscription_id, delivery_id, claims)
-      where p.ctid = ${unlockedPendingRow} and p.takes between r.claims and r.claims + 1
+      where p.ctid = ${unlockedPendingRow} and coalesce(cardinality(p.claimed_at), 0) between r.claims and r.claims + 1
         and ${isHome('p.account_id')}
       returning p.delivery_id
     )
@@ -294,7 +297,7 @@ export async function countClaims(
     workerId,
     pgArray(deliveries.map(({ subscriptionId }) => subscriptionId)),
     pgArray(deliveries.map(({ deliveryId }) => deliveryId)),
-    pgArray(deliveries.map(({ claims }) => claims)),
+    pgArray(deliveries.map(({ claims }) => claims.length)),
   ];
   const rows = await database.query<{ isAlive: boolean; counted: DeliveryId[] }>(countClaimsStatement, values);
   return new Set(rowOfLiveWorker(rows, workerId).counted);

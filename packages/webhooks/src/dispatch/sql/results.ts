@@ -63,8 +63,8 @@ const settleDeliveries = sql('settle-deliveries')`
       from settled
       where delay_ms is not null
     ), failed as (
-      insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
-      select subscription_id, delivery_id, interface
+      insert into webhook_failed_delivery (subscription_id, delivery_id, interface, claimed_at)
+      select subscription_id, delivery_id, interface, case when started_ms is null then claimed_at end
       from settled
       where has_failed
       on conflict do nothing

@@ -140,7 +140,7 @@ export async function feedReplay(
       attempts,
       priorAttempts: attempts,
       replayId,
-      claims: 0,
+      claims: [],
       dueAtMs,
       body,
     });

@@ -32,13 +32,15 @@ export async function runUntilFailpoint(system: FaultSystem, place: string, pass
 }
 
 /**
- * Runs a worker that nothing kills until no delivery is left that a killed one had taken: a delivery that was taken five times
+ * Runs a worker that nothing kills until no delivery is left that a killed one had claimed: a delivery that was claimed five times
  * without a result fails.
  */
 export async function finishTaken(system: FaultSystem): Promise<void> {
   const worker = await system.addWorker();
   await eventually(async () =>
-    expect(await system.observer.run('select from webhook_pending_delivery where takes > 0 limit 1')).toEqual([]),
+    expect(
+      await system.observer.run('select from webhook_pending_delivery where claimed_at is not null limit 1'),
+    ).toEqual([]),
   );
   worker.kill('SIGTERM');
   await worker.ended;
