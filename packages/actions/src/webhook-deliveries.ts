@@ -59,6 +59,11 @@ export interface WebhookDelivery {
   /** Null if no attempt is planned. */
   nextAttemptAt: Date | null;
   payloadDeletion: PayloadDeletion | null;
+  /**
+   * When workers claimed it that died while they sent it, since its last attempt. For operators: a `FAILED` delivery with claims failed
+   * because of them. Null for almost all.
+   */
+  claimedAt: Date[] | null;
 }
 
 export function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): WebhookDelivery {
@@ -77,6 +82,7 @@ export function toWebhookDelivery(gidNamespace: string, row: DeliveryRow): Webho
     },
     nextAttemptAt: row.dueAt,
     payloadDeletion: row.payloadDeletion,
+    claimedAt: row.claimedAt,
   };
 }
 

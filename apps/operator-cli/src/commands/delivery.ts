@@ -124,9 +124,11 @@ worker send it.
       print(shell, options, shown, (delivery) =>
         [
           formatRecord(Object.entries(deliveryColumns).map(([name, read]) => [name, read(delivery)])),
-          delivery.attempts.length === 0
-            ? `No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`
-            : tableFor(shell, delivery.attempts, attemptColumns),
+          ...aboutClaims(delivery),
+          ...(delivery.attempts.length > 0 ? [tableFor(shell, delivery.attempts, attemptColumns)] : []),
+          ...(delivery.attempts.length === 0 && delivery.claimedAt === null
+            ? [`No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`]
+            : []),
           ...delivery.attempts.map(({ number, exchange }) => describeExchange(number, exchange)),
         ].join('\n\n'),
       );
@@ -229,11 +231,12 @@ async function printCurl(shell: Shell, options: OutputOptions, deliveryId: strin
 
 type Explained = Awaited<ReturnType<typeof explainWebhookDelivery>>;
 
-function explanation({ status, delay, attempts }: Explained): string {
+function explanation({ status, delay, attempts, ...delivery }: Explained): string {
   const since = delay?.since ? `, since ${delay.since.toISOString()}` : '';
   const until = delay?.until ? `, until ${delay.until.toISOString()}` : '';
   const lines = [delay === null ? status : `${status}: ${delay.reason}${since}${until}`];
   if (delay !== null) lines.push(delay.message);
+  lines.push(...aboutClaims({ status, ...delivery }));
   for (const equal of equalInTurn(attempts)) {
     const [last, first = last] = [equal[0], equal.at(-1)];
     const { number, startedAt, responseStatus, error, advice } = last;
@@ -245,6 +248,19 @@ function explanation({ status, delay, attempts }: Explained): string {
     if (advice !== null) lines.push(advice);
   }
   return lines.join('\n');
+}
+
+/** What is known of workers that died while they sent the delivery. */
+function aboutClaims({ id, status, claimedAt }: Pick<WebhookDelivery, 'id' | 'status' | 'claimedAt'>): string[] {
+  if (claimedAt === null || (status !== 'FAILED' && status !== 'PENDING')) return [];
+  const times = claimedAt.map((time) => time.toISOString()).join(', ');
+  const workers = claimedAt.length === 1 ? '1 worker' : `${claimedAt.length} workers`;
+  const found = `${workers} died while sending it, after these times: ${times}.`;
+  if (status === 'PENDING')
+    return [`${found} It is sent again. It fails after five, of which the last two sent nothing else.`];
+  return [
+    `${found} The last two sent nothing else, so it may have ended them. Look for the cause in the log of the workers at these times, then send it again: deedwire-operator delivery retry ${id}`,
+  ];
 }
 
 /** Groups attempts that follow each other and failed in the same way. */

@@ -239,7 +239,8 @@ async function selectGroup(
         d.event_id as "eventId", d.event_type as "eventType", d.event_version as "eventVersion", d.is_test as "isTest",
         d.occurred_at as "occurredAt",
         case when s.paused_at is null and d.erased_at is null then coalesce(p.due_at, retry.created_at) end as "dueAt",
-        case when d.erased_at is not null then 'ERASED' when d.id < r.expired_before then 'RETENTION' end as "payloadDeletion"
+        case when d.erased_at is not null then 'ERASED' when d.id < r.expired_before then 'RETENTION' end as "payloadDeletion",
+        coalesce(f.claimed_at, p.claimed_at) as "claimedAt"
       from webhook_delivery d
       cross join webhook_retention r
       cross join lateral (
@@ -249,13 +250,13 @@ async function selectGroup(
         limit 1
       ) s
       left join lateral (
-        select delivery_id
+        select delivery_id, claimed_at
         from webhook_failed_delivery
         where subscription_id = d.subscription_id and delivery_id = d.id
         limit 1
       ) f on true
       left join lateral (
-        select delivery_id, due_at
+        select delivery_id, due_at, claimed_at
         from webhook_pending_delivery
         where subscription_id = d.subscription_id and delivery_id = d.id
         limit 1

@@ -164,6 +164,7 @@ export interface DeliveryRow {
   /** When the next attempt is due. Null if none is planned. */
   dueAt: Date | null;
   payloadDeletion: PayloadDeletion | null;
+  claimedAt: Date[] | null;
 }
 
 /** Why the payload of a delivery is deleted, or will be within a day. */

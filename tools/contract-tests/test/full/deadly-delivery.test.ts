@@ -1,0 +1,63 @@
+import { convertReferral } from '@deedwire/actions';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import { subscribe } from '../support/subscribe.ts';
+
+const alarms: unknown[] = [];
+const t = await forFile(
+  startTestSystem({
+    apps: ['partner-api', 'webhook-worker'],
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
+    onLine: (_, line) => line.includes('"alarm"') && alarms.push(JSON.parse(line)),
+  }),
+);
+const deadly = await forFile(startReceiver());
+const healthy = await forFile(startReceiver());
+for (const { url } of [deadly, healthy])
+  await subscribe(t.partner, { callbackUrl: url, eventTypes: [{ type: 'referral.converted' }] });
+const env = { DATABASE_URL: await t.database.urlFor('operator') };
+
+test('a delivery that is sent whenever a worker dies fails, and an operator finds why and sends it again', async () => {
+  const startMs = Date.now();
+  deadly.onDelivery = () => {};
+  await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });
+  // Five claims are counted by those that take over.
+  for (let worker = 1; worker <= 6; worker += 1) {
+    await deadly.waitFor(worker);
+    t.system.apps['webhook-worker'].kill('SIGKILL');
+    await t.system.apps['webhook-worker'].ended;
+    if (worker === 3) await convertReferral(t.operator, { referralId: t.referrals[1] ?? '' });
+    await t.system.restart('webhook-worker');
+  }
+  await eventually(() => expect(alarms).toHaveLength(1));
+  const id = await eventually(async () => {
+    const { stdout } = await callOperator(env, 'delivery', 'list', '--status', 'FAILED', '--json');
+    const failed: { id: string }[] = JSON.parse(stdout);
+    expect(failed).toHaveLength(1);
+    return failed[0]?.id ?? '';
+  });
+  const { stdout: why } = await callOperator(env, 'delivery', 'why', id);
+  const [status, found = '', ...rest] = why.trim().split('\n');
+  expect([status, rest]).toEqual(['FAILED', []]);
+  const times = [...found.matchAll(/\d{4}-\S+?Z/g)].map(([time]) => time);
+  expect(found).toBe(
+    `5 workers died while sending it, after these times: ${times.join(', ')}. The last two sent nothing else, so it may have ended them. Look for the cause in the log of the workers at these times, then send it again: deedwire-operator delivery retry ${id}`,
+  );
+  expect(times).toHaveLength(5);
+  const timesMs = [startMs, ...times.map((time) => Date.parse(time)), Date.now()];
+  expect(timesMs).toEqual(timesMs.toSorted((a, b) => a - b));
+  expect((await callOperator(env, 'delivery', 'show', id)).stdout).toContain(`\n\n${found}\n`);
+
+  const [{ command, ...alarm }] = alarms as [Record<string, string>];
+  expect(alarm).toMatchObject({ level: 'error', alarm: 'delivery-given-up', claimedAt: times });
+  deadly.onDelivery = acknowledge;
+  expect((await callOperator(env, ...String(command).split(' ').slice(1))).exitCode).toBe(0);
+  await eventually(async () => {
+    expect((await callOperator(env, 'delivery', 'why', id)).stdout).toMatch(/^DELIVERED/);
+    const { stdout } = await callOperator(env, 'delivery', 'list', '--json');
+    const deliveries: { status: string }[] = JSON.parse(stdout);
+    expect(deliveries.map(({ status: shown }) => shown)).toEqual(Array.from({ length: 4 }, () => 'DELIVERED'));
+  });
+});
