@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deployedInterfaces } from '@deedwire/domain';
 import { clientServerConfig, httpLimits } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 
-const read = (path: string): string => readFileSync(join(import.meta.dirname, '../../..', path), 'utf8');
+const root = join(import.meta.dirname, '../../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const caddyfile = read('deploy/compose/Caddyfile');
 
 test('Caddy closes its idle connections to each interface before the server does', () => {
@@ -32,4 +33,23 @@ test('containers may read every mounted file under SELinux', () => {
   ].map(([, mount = '']) => mount);
   expect(mounts.length).toBeGreaterThan(20);
   expect(mounts.filter((mount) => !mount.endsWith(':ro,z'))).toEqual([]);
+});
+
+test('each deployment starts a process again, however often it has ended', () => {
+  const units = globSync('deploy/systemd/*.service', { cwd: root });
+  expect(units).toHaveLength(deployedInterfaces.length + 1);
+  for (const path of units)
+    expect(read(path).match(/^(?:StartLimit|Restart)\w*=.*$/gm)).toEqual([
+      'StartLimitIntervalSec=0',
+      'Restart=always',
+      'RestartSec=5',
+    ]);
+  // Neither `on-failure:5` nor `deploy.restart_policy.max_attempts`.
+  const restarts = read('deploy/compose.yaml').match(/^ +restart.*$|max_attempts/gm);
+  expect(new Set(restarts)).toEqual(
+    new Set(['  restart: unless-stopped', '    restart: unless-stopped', '    restart: on-failure']),
+  );
+  // Kubernetes starts the containers of a Deployment again, at last every five minutes.
+  for (const path of globSync('deploy/kubernetes/apps/*-{api,worker}.yaml', { cwd: root }))
+    expect(read(path)).not.toContain('restartPolicy');
 });
