@@ -1,4 +1,3 @@
-import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
@@ -7,7 +6,7 @@ const start = Date.parse('2026-11-20T09:00:00.000Z');
 
 let machine: { ms: number; wrongByMs: number };
 let database: { queryMs: number; isUnavailable: boolean };
-let alarms: object[];
+let alarms: unknown[];
 let clock: DatabaseClock;
 
 beforeEach(() => {
@@ -25,7 +24,7 @@ beforeEach(() => {
   };
   clock = createDatabaseClock({
     store: store as unknown as Database,
-    logger: { error: (alarm: object) => alarms.push(alarm) } as unknown as Logger,
+    raiseAlarm: (alarm, details) => alarms.push({ alarm, ...details }),
     machine: { now: () => start + machine.ms + machine.wrongByMs, monotonicMs: () => 5_000 + machine.ms },
   });
 });

@@ -1,4 +1,4 @@
-import type { Logger } from '@deedwire/service-runtime';
+import type { RaiseAlarm } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 
@@ -20,12 +20,12 @@ const alarmMs = 60_000;
 
 export interface DatabaseClockOptions {
   store: Database;
-  logger: Logger;
+  raiseAlarm: RaiseAlarm<'clock-wrong'>;
   /** The clock of this machine in milliseconds, and one that never goes backward. */
   machine: { now: () => number; monotonicMs: () => number };
 }
 
-export function createDatabaseClock({ store, logger, machine }: DatabaseClockOptions): DatabaseClock {
+export function createDatabaseClock({ store, raiseAlarm, machine }: DatabaseClockOptions): DatabaseClock {
   let offsetMs = machine.now() - machine.monotonicMs();
   let wasWrong = false;
   return {
@@ -38,12 +38,7 @@ export function createDatabaseClock({ store, logger, machine }: DatabaseClockOpt
       offsetMs = time.getTime() - (startedMs + machine.monotonicMs()) / 2;
       const wrongByMs = Math.round(machine.now() - machine.monotonicMs() - offsetMs);
       const isWrong = Math.abs(wrongByMs) > alarmMs;
-      if (isWrong && !wasWrong) {
-        logger.error(
-          { alarm: 'clock-wrong', wrongByMs },
-          'the clock of this machine differs from the clock of the database',
-        );
-      }
+      if (isWrong && !wasWrong) raiseAlarm('clock-wrong', { wrongByMs });
       wasWrong = isWrong;
     },
   };

@@ -9,7 +9,6 @@ export interface WorkerMetrics {
   deliveryLag: Histogram;
   exchangesLost: Counter;
   statisticsLost: Counter;
-  alarms: Counter<'alarm'>;
   loopFailures: Counter<'loop'>;
 }
 
@@ -153,12 +152,6 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     statisticsLost: new Counter({
       name: 'deedwire_webhook_statistics_lost_total',
       help: 'Counts of a subscription in an hour that were not stored.',
-      registers,
-    }),
-    alarms: new Counter({
-      name: 'deedwire_alarms_total',
-      help: 'Log lines with an alarm: something needs an operator.',
-      labelNames: ['alarm'],
       registers,
     }),
     loopFailures: new Counter({

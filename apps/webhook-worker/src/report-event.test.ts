@@ -1,11 +1,13 @@
 import { toRecordId } from '@deedwire/domain';
-import { createLogger } from '@deedwire/service-runtime';
+import { createAlarms, createLogger } from '@deedwire/service-runtime';
+import type { Database } from '@deedwire/store';
 import type { EngineEvent } from '@deedwire/webhooks';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { createDatabaseClock } from './database-clock.ts';
 import { LoopHealth } from './loop-health.ts';
 import { createWorkerMetrics } from './metrics.ts';
-import { createReporter } from './report-event.ts';
+import { createReporter, type WorkerAlarm } from './report-event.ts';
 
 const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
   deliveryId: toRecordId('7'),
@@ -29,8 +31,11 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
 function startReporting() {
   const lines: string[] = [];
   const registry = new Registry();
+  const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) });
+  const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
   const report = createReporter({
-    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }),
+    logger,
+    raiseAlarm,
     metrics: createWorkerMetrics(registry, () => ({
       inFlight: 0,
       unsettled: 0,
@@ -45,7 +50,7 @@ function startReporting() {
     gidNamespace: 'service',
     now: () => new Date(0),
   });
-  return { report, registry, logged: () => lines.map((line) => JSON.parse(line)) };
+  return { report, raiseAlarm, registry, logged: () => lines.map((line) => JSON.parse(line)) };
 }
 
 test('logs why the host of an attempt could not be called', () => {
@@ -86,4 +91,45 @@ test('logs statistics that were not stored, and adds to the metric those that ar
     { msg: 'statistics-not-stored', hours: 2, err: { message: 'timeout' } },
     { msg: 'statistics-dropped', count: 3 },
   ]);
+});
+
+/** Every alarm of this app, because the type says so. What the engine reports has only the fields that the log shows otherwise. */
+const alarms: Record<WorkerAlarm, object> = {
+  'attempt-broken': { delivery, error: new Error('broken') },
+  'backlog-failed': { shard: 3, error: new Error('broken') },
+  'change-failed': { subscription: '1', error: new Error('broken') },
+  'clock-wrong': {},
+  'delivery-given-up': { delivery },
+  'entries-blocked': {},
+  'entry-given-up': {},
+  'entry-refused': { error: new Error('broken') },
+  'event-missing': {},
+  'events-expired': { count: 2 },
+  'fan-out-fenced': {},
+  'lane-refused': { error: new Error('broken') },
+  'lane-stopped': {},
+  'partitions-overdue': {},
+  'partitions-short': {},
+  'payload-missing': {},
+  'proxy-failed': {},
+  'rendering-failed': { error: new Error('broken') },
+  'replay-refused': { error: new Error('broken') },
+  'secret-unreadable': {},
+  'sequence-behind': {},
+  'settlement-refused': { delivery, error: new Error('broken') },
+  'settling-stalled': {},
+};
+
+test.each(Object.entries(alarms))('logs and counts the alarm %s', async (kind, fields) => {
+  const { report, raiseAlarm, registry, logged } = startReporting();
+  if (kind === 'clock-wrong') {
+    const store = { query: async () => [{ time: new Date(0) }] } as unknown as Database;
+    const machine = { now: () => 60_001, monotonicMs: () => 0 };
+    await createDatabaseClock({ store, raiseAlarm, machine }).read();
+  } else report({ kind, alarm: true, ...fields } as EngineEvent);
+  expect(logged()).toMatchObject([{ level: 'error', alarm: kind, msg: kind }]);
+  expect((await registry.metrics()).match(/^deedwire_alarms_total.*$/gm)).toEqual([
+    `deedwire_alarms_total{alarm="${kind}"} 1`,
+  ]);
+  for (const name of ['delivery', 'error']) expect(logged()[0]).not.toHaveProperty(name);
 });

@@ -1,24 +1,29 @@
 import { formatGid } from '@deedwire/domain';
-import { type Logger, withChosenFields } from '@deedwire/service-runtime';
+import { type Logger, type RaiseAlarm, withChosenFields } from '@deedwire/service-runtime';
 import { RenderError, type EngineEvent } from '@deedwire/webhooks';
 import type { LoopHealth } from './loop-health.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 export interface ReporterOptions {
   logger: Logger;
+  raiseAlarm: RaiseAlarm<EngineAlarm['kind']>;
   metrics: WorkerMetrics;
   loops: LoopHealth;
   gidNamespace: string;
   now: () => Date;
 }
 
+type EngineAlarm = Extract<EngineEvent, { alarm: true }>;
+
+/** The alarms of this app. */
+export type WorkerAlarm = EngineAlarm['kind'] | 'clock-wrong';
+
 type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Kind }>;
 
-/**
- * Logs and counts the events of the engine. An event with `alarm` is an error in the log and in `deedwire_alarms_total`.
- */
+/** Logs and counts the events of the engine. */
 export function createReporter({
   logger,
+  raiseAlarm,
   metrics,
   loops,
   gidNamespace,
@@ -64,19 +69,15 @@ export function createReporter({
     report(event);
   };
 
-  function report({
-    kind,
-    ...fields
-  }: Exclude<EngineEvent, EventOf<'attempt' | 'settled' | 'fanned-out' | 'exchanges-dropped'>>): void {
+  function report(
+    event: Exclude<EngineEvent, EventOf<'attempt' | 'settled' | 'fanned-out' | 'exchanges-dropped'>>,
+  ): void {
+    const { kind, ...fields } = event;
     const details = loggable(fields);
-    if (!('alarm' in fields)) {
-      // The engine retries after an error without an alarm, so it is only a warning.
-      if ('error' in fields) logger.warn(details, kind);
-      else logger.info(details, kind);
-      return;
-    }
-    metrics.alarms.inc({ alarm: kind });
-    logger.error({ ...details, alarm: kind }, kind);
+    if ('alarm' in event) raiseAlarm(event.kind, details);
+    // The engine retries after an error without an alarm, so it is only a warning.
+    else if ('error' in event) logger.warn(details, kind);
+    else logger.info(details, kind);
   }
 }
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { isRetired, names, secretAssociatedData } from '@deedwire/domain';
-import { databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
+import { createAlarms, databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
   type Database,
@@ -25,7 +25,7 @@ import { LoopHealth } from './loop-health.ts';
 import { createLoop } from './loop.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { openStores } from './open-stores.ts';
-import { createReporter } from './report-event.ts';
+import { createReporter, type WorkerAlarm } from './report-event.ts';
 import { createSend } from './send.ts';
 import { createTraceFanOut, traceSend } from './trace-deliveries.ts';
 
@@ -74,7 +74,8 @@ export function createWorker({ config, logger, metrics: registry, version, traci
   const storeLog = databaseLog(logger, config);
   const stores = openStores({ databaseUrl, directUrl, prepares, applicationName: appName, ...storeLog });
   const { store, fanOutStore, renewalStore } = stores;
-  const clock = createDatabaseClock({ store, logger, machine: { now: () => Date.now(), monotonicMs } });
+  const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
+  const clock = createDatabaseClock({ store, raiseAlarm, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
@@ -121,7 +122,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     retentionDays: config.WEBHOOK_RETENTION_DAYS,
     exchangeRetentionDays: config.WEBHOOK_EXCHANGE_RETENTION_DAYS,
     replayRetentionDays: config.WEBHOOK_REPLAY_RETENTION_DAYS,
-    onEvent: createReporter({ logger, metrics, loops, gidNamespace, now: clock.now }),
+    onEvent: createReporter({ logger, raiseAlarm, metrics, loops, gidNamespace, now: clock.now }),
   });
   const watches = [
     createLoop('clock', { logger, loops }, clock.read),

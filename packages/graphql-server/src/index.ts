@@ -10,4 +10,5 @@ export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export type { OperationContext } from './schema/operation-context.ts';
 export { addMutation } from './schema/add-mutation.ts';
 export { serveContract, type ServedContract } from './versions/serve-contract.ts';
+export type { InterfaceAlarm } from './webhooks/open-pull.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

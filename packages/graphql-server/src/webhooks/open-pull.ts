@@ -1,8 +1,11 @@
 import { type PullContext, createEventWaits, noteListenerRead } from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
-import type { Logger } from '@deedwire/service-runtime';
+import { createAlarms, type Logger } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+
+/** The alarms of an interface. */
+export type InterfaceAlarm = 'webhook-event-missing';
 
 export interface PullOptions {
   store: Store;
@@ -20,12 +23,7 @@ export interface Pull {
 
 export function openPull({ store, interfaceName, logger, metrics }: PullOptions): Pull {
   const eventWaits = createEventWaits({ database: store });
-  const alarms = new Counter({
-    name: 'deedwire_alarms_total',
-    help: 'Log lines that need an operator, by alarm.',
-    labelNames: ['alarm'],
-    registers: [metrics],
-  });
+  const raiseAlarm = createAlarms<InterfaceAlarm>(metrics, logger);
   const waits: Gauge = new Gauge({
     name: 'deedwire_webhook_event_waits',
     help: 'Requests that wait for an event of a subscription, by interface.',
@@ -42,10 +40,7 @@ export function openPull({ store, interfaceName, logger, metrics }: PullOptions)
             logger.warn({ err: error, subscriptionId: id }, 'could not note the last read of a listener');
           }),
       },
-      reportMissingEvent(missing) {
-        alarms.inc({ alarm: 'webhook-event-missing' });
-        logger.error({ ...missing, alarm: 'webhook-event-missing' }, 'webhook-event-missing');
-      },
+      reportMissingEvent: (missing) => raiseAlarm('webhook-event-missing', missing),
     },
     release: () => eventWaits.close(),
   };
