@@ -6,7 +6,7 @@ export CI=true
 # tsc and the linter are written in Go. With its default of 100, they collect garbage for a sixth of their CPU time.
 export GOGC=400
 
-# The other jobs run `test:full` and `test:deploy`.
+# `.ci/full` and `.ci/deploy` add `:full` and `:deploy`.
 command=$(grep -xEm1 'npx -y pnpm@[0-9.]+ test' README.md) || {
   echo "$0: README.md has no line \`npx -y pnpm@<version> test\`" >&2
   exit 1

@@ -17,7 +17,7 @@ function jobsOf(text: string): [name: string, lines: string][] {
 
 test('the repository has these workflows and jobs', () => {
   expect(workflows.map(({ name, text }) => [name, jobsOf(text).map(([job]) => job)])).toEqual([
-    ['ci.yml', ['test', 'full', 'deploy', 'dependencies']],
+    ['ci.yml', ['test', 'deploy', 'dependencies']],
     ['nightly.yml', ['postgres', 'more', 'deployments', 'failovers']],
     ['release.yml', ['test', 'version', 'pack', 'images', 'publish', 'sign', 'tag']],
   ]);
@@ -49,13 +49,11 @@ test('CI checks the contracts of pull requests, of merge queues and of releases,
   expect(ci).toContain('\non:\n  pull_request:\n  merge_group:\n  workflow_call:\n\n');
   const [job = ''] = jobsOf(ci).flatMap(([name, lines]) => (name === 'test' ? [lines] : []));
   expect(job).toContain('\n          fetch-depth: 0\n');
+  expect(job).toContain('\n          node-version: 20\n');
   expect(job).toMatch(/\n {6}- run: \.ci\/run\n+$/);
   expect(job).not.toMatch(/\b(?:if|continue-on-error):/);
 
-  expect(linesOf('full')).toMatch(/\n {6}- run: \.ci\/full\n/);
-  expect(linesOf('full')).toContain('\n          node-version: 20\n');
-  expect(linesOf('full')).not.toMatch(/\b(?:if|continue-on-error):/);
-  expect(readText('.ci/run')).toMatch(/\nexec \$command\n$/);
+  expect(readText('.ci/run')).toMatch(/\nset -euo pipefail\n[^]*\n\$command\nexec \.ci\/full\n$/);
   expect(readText('.ci/full')).toMatch(/\nexec \$command:full\n$/);
   expect(readText('scripts/check.ts')).toMatch(
     /\n {4}name: 'contracts',\n {4}remedy: .*\n {4}check: \(\) => checkContracts\(\),\n/,
