@@ -142,6 +142,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByRole('row').nth(1).getByRole('link').click();
     await page.getByRole('heading', { name: 'referral.created' }).waitFor();
     await page.getByText(failed.advice).first().waitFor();
+    // What was exchanged is shown: before that, the links below it move while they are clicked.
+    await page.getByRole('link', { name: 'Verify the signature' }).waitFor();
     await page.getByRole('link', { name: 'Response', exact: true }).click();
     await page.getByText('upstream connect error').waitFor();
     await page.getByText('server: edge-proxy').waitFor();

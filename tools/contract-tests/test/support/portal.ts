@@ -65,6 +65,8 @@ export async function startFailingEndpoint(t: PortalSystem): Promise<FailingEndp
   await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toEqual([]));
   await t.partner.request(refer, {});
   await eventually(async () => expect(await t.sql('select 1 from webhook_attempt')).toHaveLength(7));
+  // Their details are stored later, and pages show them.
+  await eventually(async () => expect(await t.sql('select 1 from webhook_exchange')).toHaveLength(7));
   return { receiver, subscription };
 }
 
