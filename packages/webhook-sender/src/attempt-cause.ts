@@ -18,7 +18,7 @@ const descriptions = {
   RESET: notConnected(
     'the connection was reset. Check that the server is running and that no firewall blocks the port',
   ),
-  UNREACHABLE: notConnected('the host is unreachable. Check its addresses and its network'),
+  UNREACHABLE: notConnected('no route leads to its addresses. Check that other networks can reach them'),
   NOT_ACCEPTED: (receiver) => `${receiver} did not accept the connection. Check that no firewall blocks it.`,
 
   CERTIFICATE_EXPIRED: notSecured('the certificate has expired. Renew it'),

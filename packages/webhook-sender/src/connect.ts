@@ -108,12 +108,10 @@ function tunnelError(url: URL, error: TunnelError, timedOut: boolean): AttemptEr
 function tcpOptions(url: URL, addresses: readonly string[], port: number): TcpNetConnectOpts {
   const literal = hostAddress(url);
   if (literal !== null) return { host: literal, port };
-  const lookup: LookupFunction = (_hostname, _options, callback) => {
-    callback(
-      null,
-      addresses.map((each) => ({ address: each, family: isIP(each) })),
-    );
-  };
+  const found = addresses.map((each) => ({ address: each, family: isIP(each) }));
+  // In a later tick, as a lookup in DNS. Node would otherwise connect before it returns the socket: a connection that fails at once, for
+  // example without a route, then has no listener for its error, which ends the process.
+  const lookup: LookupFunction = (_hostname, _options, callback) => process.nextTick(callback, null, found);
   return { host: url.hostname, port, lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: addressAttemptMs };
 }
 
@@ -121,10 +119,25 @@ function tcpOptions(url: URL, addresses: readonly string[], port: number): TcpNe
 const tcpCauses: ReadonlyMap<string, AttemptCause> = new Map([
   ['ECONNREFUSED', 'REFUSED'],
   ['ECONNRESET', 'RESET'],
+  ['ETIMEDOUT', 'NOT_ACCEPTED'],
   ['EHOSTUNREACH', 'UNREACHABLE'],
   ['ENETUNREACH', 'UNREACHABLE'],
-  ['ETIMEDOUT', 'NOT_ACCEPTED'],
+  ['EHOSTDOWN', 'UNREACHABLE'],
+  ['ENETDOWN', 'UNREACHABLE'],
+  // Linux, for a route of type `prohibit` and of type `blackhole`, and for a firewall of this machine.
+  ['EACCES', 'UNREACHABLE'],
+  ['EINVAL', 'UNREACHABLE'],
+  ['EPERM', 'UNREACHABLE'],
+  // This machine has no address of the same family, or no free port.
+  ['EADDRNOTAVAIL', 'UNREACHABLE'],
+  ['EMFILE', 'NOT_OPENED'],
+  ['ENFILE', 'NOT_OPENED'],
+  ['ENOBUFS', 'NOT_OPENED'],
+  ['ENOMEM', 'NOT_OPENED'],
 ]);
+
+/** Causes that tell less than the code of the system. */
+const shownWithCode: ReadonlySet<AttemptCause> = new Set(['NOT_OPENED', 'UNREACHABLE']);
 
 const tlsCauses: ReadonlyMap<string, AttemptCause> = new Map([
   ['CERT_HAS_EXPIRED', 'CERTIFICATE_EXPIRED'],
@@ -169,7 +182,11 @@ function connectError(
     });
   }
   const known = tcpCauses.get(code);
-  if (known !== undefined) return causedBy(known, 'CONNECTION_FAILED', url, details);
+  if (known !== undefined) {
+    const found = shownWithCode.has(known) ? ` The error is ${code}.` : '';
+    const message = describeCause(known, url.host) + found;
+    return new AttemptError('CONNECTION_FAILED', message, { attemptCause: known, ...details });
+  }
   const shownCode = code === '' ? '' : ` (${code})`;
   return new AttemptError(
     'CONNECTION_FAILED',
