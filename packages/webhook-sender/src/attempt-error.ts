@@ -40,7 +40,7 @@ export interface ProxyProblem {
   readonly found: string;
 }
 
-/** `message` is shown to the owner of the receiver. It must not contain a secret or a private address. */
+/** Why a request failed: any other error of an attempt is a bug. `message` is shown to the owner of the receiver. It must not contain a secret or a private address. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly code: AttemptErrorClass;
@@ -77,6 +77,11 @@ export class AttemptError extends Error {
     this.hostProblem = hostProblem;
     this.proxyProblem = proxyProblem;
   }
+}
+
+/** Whether our code, or a call that it makes, is wrong: neither the network nor the receiver causes such an error. */
+export function isBug(error: unknown): boolean {
+  return [EvalError, RangeError, ReferenceError, SyntaxError, TypeError].some((each) => error instanceof each);
 }
 
 /** Returns the `code` of an error of Node or undici, or an empty string if the error has none. */

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type AttemptCause, describeCause } from './attempt-cause.ts';
-import { AttemptError, type AttemptErrorClass, errorCode } from './attempt-error.ts';
+import { AttemptError, type AttemptErrorClass, errorCode, isBug } from './attempt-error.ts';
 import type { Deadline } from './attempt-timeouts.ts';
 import { type Connection, ResponseSizeError } from './connection-pool.ts';
 import { type DetailsPolicy, keptBodyBytes } from './details-policy.ts';
@@ -62,8 +62,8 @@ export class Call implements Dispatcher.DispatchHandler {
   firstByteMs: number | null = null;
   /** Null until the response headers are complete. */
   status: number | null = null;
-  /** Set when no complete response was received: `CONNECTION_FAILED`, `PROTOCOL_ERROR` or `TIMEOUT`. */
-  error: AttemptError | null = null;
+  /** Set when no complete response was received: an `AttemptError`, or else a bug. */
+  error: Error | null = null;
 
   /** Calls `onEnd` once. `policy` is null if only the status and the headers of the response are of interest. */
   constructor(connection: Connection, policy: DetailsPolicy | null, onEnd: (exchange: Call) => void) {
@@ -184,14 +184,22 @@ export class Call implements Dispatcher.DispatchHandler {
   #fail(cause: Error | null, timedOut: boolean): void {
     if (this.#ended) return;
     this.connection.socket.destroy();
-    this.error = exchangeError(this.connection.origin, this.status, cause, timedOut);
+    const isOfUndici = cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError;
+    this.error =
+      cause !== null && (isOfUndici || isBug(cause))
+        ? cause
+        : exchangeError(this.connection.origin, this.status, cause, timedOut);
     this.#end();
   }
 
   #end(): void {
     this.#ended = true;
-    if (this.#kept !== null) this.#policy?.returnBytes(keptBodyBytes - this.#keptBytes);
     process.nextTick(this.#onEnd, this);
+    try {
+      if (this.#kept !== null) this.#policy?.returnBytes(keptBodyBytes - this.#keptBytes);
+    } catch (error) {
+      this.error = error instanceof Error ? error : new TypeError(String(error));
+    }
   }
 }
 
@@ -222,7 +230,5 @@ function failureOf(
   // Matched by class, because errors of undici's parser have no code.
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
     return ['PROTOCOL_ERROR', 'NOT_HTTP'];
-  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError)
-    return ['PROTOCOL_ERROR', 'REQUEST_NOT_SENT'];
   return ['CONNECTION_FAILED', errorCode(error) === 'ECONNRESET' ? 'RESPONSE_RESET' : 'CLOSED'];
 }

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import { type AttemptCause, describeCause } from './attempt-cause.ts';
-import { AttemptError, type AttemptErrorClass, errorCode } from './attempt-error.ts';
+import { AttemptError, type AttemptErrorClass, errorCode, isBug } from './attempt-error.ts';
 import type { ConnectSteps } from './connect-steps.ts';
 import { hostAddress } from './host-address.ts';
 import { type EgressProxy, openTunnel, TunnelError } from './proxy-tunnel.ts';
@@ -15,7 +15,7 @@ const addressAttemptMs = 1000;
  * NODE_TLS_REJECT_UNAUTHORIZED is 0.
  *
  * @param proxy opens a tunnel to the address. Null for a direct connection
- * @throws {AttemptError} when the connection fails: `CONNECTION_FAILED`, `TLS_FAILED` or `TIMEOUT`.
+ * @throws {AttemptError} when the connection fails: `CONNECTION_FAILED`, `TLS_FAILED` or `TIMEOUT`. Any other error is a bug.
  */
 export async function connect(
   url: URL,
@@ -64,7 +64,7 @@ export async function connect(
   } catch (error) {
     socket.destroy();
     const isOfCertificate = socket instanceof TLSSocket && Boolean(socket.authorizationError);
-    throw connectError(url, step, error, signal.aborted, isOfCertificate);
+    throw isBug(error) ? error : connectError(url, step, error, signal.aborted, isOfCertificate);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { signWebhook } from '@deedwire/webhook-signing';
+import { signWebhook, type SignWebhookOptions, type WebhookHeaders, WebhookUsageError } from '@deedwire/webhook-signing';
 import type { AttemptCause } from './attempt-cause.ts';
 import { AttemptError, type AttemptErrorClass, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 import { createAttemptTimeouts } from './attempt-timeouts.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import type { DeniedRanges } from './callback-rules.ts';
 import { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
+import type { Call } from './call.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { detailsOf, type ExchangeDetails } from './exchange-details.ts';
@@ -13,7 +14,7 @@ import { classifyFailure, classifyResponse, type HandshakeResult } from './hands
 import { egressProxy } from './proxy-tunnel.ts';
 import { headerList } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
-import { asAttemptError, type OnAttemptEnd, startAttempt } from './start-attempt.ts';
+import { type Attempt, type OnAttemptEnd, startAttempt } from './start-attempt.ts';
 
 export interface WebhookSenderOptions {
   policy: CallbackPolicy;
@@ -83,7 +84,7 @@ export interface AttemptResult {
 
 /** A callback URL with its secrets, checked once for many attempts. */
 export interface PreparedTarget {
-  /** Makes one attempt. Never rejects. */
+  /** Makes one attempt. Rejects only for a bug: whatever network and receiver do, and a malformed secret or header, is a result. */
   readonly deliver: (delivery: Delivery) => Promise<AttemptResult>;
 }
 
@@ -93,8 +94,8 @@ export interface WebhookSender {
   /** Never throws: the attempts of an invalid target fail. Keep the result as long as the target does not change. */
   readonly target: (target: WebhookTarget) => PreparedTarget;
   /**
-   * Performs the handshake: sends a new token and expects it in the response. Rejects only with `EgressUnavailableError`: our proxy could
-   * not be reached or refused.
+   * Performs the handshake: sends a new token and expects it in the response. Rejects with `EgressUnavailableError` if our proxy could not
+   * be reached or refused, and with any other error for a bug.
    */
   readonly verify: (subscription: HandshakeTarget) => Promise<HandshakeResult>;
   /** Waits for the attempts in flight, at most until their deadlines, and closes all connections. */
@@ -156,7 +157,7 @@ export function createWebhookSender({
     return (delivery, startMs, onEnd) => {
       const { webhookId, body, details = null } = delivery;
       const timestamp = Math.floor(now().getTime() / 1000);
-      const signature = signWebhook({ id: webhookId, timestamp, body, secret, nextSecret });
+      const signature = sign({ id: webhookId, timestamp, body, secret, nextSecret });
       const request = { url: parsed, origin, path, headers: list(delivery.headers, signature), body, policy: details };
       startAttempt(dependencies, request, startMs, onEnd);
     };
@@ -182,22 +183,26 @@ export function createWebhookSender({
       try {
         post(delivery, startMs, end);
       } catch (error) {
-        end(null, asAttemptError(error), null);
+        end(null, error, null);
       }
     };
   }
 
   function deliver(post: Post, delivery: Delivery): Promise<AttemptResult> {
-    const { promise, resolve: settle } = Promise.withResolvers<AttemptResult>();
-    const startedAt = now();
-    const startMs = performance.now();
-    post(delivery, startMs, resultOf(startedAt, startMs, delivery.details !== undefined, settle));
+    const { promise, resolve: settle, reject } = Promise.withResolvers<AttemptResult>();
+    try {
+      const startedAt = now();
+      const startMs = performance.now();
+      post(delivery, startMs, settling(resultOf(startedAt, startMs, delivery.details !== undefined), settle, reject));
+    } catch (error) {
+      reject(error);
+    }
     return promise;
   }
 
-  function verify({ url, secret, nextSecret }: HandshakeTarget): Promise<HandshakeResult> {
+  async function verify({ url, secret, nextSecret }: HandshakeTarget): Promise<HandshakeResult> {
     const checked = checkCallbackUrl(url, rules);
-    if (!checked.ok) return Promise.resolve({ verified: false, code: checked.code, message: checked.message });
+    if (!checked.ok) return { verified: false, code: checked.code, message: checked.message };
     const token = randomBytes(32).toString('base64url');
     const delivery = {
       webhookId: `handshake_${randomBytes(16).toString('hex')}`,
@@ -205,13 +210,14 @@ export function createWebhookSender({
       headers: {},
       details: wholeResponse,
     };
+    const read = (ended: Call | AttemptError): HandshakeResult => {
+      if (!(ended instanceof AttemptError)) return classifyResponse(ended.response(), { token, secret, nextSecret });
+      const { proxyProblem } = ended;
+      if (proxyProblem !== null && !proxyProblem.mayBeReceiver) throw new EgressUnavailableError(proxyProblem);
+      return classifyFailure(ended, timeoutMs);
+    };
     return new Promise((settle, reject) => {
-      poster({ url: checked.href, secret, nextSecret })(delivery, performance.now(), (response, error) => {
-        const problem = error?.proxyProblem ?? null;
-        if (problem !== null && !problem.mayBeReceiver) reject(new EgressUnavailableError(problem));
-        else if (response === null) settle(classifyFailure(asAttemptError(error), timeoutMs));
-        else settle(classifyResponse(response.response(), { token, secret, nextSecret }));
-      });
+      poster({ url: checked.href, secret, nextSecret })(delivery, performance.now(), settling(read, settle, reject));
     });
   }
 
@@ -229,16 +235,43 @@ export function createWebhookSender({
   };
 }
 
-/** A function of its own, so that an attempt in flight does not keep its delivery. */
-function resultOf(
-  startedAt: Date,
-  startMs: number,
-  wantsDetails: boolean,
-  settle: (result: AttemptResult) => void,
+/** @throws {AttemptError} when a secret is malformed: `PROTOCOL_ERROR`. Any other error is a bug. */
+function sign(options: SignWebhookOptions): WebhookHeaders {
+  try {
+    return signWebhook(options);
+  } catch (error) {
+    if (!WebhookUsageError.isInstance(error) || error.code !== 'SECRET_INVALID') throw error;
+    const details = { attemptCause: 'REQUEST_NOT_SENT', cause: error } as const;
+    throw new AttemptError('PROTOCOL_ERROR', `The request could not be signed. ${error.message}`, details);
+  }
+}
+
+/** What an attempt has ended with, and the attempt, which is null if no request could be built. */
+type ReadEnd<Result> = (ended: Call | AttemptError, attempt: Attempt | null) => Result;
+
+/** Resolves with what `read` returns. Rejects for a bug, also one of `read`. */
+function settling<Result>(
+  read: ReadEnd<Result>,
+  settle: (result: Result) => void,
+  reject: (error: unknown) => void,
 ): OnAttemptEnd {
   return (response, error, attempt) => {
+    try {
+      if (response !== null) settle(read(response, attempt));
+      else if (error instanceof AttemptError) settle(read(error, attempt));
+      else reject(error);
+    } catch (problem) {
+      reject(problem);
+    }
+  };
+}
+
+/** A function of its own, so that an attempt in flight does not keep its delivery. */
+function resultOf(startedAt: Date, startMs: number, wantsDetails: boolean): ReadEnd<AttemptResult> {
+  return (ended, attempt) => {
+    const [response, error] = ended instanceof AttemptError ? [null, ended] : [ended, null];
     const isReported = wantsDetails && (response === null || response.isKept);
-    settle({
+    return {
       startedAt,
       durationMs: Math.round(performance.now() - startMs),
       responseStatus: response === null ? (error?.responseStatus ?? null) : response.status,
@@ -248,6 +281,6 @@ function resultOf(
       ...(error?.hostProblem && { hostProblem: error.hostProblem }),
       ...(error?.proxyProblem && { proxyProblem: error.proxyProblem }),
       ...(isReported && { exchange: detailsOf(attempt) }),
-    });
+    };
   };
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { AttemptError } from './attempt-error.ts';
 import type { Deadline, AttemptTimeouts } from './attempt-timeouts.ts';
 import { Call, type PostRequest } from './call.ts';
@@ -27,10 +28,13 @@ export interface AttemptRequest extends PostRequest {
   readonly policy: DetailsPolicy | null;
 }
 
-/** Exactly one of `response` and `error` is null. `attempt` is null if no request could be built. */
-export type OnAttemptEnd = (response: Call | null, error: AttemptError | null, attempt: Attempt | null) => void;
+/**
+ * Must not throw. Exactly one of `response` and `error` is null: an `AttemptError`, or else a bug. `attempt` is null if no request could be
+ * built.
+ */
+export type OnAttemptEnd = (response: Call | null, error: unknown, attempt: Attempt | null) => void;
 
-/** Starts an attempt. Calls `onEnd` once, later. `startMs` is the start of the deadline in `performance.now()`. */
+/** Starts an attempt. Calls `onEnd` once. `startMs` is the start of the deadline in `performance.now()`. */
 export function startAttempt(
   dependencies: AttemptDependencies,
   request: AttemptRequest,
@@ -45,6 +49,8 @@ export function startAttempt(
  * request is sent once, whatever happens to the connection: each recorded attempt is at most one request to the receiver. A
  * connection that closes before that is replaced once.
  * Uses callbacks and creates no promise on an idle connection, the usual case.
+ *
+ * Each function that a timer, a promise or a later tick calls catches all errors: elsewhere, a bug would end the process.
  */
 export class Attempt {
   readonly #dependencies: AttemptDependencies;
@@ -57,6 +63,7 @@ export class Attempt {
   steps: ConnectSteps | null = null;
   /** Set while a connection is opened. */
   #connecting: AbortController | null = null;
+  #ended = false;
 
   constructor(dependencies: AttemptDependencies, request: AttemptRequest, onEnd: OnAttemptEnd) {
     this.#dependencies = dependencies;
@@ -66,10 +73,14 @@ export class Attempt {
 
   start(startMs: number): void {
     const { deadlines, pool } = this.#dependencies;
-    this.#deadline = deadlines.start(startMs, () => this.#expire());
-    const idle = pool.take(this.request.origin);
-    if (idle === null) void this.#sendOnNewConnection();
-    else this.#send(idle, startMs);
+    try {
+      this.#deadline = deadlines.start(startMs, () => this.#expire());
+      const idle = pool.take(this.request.origin);
+      if (idle === null) void this.#sendOnNewConnection();
+      else this.#send(idle, startMs);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #send(connection: Connection, nowMs: number): void {
@@ -82,49 +93,56 @@ export class Attempt {
     const { rules, resolve, proxy } = this.#dependencies;
     this.#connecting = new AbortController();
     const { signal } = this.#connecting;
-    let connection;
+    let socket: Socket | null = null;
     try {
       const vettedAtMs = performance.now();
       const addresses = await vettedAddresses(url, rules, resolve, signal);
       this.steps = new ConnectSteps(url, vettedAtMs);
-      const socket = await connect(url, addresses, signal, this.steps, proxy);
-      connection = openConnection(url, socket, vettedAtMs, proxy === null ? undefined : this.steps.address);
+      socket = await connect(url, addresses, signal, this.steps, proxy);
+      const connection = openConnection(url, socket, vettedAtMs, proxy === null ? undefined : this.steps.address);
+      this.#send(connection, performance.now());
     } catch (error) {
-      this.#end(null, asAttemptError(error));
-      return;
+      socket?.destroy();
+      this.#fail(error);
     }
-    this.#send(connection, performance.now());
   }
 
   #onExchangeEnd(exchange: Call): void {
     const { error, connection } = exchange;
-    if (error === null) this.#dependencies.pool.release(connection);
-    // The connection was idle, and closed before the request was written: the receiver does not know of it.
-    else if (this.steps === null && error.code === 'CONNECTION_FAILED' && exchange.isUnsent) {
+    if (error !== null) {
+      const hasLostConnection = error instanceof AttemptError && error.code === 'CONNECTION_FAILED';
+      if (this.steps !== null || !hasLostConnection || !exchange.isUnsent) return this.#fail(error);
+      // The connection was idle, and closed before the request was written: the receiver does not know of it.
       this.exchange = null;
       void this.#sendOnNewConnection();
       return;
     }
-    this.#end(error === null ? exchange : null, error);
+    try {
+      this.#dependencies.pool.release(connection);
+      this.#end(exchange, null);
+    } catch (problem) {
+      this.#fail(problem);
+    }
   }
 
   #expire(): void {
-    if (this.exchange === null) this.#connecting?.abort();
-    else this.exchange.timeOut();
+    try {
+      if (this.exchange === null) this.#connecting?.abort();
+      else this.exchange.timeOut();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
-  #end(response: Call | null, error: AttemptError | null): void {
+  #fail(error: unknown): void {
+    this.exchange?.connection.socket.destroy();
+    this.#end(null, error);
+  }
+
+  #end(response: Call | null, error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
     this.#deadline?.cancel();
     this.#onEnd(response, error, this);
   }
-}
-
-/** Any other error means that the request could not be built, for example from a malformed secret or id. */
-export function asAttemptError(error: unknown): AttemptError {
-  return error instanceof AttemptError
-    ? error
-    : new AttemptError('PROTOCOL_ERROR', 'The request could not be built. Check the id, the secret and the headers.', {
-        attemptCause: 'REQUEST_NOT_SENT',
-        cause: error,
-      });
 }

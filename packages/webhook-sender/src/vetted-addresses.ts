@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AttemptError, errorCode } from './attempt-error.ts';
+import { AttemptError, errorCode, isBug } from './attempt-error.ts';
 import { addressProblem, type CallbackRules } from './callback-rules.ts';
 import { hostAddress } from './host-address.ts';
 import type { Resolve } from './resolve.ts';
@@ -64,6 +64,7 @@ async function lookUp(
   try {
     return { addresses: await untilAborted(resolve(hostname, signal), signal), error: null };
   } catch (error) {
+    if (isBug(error)) throw error;
     return { addresses: [], error };
   }
 }

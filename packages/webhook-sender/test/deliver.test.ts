@@ -121,8 +121,6 @@ describe('the request', () => {
   it.each([
     ['a header with a line break', { headers: { 'X-Service-Webhook-Event': 'a\r\nX-Forged: b' } }],
     ['an invalid header name', { headers: { 'x y': 'b' } }],
-    ['a header that undici rejects', { headers: { expect: '100-continue' } }],
-    ['an id with a line break', { webhookId: 'a\r\nb: c' }],
     ['a malformed secret', { secret: 'whsec_x' }],
   ])('is not sent with %s', async (_case, more) => {
     const receiver = await httpReceiver((response) => response.end());

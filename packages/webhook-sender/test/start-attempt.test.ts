@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { AttemptError } from '../src/attempt-error.ts';
 import { createAttemptTimeouts } from '../src/attempt-timeouts.ts';
 import { createConnectionPool } from '../src/connection-pool.ts';
 import { type OnAttemptEnd, startAttempt } from '../src/start-attempt.ts';
@@ -35,7 +36,8 @@ function poster(url: string, onTake: (socket: Socket) => void) {
   };
   return (startMs = performance.now()) =>
     new Promise<Outcome>((resolve) => {
-      const onEnd: OnAttemptEnd = (response, error) => resolve({ status: response?.status, error: error?.code });
+      const onEnd: OnAttemptEnd = (response, error) =>
+        resolve({ status: response?.status, error: error instanceof AttemptError ? error.code : undefined });
       startAttempt(dependencies, request, startMs, onEnd);
     });
 }
