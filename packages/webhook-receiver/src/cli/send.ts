@@ -8,7 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { TcpSocketConnectOpts } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { field, messageOf } from '../field.ts';
+import { messageOf } from '../field.ts';
 import { proxyHint, type Target } from './target.ts';
 import { textField } from './text.ts';
 
@@ -76,7 +76,9 @@ function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<Incom
     autoSelectFamily: true,
     // The default of 250 ms is less than a full queue of connections needs: its first retry is after 1 s.
     autoSelectFamilyAttemptTimeout: addresses === undefined ? 2_000 : 2 * deadlineMs,
-    ...(addresses && { lookup: (_hostname, _options, callback) => callback(null, addresses) }),
+    // In a later tick: otherwise Node connects before it returns the socket, and the error of a connection that fails at once, which has no
+    // listener yet, ends the process.
+    ...(addresses && { lookup: (_hostname, _options, callback) => process.nextTick(callback, null, addresses) }),
   };
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
@@ -116,8 +118,8 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** That of a refused connection is empty if the host has several addresses, and that of a cut response says nothing. */
+/** The message of a response that is cut says nothing. */
 export function reasonOf(error: unknown): string {
-  const message = messageOf(field(field(error, 'errors'), '0') ?? error);
+  const message = messageOf(error);
   return message === 'aborted' ? 'the response ended early' : message;
 }
