@@ -1,5 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
-import { UnconfirmedCommitError } from '@deedwire/store';
+import { messageOf, UnconfirmedCommitError } from '@deedwire/store';
 import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands, addInterfaceCommands } from './commands/account.ts';
 import { addAuditCommands } from './commands/audit.ts';
@@ -98,7 +98,7 @@ function refuseMistakenOptions(command: Command): void {
 
 function report({ stderr }: Shell, error: unknown): number {
   // Commander has already written its message.
-  if (!(error instanceof CommanderError)) stderr.write(`error: ${messageOf(error)}\n`);
+  if (!(error instanceof CommanderError)) stderr.write(`error: ${describe(error)}\n`);
   return exitCodeOf(error);
 }
 
@@ -106,7 +106,7 @@ function reportJson({ stderr }: Shell, error: unknown): number {
   const exitCode = exitCodeOf(error);
   if (exitCode === exitCodes.succeeded) return exitCode;
   stderr.write(
-    `${JSON.stringify({ error: { code: codeOf(error, exitCode), message: messageOf(error).replace(/^error: /, '') } })}\n`,
+    `${JSON.stringify({ error: { code: codeOf(error, exitCode), message: describe(error).replace(/^error: /, '') } })}\n`,
   );
   return exitCode;
 }
@@ -125,7 +125,7 @@ function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? exitCodes.succeeded : exitCodes.wrongUsage;
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${messageOf(error.cause)})` : error.message;
+function describe(error: unknown): string {
+  const message = messageOf(error);
+  return error instanceof Error && error.cause instanceof Error ? `${message} (${describe(error.cause)})` : message;
 }

@@ -48,6 +48,9 @@ export function errorField(error: unknown, name: 'code' | 'message' | 'stdout'):
   return typeof error === 'object' && error !== null && name in error ? String(Reflect.get(error, name)) : '';
 }
 
+/** Node gives no message to the error of a connection to a name whose addresses all failed: it has those of the addresses. */
 export function errorMessage(error: unknown): string {
-  return errorField(error, 'message') || String(error);
+  const errors: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'errors') : null;
+  const messages = Array.isArray(errors) ? errors.map(errorMessage).join('; ') : '';
+  return errorField(error, 'message') || messages || String(error);
 }

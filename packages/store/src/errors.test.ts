@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { concernsRelation, endsSession, StoreUnavailableError, UnconfirmedCommitError } from './errors.ts';
+import {
+  concernsRelation,
+  endsSession,
+  messageOf,
+  StoreUnavailableError,
+  toStoreError,
+  UnconfirmedCommitError,
+} from './errors.ts';
 
 test.each([
   ['while locking tuple (0,1) in relation "account"', true],
@@ -32,4 +39,34 @@ test.each([
 ])('an unconfirmed commit keeps the reason of a %s', (_, cause) => {
   const reason = cause instanceof StoreUnavailableError ? cause.reason : cause.message;
   expect(new UnconfirmedCommitError(cause).reason).toBe(reason);
+});
+
+const connectError = (code: string, address: string): Error =>
+  Object.assign(new Error(`connect ${code} ${address}`), { code, syscall: 'connect' });
+const ofTwoAddresses = (code: string): Error => {
+  const errors = ['192.0.2.1:5432', '2001:db8::1:5432'].map((address) => connectError(code, address));
+  return Object.assign(new AggregateError(errors, ''), { code });
+};
+
+test.each(['ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH', 'EACCES', 'EPERM', 'EINVAL', 'EADDRNOTAVAIL', 'EMFILE', 'ENOENT'])(
+  'a connection that fails with %s means that the database is unavailable, also at each address of a name',
+  (code) => {
+    for (const error of [connectError(code, '192.0.2.1:5432'), ofTwoAddresses(code)]) {
+      const found = toStoreError(error);
+      expect(found).toBeInstanceOf(StoreUnavailableError);
+      expect(found).toMatchObject({ reason: code, cause: error });
+    }
+  },
+);
+
+test('a file that cannot be opened is no unavailable database', () => {
+  const error = Object.assign(new Error('open EMFILE'), { code: 'EMFILE', syscall: 'open' });
+  expect(toStoreError(error)).toBe(error);
+});
+
+test('the message of a connection to a name names the failure of each address', () => {
+  expect(messageOf(ofTwoAddresses('ENETUNREACH'))).toBe(
+    'connect ENETUNREACH 192.0.2.1:5432; connect ENETUNREACH 2001:db8::1:5432',
+  );
+  expect([new AggregateError([new Error('a')], 'b'), new Error('c'), 'd'].map(messageOf)).toEqual(['b', 'c', 'd']);
 });

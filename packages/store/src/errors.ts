@@ -1,6 +1,13 @@
 import { DatabaseError } from 'pg';
 import { describeWait, type MigrationWait } from './migration-wait.ts';
 
+/** The message of an error. Node gives none to the `AggregateError` of a connection to a name whose addresses all failed. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error.message;
+}
+
 /** The database is unavailable: it cannot be reached, or cannot serve at the moment. Retry later. */
 export class StoreUnavailableError extends Error {
   readonly code = 'STORE_UNAVAILABLE';
@@ -14,7 +21,7 @@ export class StoreUnavailableError extends Error {
   get reason(): string {
     const { cause } = this;
     if (!(cause instanceof Error)) return 'unknown';
-    return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+    return 'code' in cause && typeof cause.code === 'string' ? cause.code : messageOf(cause);
   }
 }
 
@@ -185,15 +192,11 @@ export function endsSession({ code = '' }: Pick<DatabaseError, 'code'>): boolean
 }
 
 const networkCodes = new Set([
-  'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT', // the socket file of the server does not exist
 ]);
 
 // The codes of Node and OpenSSL when the certificate of the server is not accepted, or the server does not speak TLS.
@@ -203,12 +206,16 @@ const tlsCodes = /^(?:.*CERT.*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|HOSTNAME
 const pgMessages =
   /^(?:Connection terminated|The server does not support SSL|There was an error establishing an SSL|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
 
+/** The calls of the system that open a connection. Whatever their error is, the database cannot be reached. */
+const openingCalls: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+
 /** Whether an error means that the database is unavailable, and not that the statement is wrong. */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return unavailableStates.test(error.code ?? '') || isMissingPartition(error);
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
   if (error instanceof ClearTextPasswordError) return true;
   if (!(error instanceof Error)) return false;
+  if ('syscall' in error && openingCalls.has(error.syscall)) return true;
   if ('code' in error && typeof error.code === 'string' && (networkCodes.has(error.code) || tlsCodes.test(error.code)))
     return true;
   return pgMessages.test(error.message);

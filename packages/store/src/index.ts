@@ -16,6 +16,7 @@ export {
   AccountAwayError,
   CellMismatchError,
   LockTimeoutError,
+  messageOf,
   MigrationBlockedError,
   MigrationChangedError,
   MigrationMissingError,

@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
 import { appOf, type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
 import { readConfig } from '@deedwire/service-runtime';
-import { StoreUnavailableError } from '@deedwire/store';
+import { messageOf, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
@@ -190,9 +190,8 @@ try {
     await dev(readConfig(devConfig, process.env), options);
   }
 } catch (error) {
-  const cause = error instanceof StoreUnavailableError && error.cause instanceof Error ? error.cause.message : '';
-  const because = cause === '' ? '' : ` (${cause})`;
-  const message = `${error instanceof Error ? error.message : String(error)}${because}`;
+  const because = error instanceof StoreUnavailableError ? ` (${messageOf(error.cause)})` : '';
+  const message = `${messageOf(error)}${because}`;
   // Otherwise its database has been closed during the start.
   if (!stopping.signal.aborted) fail(message, error instanceof UsageError ? 2 : 1);
 }
