@@ -191,13 +191,7 @@ export function endsSession({ code = '' }: Pick<DatabaseError, 'code'>): boolean
   return endingStates.test(code);
 }
 
-const networkCodes = new Set([
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
+const networkCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 // The codes of Node and OpenSSL when the certificate of the server is not accepted, or the server does not speak TLS.
 const tlsCodes = /^(?:.*CERT.*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|ERR_(?:TLS|SSL)_\w+|EPROTO)$/;

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { signWebhook, type SignWebhookOptions, type WebhookHeaders, WebhookUsageError } from '@deedwire/webhook-signing';
+import {
+  signWebhook,
+  type SignWebhookOptions,
+  type WebhookHeaders,
+  WebhookUsageError,
+} from '@deedwire/webhook-signing';
 import type { AttemptCause } from './attempt-cause.ts';
 import { AttemptError, type AttemptErrorClass, type HostProblem, type ProxyProblem } from './attempt-error.ts';
 import { createAttemptTimeouts } from './attempt-timeouts.ts';
+import type { Call } from './call.ts';
 import type { CallbackPolicy } from './callback-policy.ts';
 import type { DeniedRanges } from './callback-rules.ts';
 import { type CallbackUrlCheck, checkCallbackUrl } from './callback-url.ts';
-import type { Call } from './call.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { detailsOf, type ExchangeDetails } from './exchange-details.ts';

@@ -33,7 +33,10 @@ const brokenDeliveries: Readonly<Record<string, [Partial<TargetedDelivery>, unkn
   'the budget of details': [{ details: { ...policy, takeBytes: throwing } }, bug],
   'the return of a budget': [{ details: { ...policy, returnBytes: throwing } }, bug],
   'the id': [{ webhookId: 'a\r\nb: c' }, expect.objectContaining({ code: 'ID_INVALID' })],
-  'a header of HTTP': [{ headers: { expect: '100-continue' } }, expect.objectContaining({ code: 'UND_ERR_NOT_SUPPORTED' })],
+  'a header of HTTP': [
+    { headers: { expect: '100-continue' } },
+    expect.objectContaining({ code: 'UND_ERR_NOT_SUPPORTED' }),
+  ],
 };
 
 test.each(Object.entries(brokenDeliveries))(

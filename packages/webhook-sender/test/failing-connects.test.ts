@@ -100,7 +100,10 @@ describe.each<FailsWhen>(['in the same tick', 'later'])('a connection to our pro
         expect(await created.deliver(delivery(url))).toMatchObject({
           error: 'CONNECTION_FAILED',
           cause: 'NOT_OPENED',
-          proxyProblem: { mayBeReceiver: false, found: `proxy ${proxyUrl.replaceAll(/^https?:..|[[\]]/g, '')}: ${code}` },
+          proxyProblem: {
+            mayBeReceiver: false,
+            found: `proxy ${proxyUrl.replaceAll(/^https?:..|[[\]]/g, '')}: ${code}`,
+          },
         });
         await expect(created.verify({ url, secret })).rejects.toThrow(EgressUnavailableError);
       }

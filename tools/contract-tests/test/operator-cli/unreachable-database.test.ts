@@ -3,7 +3,11 @@ import { callOperator } from '@deedwire/dev-environment/harness';
 import { failConnects } from '@deedwire/testing/failing-connects';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-const env = { DATABASE_URL: 'postgres://operator:password@database.example/deedwire', DATABASE_TLS: 'off', OPERATOR_NAME: 'ops' };
+const env = {
+  DATABASE_URL: 'postgres://operator:password@database.example/deedwire',
+  DATABASE_TLS: 'off',
+  OPERATOR_NAME: 'ops',
+};
 
 test.each(['ECONNREFUSED', 'ENETUNREACH', 'EACCES'] as const)(
   'names what failed when the name of the database has two addresses that fail with %s',
@@ -20,7 +24,10 @@ test.each(['ECONNREFUSED', 'ENETUNREACH', 'EACCES'] as const)(
     const check = await callOperator(env, 'database', 'check');
     expect(check).toMatchObject({ exitCode: 1 });
     expect(check.stderr + check.stdout).toBe(`error: The database is not available: ${code}\n`);
-    for (const words of [['listener', 'list'], ['database', 'migrate']]) {
+    for (const words of [
+      ['listener', 'list'],
+      ['database', 'migrate'],
+    ]) {
       const { exitCode, stderr } = await callOperator(env, ...words);
       expect(exitCode).toBe(1);
       expect(stderr).toMatch(

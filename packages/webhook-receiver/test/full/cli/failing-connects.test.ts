@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { type Errno, failConnects, type FailsWhen } from '@deedwire/testing/failing-connects';
 import { listen } from '@deedwire/testing';
+import { type Errno, failConnects, type FailsWhen } from '@deedwire/testing/failing-connects';
 import { forTest } from '@deedwire/testing/for-file';
 import { recordUncaughtErrors } from '@deedwire/testing/uncaught-errors';
 import { describe, expect, test } from 'vitest';
