@@ -126,6 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     onClosed: options.onIdleConnectionClosed,
   });
   const refusalLines = createLineThrottle({ monotonicMs: () => performance.now() });
+  const acceptLines = createLineThrottle({ monotonicMs: () => performance.now() });
   const requestsOf = new WeakMap<Duplex, Requests>();
   const refused = new WeakSet<Duplex>();
   /** Connections whose bytes are no longer understood. */
@@ -288,7 +289,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
   }
 
-  server.on('connection', (socket) => connections.add(socket));
+  server.on('connection', (socket) => {
+    // Node removes its own listener when a client sends CONNECT. A reset would then end the process.
+    socket.on('error', ignoreError);
+    connections.add(socket);
+  });
   server.on('request', (request, response) => receive(request, response, null));
   // Without this listener, Node would send 100 Continue before the handler has seen the request.
   server.on('checkContinue', (request, response) => receive(request, response, null));
@@ -319,12 +324,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Without a host, Node listens on every address of IPv4 where there is no IPv6.
       server.listen({ port, host: host === '::' ? undefined : host });
       await once(server, 'listening');
+      // For example without a free file descriptor or memory. Without a listener, it would end the process.
+      server.on('error', (err) => {
+        const suppressedLines = acceptLines.pass('');
+        if (suppressedLines !== null) logger.error({ err, suppressedLines }, 'a connection was not accepted');
+      });
       return boundTo(server.address());
     },
     stopKeepingAlive: () => (isStopping = true),
     close: () => (server.listening ? closeServer(server, () => connections.requestsInFlight() > 0) : Promise.resolve()),
   };
 }
+
+/** Whatever breaks a connection, Node closes it. */
+function ignoreError(): void {}
 
 /** Waits, at most until the connection is closed. */
 function waitWhileOpen(exchange: Exchange, ms: number): Promise<void> {
