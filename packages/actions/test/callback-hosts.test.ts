@@ -74,3 +74,9 @@ test.each([
   expect(verified).toEqual([]);
   expect(world.partnerApi.hostProblems).toEqual([]);
 });
+
+test('a bug in the sender is no user error: the mutation rejects with it', async () => {
+  const bug = new TypeError("Cannot read properties of null (reading 'setServername')");
+  await expect(userErrors(callbackUrl, () => Promise.reject(bug))).rejects.toBe(bug);
+  expect(world.partnerApi.hostProblems).toEqual([]);
+});

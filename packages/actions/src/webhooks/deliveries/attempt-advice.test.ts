@@ -31,6 +31,11 @@ test.each([
     'The service could not open a connection. The receiver is not the cause. Try again later.',
   ],
   [
+    'CONNECTION_FAILED',
+    'UNREACHABLE',
+    'Could not connect to the receiver: no route leads to its addresses. Check that other networks can reach them.',
+  ],
+  [
     'TIMEOUT',
     'BODY_NOT_ENDED',
     'The receiver returned status 200, but the response body did not end. Store the event, respond within 5 seconds, and process it later.',
