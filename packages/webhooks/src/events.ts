@@ -75,7 +75,7 @@ export type DispatchEvent =
   | DispatchAlarm;
 
 export type DispatchAlarm =
-  /** `send` threw. The attempt counts as failed. */
+  /** `send` threw, or its result could not be classified. The attempt counts as failed. */
   | { kind: 'attempt-broken'; alarm: true; delivery: PendingDelivery; error: unknown }
   /** The secret of the lane cannot be decrypted. Its deliveries wait, and the target is read again after a minute. */
   | { kind: 'secret-unreadable'; alarm: true; lane: SubscriptionId }

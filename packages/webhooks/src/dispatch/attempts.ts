@@ -138,20 +138,22 @@ export class Attempts {
     queued.isHastened &&= queued.dueAtMs > nowMs;
     const startedMs = Math.max(nowMs - clock.offsetMs, lane.walk.latestMarkMs);
     let result: AttemptResult;
+    let unsettled: UnsettledResult;
     try {
       const sending = this.#options.send(target, delivery, delivery.attempts + 1);
       failpoint('dispatch-after-send');
       result = await sending;
       failpoint('dispatch-after-response');
+      const problem = result.proxyProblem;
+      unsettled =
+        problem === undefined || problem.mayBeReceiver
+          ? this.#conclude(queued, target, result, startedMs)
+          : this.#postpone(queued, problem);
     } catch (error) {
       this.#options.onEvent({ kind: 'attempt-broken', alarm: true, delivery, error });
       result = this.#brokenResult();
+      unsettled = this.#conclude(queued, target, result, startedMs);
     }
-    const problem = result.proxyProblem;
-    const unsettled =
-      problem === undefined || problem.mayBeReceiver
-        ? this.#conclude(queued, target, result, startedMs)
-        : this.#postpone(queued, problem);
     this.#options.slots.release(lane, result.durationMs, chargedMs);
     this.#options.onResult(unsettled);
   }

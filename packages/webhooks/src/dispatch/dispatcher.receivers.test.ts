@@ -3,6 +3,7 @@ import {
   fails,
   hangs,
   type Receiver,
+  type ReceiverResponse,
   type SentRequest,
   succeedsAfter,
   World,
@@ -245,12 +246,16 @@ describe('Retry-After of a 429 or 503', () => {
   });
 });
 
-test('an attempt that throws counts as failed, affects no other delivery, and releases its slot', async () => {
+const bug = (): never => {
+  throw new Error('A bug.');
+};
+
+test.each<[string, () => ReceiverResponse]>([
+  ['throws', bug],
+  ['has a result that cannot be read', () => ({ afterMs: 10, status: 503, retryAfter: { trim: bug } as never })],
+])('an attempt that %s counts as failed, affects no other delivery, and releases its slot', async (_, broken) => {
   const world = new World({ slots: 4 });
-  const lane = world.addLane(1, ({ sequence }) => {
-    if (sequence === '2') throw new Error('A bug.');
-    return { afterMs: 10, status: 200 };
-  });
+  const lane = world.addLane(1, ({ sequence }) => (sequence === '2' ? broken() : { afterMs: 10, status: 200 }));
   world.offer(lane, 20);
   await world.clock.advance(1_000);
   expect(world.eventsOf('attempt-broken')).toMatchObject([{ alarm: true, delivery: { sequence: '2' } }]);
