@@ -1,6 +1,6 @@
 import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
 import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
-import { ClearTextPasswordError } from './errors.ts';
+import { ClearTextPasswordError, noteConnectionError } from './errors.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { formatSettings, type SessionSettings, startupOptions } from './session-settings.ts';
 
@@ -9,6 +9,17 @@ declare module 'pg' {
     /** The parameters with which pg starts a session. */
     getStartupConf(): Record<string, string>;
   }
+
+  interface Connection {
+    /** Reads the messages of the server. */
+    attachListeners(stream: ByteStream): void;
+  }
+}
+
+type Listener = (...values: unknown[]) => void;
+
+interface ByteStream {
+  on(event: string, listener: Listener): unknown;
 }
 
 /** What a URL does not decide. */
@@ -53,13 +64,32 @@ const endTimeoutMs = 2_000;
 
 /**
  * Refuses to send the password in clear text. Unless TLS verifies the server, any machine on the way can ask for it. An error of
- * the connection never ends the process, even while it connects, is idle, or passes from the pool to its user: the running
- * statement, or the next one, rejects with it.
+ * the connection never ends the process, even while it connects, is idle, or passes from the pool to its user, and neither does what the
+ * server sends: the running statement, or the next one, rejects with it.
  */
 class GuardedClient extends Client {
   constructor(config: ClientConfig = {}) {
     super(config);
-    this.on('error', () => {});
+    this.on('error', noteConnectionError);
+    // For both forms of `connect`.
+    const open: (callback: Listener) => void = Reflect.get(Client.prototype, '_connect').bind(this);
+    const openNoting = (callback: Listener): void =>
+      open((error, ...values) => {
+        noteConnectionError(error);
+        callback(error, ...values);
+      });
+    Object.assign(this, { _connect: openNoting });
+    const { connection } = this;
+    const attach = connection.attachListeners.bind(connection);
+    // The parser of pg throws at what it does not expect, such as a method of authentication that it does not support.
+    const closing = (listener: Listener) => (bytes: unknown) => {
+      try {
+        listener(bytes);
+      } catch (error) {
+        connection.stream.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    connection.attachListeners = (stream) => attach({ on: (event, listener) => stream.on(event, closing(listener)) });
     const { ssl = false } = config;
     if (typeof ssl === 'object' && verifiesServer(ssl)) return;
     // pg calls this method whenever the server asks, also after another method of authentication.

@@ -48,24 +48,6 @@ const ofTwoAddresses = (code: string): Error => {
   return Object.assign(new AggregateError(errors, ''), { code });
 };
 
-test.each([
-  'ECONNREFUSED',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-  'EACCES',
-  'EPERM',
-  'EINVAL',
-  'EADDRNOTAVAIL',
-  'EMFILE',
-  'ENOENT',
-])('a connection that fails with %s means that the database is unavailable, also at each address of a name', (code) => {
-  for (const error of [connectError(code, '192.0.2.1:5432'), ofTwoAddresses(code)]) {
-    const found = toStoreError(error);
-    expect(found).toBeInstanceOf(StoreUnavailableError);
-    expect(found).toMatchObject({ reason: code, cause: error });
-  }
-});
-
 test('a file that cannot be opened is no unavailable database', () => {
   const error = Object.assign(new Error('open EMFILE'), { code: 'EMFILE', syscall: 'open' });
   expect(toStoreError(error)).toBe(error);

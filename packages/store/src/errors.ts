@@ -191,27 +191,26 @@ export function endsSession({ code = '' }: Pick<DatabaseError, 'code'>): boolean
   return endingStates.test(code);
 }
 
-const networkCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH']);
+const connectionErrors = new WeakSet<Error>();
 
-// The codes of Node and OpenSSL when the certificate of the server is not accepted, or the server does not speak TLS.
-const tlsCodes = /^(?:.*CERT.*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|ERR_(?:TLS|SSL)_\w+|EPROTO)$/;
+/**
+ * Notes what broke a connection, or kept it from opening. The database is then unavailable, whatever the system, OpenSSL, pg or the server
+ * call it.
+ */
+export function noteConnectionError(error: unknown): void {
+  if (error instanceof Error) connectionErrors.add(error);
+}
 
-// The messages of pg, without a code, when a connection ends during a query or cannot be opened, in time or with TLS.
+// The messages of pg, without a code, when the pool has no connection in time, or a connection is closed.
 const pgMessages =
-  /^(?:Connection terminated|The server does not support SSL|There was an error establishing an SSL|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
-
-/** The calls of the system that open a connection. Whatever their error is, the database cannot be reached. */
-const openingCalls: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+  /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after calling end)/;
 
 /** Whether an error means that the database is unavailable, and not that the statement is wrong. */
 function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError) return unavailableStates.test(error.code ?? '') || isMissingPartition(error);
-  if (error instanceof AggregateError) return error.errors.every(isUnavailable);
-  if (error instanceof ClearTextPasswordError) return true;
   if (!(error instanceof Error)) return false;
-  if ('syscall' in error && openingCalls.has(error.syscall)) return true;
-  if ('code' in error && typeof error.code === 'string' && (networkCodes.has(error.code) || tlsCodes.test(error.code)))
-    return true;
+  if (connectionErrors.has(error)) return true;
+  // Without a code, it is what pg says of a message that it cannot read.
+  if (error instanceof DatabaseError) return unavailableStates.test(error.code ?? '08') || isMissingPartition(error);
   return pgMessages.test(error.message);
 }
 
