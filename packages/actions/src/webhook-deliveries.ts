@@ -60,8 +60,8 @@ export interface WebhookDelivery {
   nextAttemptAt: Date | null;
   payloadDeletion: PayloadDeletion | null;
   /**
-   * When workers claimed it that died while they sent it, since its last attempt. For operators: a `FAILED` delivery with claims failed
-   * because of them. Null for almost all.
+   * When workers claimed it without recording an attempt, after another worker had died. The request of the last claim of a `PENDING`
+   * delivery may be in flight. A `FAILED` delivery with claims failed because of them. Null for almost all.
    */
   claimedAt: Date[] | null;
 }

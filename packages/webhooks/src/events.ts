@@ -98,8 +98,8 @@ export type DispatchAlarm =
   /** Storage refused to read the lane or to count a claim. The lane waits for a minute. */
   | { kind: 'lane-refused'; alarm: true; lane: SubscriptionId; call: StorageCall; error: unknown }
   /**
-   * The delivery failed: five workers died while they sent it, the last two while they sent nothing else. An operator can send it again
-   * with `command`.
+   * The delivery failed: five workers claimed it and ended, or lost their leases, before they recorded an attempt. During the last two
+   * claims, nothing else was sent. An operator can send it again with `command`.
    */
   | {
       kind: 'delivery-given-up';

@@ -250,16 +250,17 @@ function explanation({ status, delay, attempts, ...delivery }: Explained): strin
   return lines.join('\n');
 }
 
-/** What is known of workers that died while they sent the delivery. */
+/** What is known of claims after which no worker recorded an attempt. */
 function aboutClaims({ id, status, claimedAt }: Pick<WebhookDelivery, 'id' | 'status' | 'claimedAt'>): string[] {
   if (claimedAt === null || (status !== 'FAILED' && status !== 'PENDING')) return [];
-  const times = claimedAt.map((time) => time.toISOString()).join(', ');
-  const workers = claimedAt.length === 1 ? '1 worker' : `${claimedAt.length} workers`;
-  const found = `${workers} died while sending it, after these times: ${times}.`;
+  const count = claimedAt.length === 1 ? 'once' : `${claimedAt.length} times`;
+  const found = `Claimed ${count} without a recorded attempt: ${claimedAt.map((time) => time.toISOString()).join(', ')}.`;
   if (status === 'PENDING')
-    return [`${found} It is sent again. It fails after five, of which the last two sent nothing else.`];
+    return [
+      `${found} The request of the last claim may be in flight. The delivery fails after five claims whose workers end, or lose their leases.`,
+    ];
   return [
-    `${found} The last two sent nothing else, so it may have ended them. Look for the cause in the log of the workers at these times, then send it again: deedwire-operator delivery retry ${id}`,
+    `${found} Each time, the worker ended or lost its lease. During the last two, nothing else was sent, so the delivery may be the cause. Find out what happened to the workers then, and send it again: deedwire-operator delivery retry ${id}`,
   ];
 }
 

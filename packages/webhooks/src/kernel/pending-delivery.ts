@@ -19,7 +19,7 @@ export interface PendingDelivery extends Origin {
   readonly priorAttempts: number;
   /** The retry or replay that queued the delivery again. Null if fan-out queued it. */
   readonly replayId: ReplayId | null;
-  /** When workers claimed this delivery that died before they recorded an attempt, by the clock of the database. */
+  /** When workers claimed this delivery without recording an attempt, by the clock of the database. */
   readonly claims: readonly Date[];
   /** When the next attempt may start. */
   readonly dueAtMs: number;

@@ -19,18 +19,29 @@ for (const { url } of [deadly, healthy])
   await subscribe(t.partner, { callbackUrl: url, eventTypes: [{ type: 'referral.converted' }] });
 const env = { DATABASE_URL: await t.database.urlFor('operator') };
 
+async function whyIsPending(): Promise<string> {
+  const { stdout } = await callOperator(env, 'delivery', 'list', '--status', 'PENDING', '--json');
+  const [{ id = '' } = {}]: { id?: string }[] = JSON.parse(stdout);
+  return (await callOperator(env, 'delivery', 'why', id)).stdout;
+}
+
 test('a delivery that is sent whenever a worker dies fails, and an operator finds why and sends it again', async () => {
   const startMs = Date.now();
+  let whyPending = '';
   deadly.onDelivery = () => {};
   await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });
   // Five claims are counted by those that take over.
   for (let worker = 1; worker <= 6; worker += 1) {
     await deadly.waitFor(worker);
+    if (worker === 3) whyPending = await whyIsPending();
     t.system.apps['webhook-worker'].kill('SIGKILL');
     await t.system.apps['webhook-worker'].ended;
     if (worker === 3) await convertReferral(t.operator, { referralId: t.referrals[1] ?? '' });
     await t.system.restart('webhook-worker');
   }
+  expect(whyPending).toMatch(
+    /\nClaimed 2 times without a recorded attempt: \S+Z, \S+Z\. The request of the last claim may be in flight\. /,
+  );
   await eventually(() => expect(alarms).toHaveLength(1));
   const id = await eventually(async () => {
     const { stdout } = await callOperator(env, 'delivery', 'list', '--status', 'FAILED', '--json');
@@ -43,7 +54,7 @@ test('a delivery that is sent whenever a worker dies fails, and an operator find
   expect([status, rest]).toEqual(['FAILED', []]);
   const times = [...found.matchAll(/\d{4}-\S+?Z/g)].map(([time]) => time);
   expect(found).toBe(
-    `5 workers died while sending it, after these times: ${times.join(', ')}. The last two sent nothing else, so it may have ended them. Look for the cause in the log of the workers at these times, then send it again: deedwire-operator delivery retry ${id}`,
+    `Claimed 5 times without a recorded attempt: ${times.join(', ')}. Each time, the worker ended or lost its lease. During the last two, nothing else was sent, so the delivery may be the cause. Find out what happened to the workers then, and send it again: deedwire-operator delivery retry ${id}`,
   );
   expect(times).toHaveLength(5);
   const timesMs = [startMs, ...times.map((time) => Date.parse(time)), Date.now()];
