@@ -365,7 +365,7 @@ describe('listen', () => {
     await eventually(() => expect(closed.output()).toContain('Ready: events go to http://localhost:1/hooks.'));
     await sendEvents(1);
     await eventually(() =>
-      expect(closed.output()).toMatch(/ECONNREFUSED[^\n]*Retrying #1 webhook\.test 2026-11-01\.\n/),
+      expect(closed.output()).toMatch(/ECONNREFUSED[^]*\. Retrying #1\swebhook\.test 2026-11-01\.\n/),
     );
     closed.child.kill('SIGINT');
     expect((await closed.ended).stdout).toMatch(/\n0 accepted, 0 refused\.\n$/);
