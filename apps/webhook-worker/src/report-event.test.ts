@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
-import { createAlarms, createLogger } from '@deedwire/service-runtime';
+import { createAlarms, createLogger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import type { EngineEvent } from '@deedwire/webhooks';
 import { Registry } from 'prom-client';
@@ -93,8 +93,8 @@ test('logs statistics that were not stored, and adds to the metric those that ar
   ]);
 });
 
-/** Every alarm of this app, because the type says so. What the engine reports has only the fields that the log shows otherwise. */
-const alarms: Record<WorkerAlarm, object> = {
+/** Every alarm of this app but those of its server, because the type says so. What the engine reports has only the fields that the log shows otherwise. */
+const alarms: Record<Exclude<WorkerAlarm, ServerAlarm>, object> = {
   'attempt-broken': { delivery, error: new Error('broken') },
   'backlog-failed': { shard: 3, error: new Error('broken') },
   'change-failed': { subscription: '1', error: new Error('broken') },

@@ -1,5 +1,5 @@
 import { formatGid } from '@deedwire/domain';
-import { type Logger, type RaiseAlarm, withChosenFields } from '@deedwire/service-runtime';
+import { type Logger, type RaiseAlarm, type ServerAlarm, withChosenFields } from '@deedwire/service-runtime';
 import { RenderError, type EngineEvent } from '@deedwire/webhooks';
 import type { LoopHealth } from './loop-health.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -16,7 +16,7 @@ export interface ReporterOptions {
 type EngineAlarm = Extract<EngineEvent, { alarm: true }>;
 
 /** The alarms of this app. */
-export type WorkerAlarm = EngineAlarm['kind'] | 'clock-wrong';
+export type WorkerAlarm = EngineAlarm['kind'] | ServerAlarm | 'clock-wrong';
 
 type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { kind: Kind }>;
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
 import { deprecationHeaders, type InterfaceName, requestHeaders } from '@deedwire/domain';
 import { createPricing } from '@deedwire/operation-analysis';
-import type { HandlerContext, HttpResponse, Logger } from '@deedwire/service-runtime';
+import { createAlarms, type HandlerContext, type HttpResponse, type Logger } from '@deedwire/service-runtime';
 import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
@@ -185,7 +185,13 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     useRequestChecks({ path, ...limits }),
     useClient({ authenticator, pace, shared }),
     useVersion({ versions, now, countUse, ...limits }),
-    useRequestLog({ logger, observe: createRequestMetrics(interfaceName, metrics), pace, ...refusalPace }),
+    useRequestLog({
+      logger,
+      raiseAlarm: createAlarms(metrics, logger),
+      observe: createRequestMetrics(interfaceName, metrics),
+      pace,
+      ...refusalPace,
+    }),
   ];
   const yoga = createYoga<RequestContext>({
     ...withoutOptions,

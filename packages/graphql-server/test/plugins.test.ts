@@ -475,9 +475,12 @@ describe('a plugin that', () => {
     await start([plugin]);
     const answers = await eachHook(hooks, fail, () => refusal({ query: '{ hello }' }));
     expect(answers).toEqual(answers.map(() => '500 INTERNAL_SERVER_ERROR'));
-    const lines = server?.logged.filter(({ msg }) => msg === 'request failed');
+    const lines = server?.logged.filter(({ alarm }) => alarm === 'request-broken');
     expect(lines).toHaveLength(2 * hooks.length);
-    expect(lines?.[0]).toMatchObject({ clientId: 'client-1', err: { message: 'a bug in a plugin' } });
+    expect(lines?.[0]).toMatchObject({ level: 'error', clientId: 'client-1', err: { message: 'a bug in a plugin' } });
+    expect(await server?.metrics.getSingleMetricAsString('deedwire_alarms_total')).toContain(
+      `\ndeedwire_alarms_total{alarm="request-broken"} ${2 * hooks.length}`,
+    );
   });
 
   test('throws a GraphQLError refuses the request with its code, extensions, status and headers', async () => {
@@ -488,7 +491,7 @@ describe('a plugin that', () => {
     });
     const extensions = { code: 'PAYMENT_REQUIRED', invoice: 7, requestId: expect.stringMatching(/^[\da-f-]{36}$/) };
     expect(answers).toEqual(answers.map(() => [402, '7', [{ message: 'Pay first.', extensions }]]));
-    expect(server?.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
+    expect(server?.logged.filter(({ err }) => err !== undefined)).toEqual([]);
   });
 
   test('does not end loses its request at the deadline', async () => {
@@ -541,7 +544,7 @@ describe('a plugin that', () => {
       await start([each]);
       expect(await refusal({ query: '{ hello }' })).toBe('500 INTERNAL_SERVER_ERROR');
       const message = `plugins[0].${where.split(',')[0]} returns a promise, but Yoga and Envelop do not wait for it.`;
-      expect(server?.logged.find(({ msg }) => msg === 'request failed')).toMatchObject({ err: { message } });
+      expect(server?.logged.find(({ alarm }) => alarm === 'request-broken')).toMatchObject({ err: { message } });
     },
   );
 
@@ -753,7 +756,7 @@ test.each(Object.entries(refused).filter(([hook]) => !['onPluginInit', 'onSchema
   async (hook, [setter, call]) => {
     await start([{ [hook]: (payload: Parameters<typeof call>[0]) => (isStarting ? undefined : call(payload)) }]);
     expect(await refusal({ query: '{ hello }' })).toBe('500 INTERNAL_SERVER_ERROR');
-    const line = server?.logged.find(({ msg }) => msg === 'request failed');
+    const line = server?.logged.find(({ alarm }) => alarm === 'request-broken');
     expect(line).toMatchObject({ err: { message: expect.stringContaining(`plugins[0].${hook} calls ${setter}`) } });
   },
 );

@@ -4,19 +4,27 @@ import type { Logger } from './logger.ts';
 /** Logs and counts an alarm: something needs an operator, as the table of `docs/operations.md` says. */
 export type RaiseAlarm<Alarm extends string> = (alarm: Alarm, details: object) => void;
 
-/**
- * The only place that writes the field `alarm` of the log and `deedwire_alarms_total`, from which the alert `DeedwireAlarm` fires.
- * Call it once per registry.
- */
+/** The alarms of every server. `request-broken`: a bug failed a request, which got `INTERNAL_SERVER_ERROR`. */
+export type ServerAlarm = 'request-broken';
+
+/** The parts of a process that raise alarms share one metric. */
+const counters = new WeakMap<Registry, Counter<'alarm'>>();
+
+/** The only place that writes the field `alarm` of the log and `deedwire_alarms_total`, from which the alert `DeedwireAlarm` fires. */
 export function createAlarms<Alarm extends string>(registry: Registry, logger: Logger): RaiseAlarm<Alarm> {
-  const alarms = new Counter({
+  const alarms = counters.get(registry) ?? createCounter(registry);
+  counters.set(registry, alarms);
+  return (alarm, details) => {
+    alarms.inc({ alarm });
+    logger.error({ ...details, alarm }, alarm);
+  };
+}
+
+function createCounter(registry: Registry): Counter<'alarm'> {
+  return new Counter({
     name: 'deedwire_alarms_total',
     help: 'Log lines that need an operator, by alarm.',
     labelNames: ['alarm'],
     registers: [registry],
   });
-  return (alarm, details) => {
-    alarms.inc({ alarm });
-    logger.error({ ...details, alarm }, alarm);
-  };
 }

@@ -1,5 +1,5 @@
 export { appConfig, appVariables, auditRetentionDaysVariable, storeConnections } from './app-config.ts';
-export { createAlarms, type RaiseAlarm } from './alarms.ts';
+export { createAlarms, type RaiseAlarm, type ServerAlarm } from './alarms.ts';
 export { addressBlock } from './client-address.ts';
 export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';

@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import { noAddresses, trustedProxiesVariable } from './address-ranges.ts';
 import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
+import { createAlarms, type ServerAlarm } from './alarms.ts';
 import { hostVariable, wholeNumberVariable } from './config-variables.ts';
 import { ConfigError } from './config.ts';
 import { type HttpLimits, httpLimits } from './http/http-limits.ts';
@@ -125,7 +126,7 @@ export async function startService(
   let stopping: Promise<void> | undefined;
   let registered: ReturnType<typeof startRegistration> | undefined;
 
-  const common = { ...serverMetrics, logger };
+  const common = { ...serverMetrics, logger, raiseAlarm: createAlarms<ServerAlarm>(metrics, logger) };
   const adminServer = createHttpServer({
     ...common,
     handle: createAdminHandler(metrics, readiness),

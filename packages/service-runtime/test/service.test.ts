@@ -271,7 +271,7 @@ test('accepts only GET and HEAD on the admin port', async () => {
   }
 });
 
-test('returns 500 without the error message when the handler throws', async () => {
+test('returns 500 without the error message when the handler throws, and raises an alarm', async () => {
   const service = await startServer(() => Promise.reject(new Error('with internal details')));
   const response = await fetch(service.url);
   expect([response.status, await response.json()]).toEqual([
@@ -285,6 +285,8 @@ test('returns 500 without the error message when the handler throws', async () =
       ],
     },
   ]);
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  expect(metrics).toContain('\ndeedwire_alarms_total{alarm="request-broken"} 1\n');
 });
 
 test.each(['the port for clients', 'the admin port'])('rejects and closes when %s is in use', async (which) => {

@@ -28,6 +28,7 @@ const severities: Record<WorkerAlarm | InterfaceAlarm, 'critical' | 'warning'> =
   'proxy-failed': 'warning',
   'rendering-failed': 'critical',
   'replay-refused': 'warning',
+  'request-broken': 'warning',
   'secret-unreadable': 'warning',
   'sequence-behind': 'warning',
   'settlement-refused': 'warning',

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { doLater, logAt, type Logger, withChosenFields } from '@deedwire/service-runtime';
+import {
+  doLater,
+  logAt,
+  type Logger,
+  type RaiseAlarm,
+  type ServerAlarm,
+  withChosenFields,
+} from '@deedwire/service-runtime';
 import { AccountAwayError } from '@deedwire/store';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
@@ -7,6 +14,7 @@ import type { RequestState, RequestPlugin } from './request-state.ts';
 
 export interface RequestLogOptions {
   logger: Logger;
+  raiseAlarm: RaiseAlarm<ServerAlarm>;
   observe: (served: ServedRequest) => void;
   pace: RefusalPace;
   maxDelayMs: number;
@@ -20,7 +28,7 @@ const clientGone = 'CLIENT_CLOSED_REQUEST' as const;
 const accountAway = 'ACCOUNT_AWAY' as const;
 
 /** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
-export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
+export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
   const requestLogger = withChosenFields(logger);
   let lateRefusals = 0;
 
@@ -63,8 +71,11 @@ export function useRequestLog({ logger, observe, pace, maxDelayMs }: RequestLogO
   ): () => void {
     return () => {
       const { requestId, clientId, code } = line;
-      const level = code === 'INTERNAL_SERVER_ERROR' ? 'error' : 'warn';
-      for (const err of causes) logger[level]({ requestId, clientId, code, err }, 'request failed');
+      for (const err of causes) {
+        const details = { requestId, clientId, code, err };
+        if (code === 'INTERNAL_SERVER_ERROR') raiseAlarm('request-broken', details);
+        else logger.warn(details, 'request failed');
+      }
       const endedMs = Date.now();
       const waited = waitedMs > 0 ? { waitedMs: Math.round(waitedMs) } : {};
       doLater(() => {

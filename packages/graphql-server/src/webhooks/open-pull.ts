@@ -1,11 +1,11 @@
 import { type PullContext, createEventWaits, noteListenerRead } from '@deedwire/actions';
 import type { InterfaceName } from '@deedwire/domain';
-import { createAlarms, type Logger } from '@deedwire/service-runtime';
+import { createAlarms, type Logger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { Gauge, type Registry } from 'prom-client';
 
 /** The alarms of an interface. */
-export type InterfaceAlarm = 'webhook-event-missing';
+export type InterfaceAlarm = ServerAlarm | 'webhook-event-missing';
 
 export interface PullOptions {
   store: Store;

@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AddressRanges } from '../address-ranges.ts';
+import type { RaiseAlarm, ServerAlarm } from '../alarms.ts';
 import { addressBlock, clientAddress, peerAddress } from '../client-address.ts';
 import { createLineThrottle } from '../line-throttle.ts';
 import type { Logger } from '../logger.ts';
@@ -62,6 +63,7 @@ export interface HttpServerOptions {
   limits: HttpLimits;
   trustedProxies: AddressRanges;
   logger: Logger;
+  raiseAlarm: RaiseAlarm<ServerAlarm>;
   /** Called for each request that is refused without calling `handle`. */
   onRefused: (code: RefusalCode) => void;
   /** Called for each connection that exceeds a limit. */
@@ -111,7 +113,7 @@ interface Requests {
  * writes itself by default: to malformed, incomplete and oversized requests, to `Expect` and to CONNECT.
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { handle, renderRefusal, limits, trustedProxies, logger } = options;
+  const { handle, renderRefusal, limits, trustedProxies, logger, raiseAlarm } = options;
   const { socketTimeout, requestsPerConnection, requestsBeforeKey, requestsWithKey, clientRefusalDelay, ...others } =
     limits;
   const { connections: _, connectionsPerAddress, connectionsPerClient, ...nodeOptions } = others;
@@ -214,7 +216,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         },
       });
     } catch (error) {
-      logger.error({ err: error, requestId }, 'request handler failed');
+      raiseAlarm('request-broken', { err: error, requestId });
       return renderRefusal({ code: 'INTERNAL_SERVER_ERROR', message: 'An internal error occurred.' }, requestId);
     }
   }

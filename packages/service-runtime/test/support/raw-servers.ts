@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Registry } from 'prom-client';
 import { afterEach } from 'vitest';
 import { createHttpServer, type HttpHandler, type HttpServer } from '../../src/http/http-server.ts';
-import { createLogger, type HttpLimits, httpLimits, renderRefusal, trustedProxiesVariable } from '../../src/index.ts';
+import {
+  createAlarms,
+  createLogger,
+  type HttpLimits,
+  httpLimits,
+  renderRefusal,
+  trustedProxiesVariable,
+} from '../../src/index.ts';
 
 export const ok: HttpHandler = async () => ({
   status: 200,
@@ -43,12 +51,14 @@ export function useRawServers() {
     const limited: string[] = [];
     const closed: string[] = [];
     const logged: Record<string, unknown>[] = [];
+    const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
     const server = createHttpServer({
       handle,
       renderRefusal,
       limits: { ...httpLimits, connectionsCheckingInterval: 20, ...limits },
       trustedProxies: trustedProxiesVariable().parse(trusted),
-      logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) }),
+      logger,
+      raiseAlarm: createAlarms(new Registry(), logger),
       onRefused: (code) => refused.push(code),
       onConnectionLimit: (limit) => limited.push(limit),
       onIdleConnectionClosed: (limit) => closed.push(limit),
