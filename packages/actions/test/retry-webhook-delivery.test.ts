@@ -56,6 +56,15 @@ describe('retryWebhookDelivery', () => {
     ]);
   });
 
+  test('forgets the claims of workers with which the delivery failed', async () => {
+    const id = await fail();
+    await world.sql('update webhook_failed_delivery set claimed_at = array_fill(now(), array[5])');
+    const claims = async () => (await findWebhookDelivery(world.partnerApi, world.partner, id))?.claimedAt;
+    expect(await claims()).toHaveLength(5);
+    await retry(id);
+    expect(await claims()).toBeNull();
+  });
+
   test('rejects a delivery without a payload, and one that has expired', async () => {
     expect(await codes(await fail('RENDERING_FAILED'))).toEqual(['PAYLOAD_UNAVAILABLE']);
     const id = await fail();

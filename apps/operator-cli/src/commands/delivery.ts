@@ -121,17 +121,16 @@ worker send it.
     .action(async (deliveryId: string, { curl, ...options }: OutputOptions & { curl?: true }) => {
       if (curl) return printCurl(shell, options, deliveryId);
       const shown = await withContext(shell, (context) => readWebhookDelivery(context, { deliveryId }));
-      print(shell, options, shown, (delivery) =>
-        [
+      print(shell, options, shown, (delivery) => {
+        const parts = aboutClaims(delivery);
+        if (delivery.attempts.length > 0) parts.push(tableFor(shell, delivery.attempts, attemptColumns));
+        if (parts.length === 0) parts.push(`No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`);
+        return [
           formatRecord(Object.entries(deliveryColumns).map(([name, read]) => [name, read(delivery)])),
-          ...aboutClaims(delivery),
-          ...(delivery.attempts.length > 0 ? [tableFor(shell, delivery.attempts, attemptColumns)] : []),
-          ...(delivery.attempts.length === 0 && delivery.claimedAt === null
-            ? [`No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`]
-            : []),
+          ...parts,
           ...delivery.attempts.map(({ number, exchange }) => describeExchange(number, exchange)),
-        ].join('\n\n'),
-      );
+        ].join('\n\n');
+      });
     });
 
   addVerb(noun, 'watch', 'print the attempts of a subscription or an account as they are made, until Ctrl-C')

@@ -299,6 +299,20 @@ describe('delivery list', () => {
     });
   });
 
+  test('says where to look for a delivery that has expired after claims without an attempt', async () => {
+    const id = gidOf(3).split('/').at(-1) ?? '';
+    await harness.sql(
+      `insert into webhook_failed_delivery (subscription_id, delivery_id, interface, claimed_at)
+       select subscription_id, id, interface, array[now()] from webhook_delivery where id = ${id}`,
+    );
+    await harness.sql(`update webhook_retention set expired_before = ${id} + 1`);
+    const { stdout } = await operate('delivery', 'show', gidOf(3));
+    await harness.sql('update webhook_retention set expired_before = 0');
+    await harness.sql('delete from webhook_failed_delivery');
+    expect(stdout).toMatch(/EXPIRED/);
+    expect(stdout).toContain(`\n\nNo attempts yet. See why: deedwire-operator delivery why ${gidOf(3)}\n`);
+  });
+
   test('shows the attempts of a delivery, or where to look without one', async () => {
     const { stdout } = await operate('delivery', 'show', gidOf(0));
     expect(stdout).toContain(gidOf(0));

@@ -240,7 +240,7 @@ async function selectGroup(
         d.occurred_at as "occurredAt",
         case when s.paused_at is null and d.erased_at is null then coalesce(p.due_at, retry.created_at) end as "dueAt",
         case when d.erased_at is not null then 'ERASED' when d.id < r.expired_before then 'RETENTION' end as "payloadDeletion",
-        coalesce(f.claimed_at, p.claimed_at) as "claimedAt"
+        case when retry.created_at is null then coalesce(f.claimed_at, p.claimed_at) end as "claimedAt"
       from webhook_delivery d
       cross join webhook_retention r
       cross join lateral (
