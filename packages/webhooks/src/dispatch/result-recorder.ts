@@ -1,6 +1,6 @@
 import type { DispatchEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { PendingDelivery } from '../kernel/pending-delivery.ts';
+import { noClaims, type PendingDelivery } from '../kernel/pending-delivery.ts';
 import { resultWithoutAttempt, type UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
 import { failed } from './classify-attempt.ts';
@@ -164,7 +164,7 @@ export class ResultRecorder {
     const dueAtMs = wasHastened ? Math.max(queued.dueAtMs, earliestMs) : earliestMs;
     const attempts = delivery.attempts + (attempt === null ? 0 : 1);
     const priorAttempts = delivery.priorAttempts + (wasHastened && attempt !== null ? 1 : 0);
-    const retried = { ...delivery, attempts, priorAttempts, claims: [], dueAtMs: dueAtMs - clock.offsetMs };
+    const retried = { ...delivery, attempts, priorAttempts, claims: noClaims, dueAtMs: dueAtMs - clock.offsetMs };
     if (queued.isOutdated) memory.leaveInStorage(lane, dueAtMs);
     else memory.add(new QueuedDelivery(lane, retried, dueAtMs));
     // A mark was set since the attempt began, or nothing was sent.

@@ -1,5 +1,5 @@
 import type { LaneId } from '../kernel/ids.ts';
-import type { PendingDelivery } from '../kernel/pending-delivery.ts';
+import { noClaims, type PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { RoundPlan } from './round-plan.ts';
 import type { WrittenRound } from './sql/round.ts';
 
@@ -44,7 +44,7 @@ export function pendingDeliveries(plan: RoundPlan, written: WrittenRound): Round
         attempts: 0,
         priorAttempts: 0,
         replayId: null,
-        claims: [],
+        claims: noClaims,
         dueAtMs: writtenAtMs,
         body: payload.body,
       });

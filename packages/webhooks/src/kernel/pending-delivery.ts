@@ -27,6 +27,9 @@ export interface PendingDelivery extends Origin {
   readonly body: Uint8Array;
 }
 
+/** One for all, because almost no delivery was claimed by a worker that died. */
+export const noClaims: PendingDelivery['claims'] = [];
+
 /** What caused an event. */
 export interface Origin {
   /** Null if no request caused it. */

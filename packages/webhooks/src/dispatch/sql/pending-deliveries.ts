@@ -1,7 +1,7 @@
 import { type Database, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId, EventId, ReplayId, SubscriptionId } from '../../kernel/ids.ts';
-import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { noClaims, originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { idRange, isHome, pgArray, pgTextArray, pendingRow, unlockedPendingRow } from '../../kernel/sql.ts';
 import { soonMs } from '../lane-walk.ts';
 import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions, Walk, WalkOptions } from '../storage.ts';
@@ -161,9 +161,6 @@ export async function selectPendingDeliveries(
   const row = rowOfLiveWorker(rows, workerId);
   return { nowMs: row.now_ms, deliveries: toStoredDeliveries(subscriptionId, row.deliveries) };
 }
-
-/** One for all, because almost no delivery was claimed by a worker that died. */
-const noClaims: readonly Date[] = [];
 
 function toStoredDeliveries(subscriptionId: SubscriptionId, tuples: readonly PendingTuple[]): StoredDelivery[] {
   return tuples.map(

@@ -1,7 +1,7 @@
 import { type Database, sql } from '@deedwire/store';
 import { FencedOutError, liveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { DeliveryId } from '../../kernel/ids.ts';
-import { originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
+import { noClaims, originOf, type PendingDelivery } from '../../kernel/pending-delivery.ts';
 import { idRange, isHome, pendingRow, pgArray, TextDictionary } from '../../kernel/sql.ts';
 import type { FeedResult, OpenReplay, ReplayPart } from '../storage.ts';
 import { dueOfRetry } from './retry.ts';
@@ -140,7 +140,7 @@ export async function feedReplay(
       attempts,
       priorAttempts: attempts,
       replayId,
-      claims: [],
+      claims: noClaims,
       dueAtMs,
       body,
     });
