@@ -93,7 +93,10 @@ test('logs statistics that were not stored, and adds to the metric those that ar
   ]);
 });
 
-/** Every alarm of this app but those of its server, because the type says so. What the engine reports has only the fields that the log shows otherwise. */
+/**
+ * Every alarm of this app but those of its server, because the type says so. What the engine reports has only the fields that the log
+ * shows otherwise.
+ */
 const alarms: Record<Exclude<WorkerAlarm, ServerAlarm>, object> = {
   'attempt-broken': { delivery, error: new Error('broken') },
   'backlog-failed': { shard: 3, error: new Error('broken') },

@@ -209,9 +209,9 @@ const pgMessages =
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (connectionErrors.has(error)) return true;
+  if (!(error instanceof DatabaseError)) return pgMessages.test(error.message);
   // Without a code, it is what pg says of a message that it cannot read.
-  if (error instanceof DatabaseError) return unavailableStates.test(error.code ?? '08') || isMissingPartition(error);
-  return pgMessages.test(error.message);
+  return error.code === undefined || unavailableStates.test(error.code) || isMissingPartition(error);
 }
 
 /** `StoreUnavailableError` or `AccountAwayError` if that is what the error means, otherwise the error itself. */

@@ -40,7 +40,10 @@ export interface ProxyProblem {
   readonly found: string;
 }
 
-/** Why a request failed: any other error of an attempt is a bug. `message` is shown to the owner of the receiver. It must not contain a secret or a private address. */
+/**
+ * Why a request failed: any other error of an attempt is a bug. `message` is shown to the owner of the receiver. It must not contain a
+ * secret or a private address.
+ */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly code: AttemptErrorClass;

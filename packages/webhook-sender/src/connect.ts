@@ -175,18 +175,11 @@ function connectError(
   if (timedOut) return causedBy(step === 'tcp' ? 'NOT_ACCEPTED' : 'TLS_NOT_COMPLETED', 'TIMEOUT', url, details);
   if (step === 'tls') {
     const attemptCause = tlsCause(code, isOfCertificate);
-    const foundByOpenssl = code.startsWith('ERR_SSL_') ? ` The error is ${code}.` : '';
-    return new AttemptError('TLS_FAILED', describeCause(attemptCause, url.host) + foundByOpenssl, {
-      attemptCause,
-      ...details,
-    });
+    return causedBy(attemptCause, 'TLS_FAILED', url, details, code.startsWith('ERR_SSL_') ? code : null);
   }
   const known = tcpCauses.get(code);
-  if (known !== undefined) {
-    const found = shownWithCode.has(known) ? ` The error is ${code}.` : '';
-    const message = describeCause(known, url.host) + found;
-    return new AttemptError('CONNECTION_FAILED', message, { attemptCause: known, ...details });
-  }
+  if (known !== undefined)
+    return causedBy(known, 'CONNECTION_FAILED', url, details, shownWithCode.has(known) ? code : null);
   const shownCode = code === '' ? '' : ` (${code})`;
   return new AttemptError(
     'CONNECTION_FAILED',
@@ -195,11 +188,14 @@ function connectError(
   );
 }
 
+/** @param found a code that tells more than the cause. Null if none does */
 function causedBy(
   attemptCause: AttemptCause,
   code: AttemptErrorClass,
   { host }: URL,
   details: Pick<NonNullable<ConstructorParameters<typeof AttemptError>[2]>, 'cause' | 'proxyProblem'>,
+  found: string | null = null,
 ): AttemptError {
-  return new AttemptError(code, describeCause(attemptCause, host), { attemptCause, ...details });
+  const message = describeCause(attemptCause, host) + (found === null ? '' : ` The error is ${found}.`);
+  return new AttemptError(code, message, { attemptCause, ...details });
 }
