@@ -1,5 +1,6 @@
 import { Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
+import { recordUncaughtErrors } from '@deedwire/testing/uncaught-errors';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpHandler } from '../src/http/http-server.ts';
 import { complete, ok, summary, useRawServers } from './support/raw-servers.ts';
@@ -276,13 +277,7 @@ test('a connection that the system cannot accept is logged once a second, and th
 });
 
 test('a connection that is reset after CONNECT ends no process', async () => {
-  const uncaught: unknown[] = [];
-  const others = process.rawListeners('uncaughtException');
-  process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => uncaught.push(error));
-  onTestFinished(() => {
-    process.removeAllListeners('uncaughtException');
-    for (const listener of others) process.on('uncaughtException', listener);
-  });
+  const uncaught = recordUncaughtErrors();
   const listened = vi.spyOn(Server.prototype, 'listen');
   onTestFinished(() => listened.mockRestore());
   const { port } = await start();
@@ -291,6 +286,6 @@ test('a connection that is reset after CONNECT ends no process', async () => {
   // When a reset arrives is a matter of chance. It comes right after the request here.
   server.on('connect', (_request: unknown, socket: Socket) => socket.destroy(new Error('read ECONNRESET')));
   await exchange(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
-  expect(uncaught).toEqual([]);
+  expect(await uncaught()).toEqual([]);
   expect(await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
 });
