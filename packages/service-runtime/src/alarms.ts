@@ -7,13 +7,13 @@ export type RaiseAlarm<Alarm extends string> = (alarm: Alarm, details: object) =
 /** The alarms of every server. `request-broken`: a bug failed a request, which got `INTERNAL_SERVER_ERROR`. */
 export type ServerAlarm = 'request-broken';
 
-/** The parts of a process that raise alarms share one metric. */
-const counters = new WeakMap<Registry, Counter<'alarm'>>();
+const name = 'deedwire_alarms_total';
 
 /** The only place that writes the field `alarm` of the log and `deedwire_alarms_total`, from which the alert `DeedwireAlarm` fires. */
 export function createAlarms<Alarm extends string>(registry: Registry, logger: Logger): RaiseAlarm<Alarm> {
-  const alarms = counters.get(registry) ?? createCounter(registry);
-  counters.set(registry, alarms);
+  // The parts of a process that raise alarms share one metric.
+  const known = registry.getSingleMetric(name);
+  const alarms = known instanceof Counter ? known : createCounter(registry);
   return (alarm, details) => {
     alarms.inc({ alarm });
     logger.error({ ...details, alarm }, alarm);
@@ -22,7 +22,7 @@ export function createAlarms<Alarm extends string>(registry: Registry, logger: L
 
 function createCounter(registry: Registry): Counter<'alarm'> {
   return new Counter({
-    name: 'deedwire_alarms_total',
+    name,
     help: 'Log lines that need an operator, by alarm.',
     labelNames: ['alarm'],
     registers: [registry],
