@@ -1,6 +1,7 @@
 import type { DispatchEvent, Reports } from '../events.ts';
 import type { DeliveryId } from '../kernel/ids.ts';
 import { BatchedCalls } from './batched-calls.ts';
+import { callReports } from './call-reports.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
 import type { QueuedDelivery } from './lane.ts';
 import type { SteadyClock } from './steady-clock.ts';
@@ -52,8 +53,7 @@ export class ClaimCounter {
         afterResults();
       },
       onLocked: ({ lane }, error) => onEvent({ kind: 'storage-locked', call, lane: lane.id, error }),
-      onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call, error }),
-      onResumed: () => onEvent({ kind: 'loop-resumed', loop: call }),
+      ...callReports(call, onEvent),
     });
   }
 

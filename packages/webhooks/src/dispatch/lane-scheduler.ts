@@ -1,6 +1,7 @@
 import type { DispatchEvent, Reports, StorageCall } from '../events.ts';
 import { Heap } from '../kernel/heap.ts';
 import type { SubscriptionId } from '../kernel/ids.ts';
+import { callReports } from './call-reports.ts';
 import { LaneCalls } from './lane-calls.ts';
 import { laneNeed } from './lane-need.ts';
 import type { LaneRegistry } from './lane-registry.ts';
@@ -54,8 +55,7 @@ export class LaneScheduler {
         onScheduled();
       },
       onLocked: (lane: Lane, error: unknown) => options.onEvent({ kind: 'storage-locked', call, lane: lane.id, error }),
-      onUnavailable: (error: unknown) => options.onEvent({ kind: 'storage-unavailable', call, error }),
-      onResumed: () => options.onEvent({ kind: 'loop-resumed', loop: call }),
+      ...callReports(call, options.onEvent),
     });
     this.#wakes = new WakeSchedule(clock, (lane, nowMs) => this.schedule(lane, nowMs), onScheduled);
     this.#refiller = new Refiller({

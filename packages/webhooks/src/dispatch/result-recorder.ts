@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { noClaims, type PendingDelivery } from '../kernel/pending-delivery.ts';
 import { resultWithoutAttempt, type UnsettledResult } from './attempts.ts';
 import { BatchedCalls } from './batched-calls.ts';
+import { callReports } from './call-reports.ts';
 import { failed } from './classify-attempt.ts';
 import type { LaneScheduler } from './lane-scheduler.ts';
 import { shiftLaneState } from './lane-state.ts';
@@ -76,8 +77,7 @@ export class ResultRecorder {
         onDone: (batch, results) => this.#settled(batch, results),
         onRefused: (result, error) => this.#refused(result, error),
         onLocked: (result, error) => this.#lockFound(result, error),
-        onUnavailable: (error) => onEvent({ kind: 'storage-unavailable', call: 'settle', error }),
-        onResumed: () => onEvent({ kind: 'loop-resumed', loop: 'settle' }),
+        ...callReports('settle', onEvent),
       });
     this.#sequences = Array.from({ length: concurrency }, createCalls);
   }
