@@ -251,7 +251,11 @@ describe('the database connection', () => {
     expect(stderr).toMatch(/^slow statement: insert-organization, \d{3,} ms, 1 rows$/m);
     expect(stderr).not.toContain('Harbour');
     const { stderr: json } = await callOperator(slowEnv, 'organization', 'create', '--name', 'Harbour', '--json');
-    expect(JSON.parse(json)).toEqual({ warning: { message: expect.stringMatching(/^slow statement: /) } });
+    // On a busy machine, others are slow too.
+    const warnings = json.trimEnd().split('\n');
+    for (const line of warnings)
+      expect(JSON.parse(line)).toEqual({ warning: { message: expect.stringMatching(/^slow statement: /) } });
+    expect(warnings.join()).toContain('slow statement: insert-organization, ');
     await run('drop trigger sleep on organization');
     await superuser.close();
   });
