@@ -232,16 +232,22 @@ export async function selectUnquietWorkers(database: Database, frozenForMs: numb
     database,
     `update webhook_worker set alive = false, leased_until = ${now} where alive and leased_until < ${now}`,
   );
-  const text = `
+  const lastFreeze = '(select max(frozen_at) as at from account_home)';
+  const live = await run<{ name: string }>(
+    database,
+    `select name from ${lastFreeze} f cross join lateral webhook_unquiet_workers(f.at) where f.at is not null`,
+  );
+  // In a statement of its own, which sees that the function has just declared a worker dead.
+  const dead = await run<{ name: string }>(
+    database,
+    `
     select name
-    from (select max(frozen_at) as at from account_home) f cross join lateral (
-      select name from webhook_unquiet_workers(f.at)
-      union all
-      select name from webhook_worker
-      where not alive and coalesce(quiet_at < f.at, true) and $1 < ${sendingMs} and leased_until > ${now} - ${sendingMs} * interval '1 ms'
-    ) w
-    where f.at is not null`;
-  return (await run<{ name: string }>(database, text, [Math.round(frozenForMs)])).map(({ name }) => name);
+    from ${lastFreeze} f
+    join webhook_worker on not alive and coalesce(quiet_at < f.at, true)
+    where f.at is not null and $1 < ${sendingMs} and leased_until > ${now} - ${sendingMs} * interval '1 ms'`,
+    [Math.round(frozenForMs)],
+  );
+  return [...live, ...dead].map(({ name }) => name);
 }
 
 /** The transactions of others that have read homes and are open. */
