@@ -6,7 +6,7 @@ import type { FanOutEvent } from '../../src/events.ts';
 import { FanOut, type FanOutOptions } from '../../src/fan-out/fan-out.ts';
 import { RenderError, type Renderer } from '../../src/fan-out/renderer.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
-import { type SubscriptionId, type LaneId, shardCount, shardOf } from '../../src/kernel/ids.ts';
+import { type SubscriptionId, type LaneId, type Shard, shardCount, shardOf } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { explain, type PlanSummary } from '../dispatch-storage/explain.ts';
 import {
@@ -72,6 +72,7 @@ export class FanOutWorld {
   readonly changes: LaneId[] = [];
   readonly uncertain: LaneId[] = [];
   readonly behind = new Set<AccountId>();
+  readonly #shards = new Set<Shard>();
   readonly store: Store;
   /** Its sessions have the settings of a worker's, with a short lock timeout. */
   readonly workerStore: Store;
@@ -109,8 +110,11 @@ export class FanOutWorld {
   }
 
   /** Adds an account with a subscription that pins the sample type, and so many events after it. */
+  /** In a shard of its own. */
   async addAccount(events = 0): Promise<SubscribedAccount> {
-    const account = await seedAccount(this.store);
+    let account = await seedAccount(this.store);
+    while (this.#shards.has(shardOf(account.id))) account = await seedAccount(this.store);
+    this.#shards.add(shardOf(account.id));
     const subscriptionId = await this.subscribe(account, samplePin.version);
     if (events > 0) await this.addEvents(account, events);
     return { ...account, subscriptionId };
