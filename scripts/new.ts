@@ -1,4 +1,4 @@
-/** `pnpm new`: writes the files of a new interface, event type or version, with plop, from the templates in `scripts/new/`. */
+/** `pnpm new`: writes the files of a new event type or version, with plop, from the templates in `scripts/new/`. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -8,12 +8,10 @@ import { openPlop } from './new/plopfile.ts';
 
 const help = `Usage: pnpm new event <type> <version> <interface>
        pnpm new event-version <type> <version>
-       pnpm new interface <name> --title <title> --account <type>
        pnpm new interface-version <interface> <version>
 
 Writes the files of a preview. An event of every interface has the interface "all". For example:
   pnpm new event lender.renamed 2027-06-01 lender
-  pnpm new interface billing-statement --title "Billing statement" --account BillingAccount
 TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.
 In a terminal, asks for missing arguments.
 Exit codes: 0 success, 1 nothing was written, 2 invalid usage, 74 the output cannot be written.
@@ -47,15 +45,12 @@ if (['--help', 'help'].includes(name)) {
 
 /** The values in the order of the prompts. `_` asks for one. */
 function readArguments(args: string[]): { name: string; values: string[] } {
-  const options = { title: { type: 'string' }, account: { type: 'string' } } as const;
-  const { values: flags, positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
-  const { title = '_', account = '_', help: asked, h = asked, ...others } = flags;
-  const [kind = '', interfaceName = '_', ...rest] = positionals;
-  const [unknown] = Object.keys(kind === 'interface' ? others : flags);
+  const { values: flags, positionals } = parseArgs({ args, allowPositionals: true, strict: false });
+  const { help: asked, h = asked, ...others } = flags;
+  const [unknown] = Object.keys(others);
+  const [kind = '', ...rest] = positionals;
   if (h !== undefined) return { name: '--help', values: [] };
-  if (unknown !== undefined) return { name: `--${unknown}`, values: [] };
-  if (kind !== 'interface') return { name: kind, values: positionals.slice(1) };
-  return { name: kind, values: [interfaceName, String(title), String(account), ...rest] };
+  return unknown === undefined ? { name: kind, values: rest } : { name: `--${unknown}`, values: [] };
 }
 
 function isUsage(): boolean {
@@ -114,9 +109,7 @@ async function write(answers: Record<string, string>): Promise<string> {
     for (const restore of undo) restore();
     throw new Error(problem);
   }
-  // The examples of an interface are many, and alike.
-  const shown = new Set(paths.map((path) => path.replace(/(?<=\/examples\/[^/]+\/).*/, '')));
-  return `${['Wrote:', ...shown].join('\n  ')}
+  return `${['Wrote:', ...paths].join('\n  ')}
 
 Next:
   1. Replace each TODO; pnpm check lists them. ${generator.description}

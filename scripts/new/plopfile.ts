@@ -14,8 +14,6 @@ import {
   template,
   withKey,
 } from './changes.ts';
-import { interfaceChanges } from './interface.ts';
-import { checkAccount, checkName, checkTitle } from './interface/checks.ts';
 
 type Answers = Readonly<Record<string, string>>;
 /** Returns true, or one line that says what is wrong. */
@@ -124,18 +122,6 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
     description: 'Change the payload, the typical body and the renderer together.',
   });
 
-  plop.setGenerator('interface', {
-    prompts: [
-      prompt('name', 'Name, for example vendor:', (name) => checkName(root, name)),
-      prompt('title', 'Title, for example Vendor:', checkTitle),
-      prompt('account', 'Type of its accounts, for example VendorAccount:', (account, { name = '' }) =>
-        checkAccount(root, account, name),
-      ),
-    ],
-    actions: ({ name, title, account } = {}) => interfaceChanges(root, { name, title, account }),
-    description: 'The files are listed in the order in which one reads them. docs/your-domain.md has the next steps.',
-  });
-
   plop.setGenerator('interface-version', {
     prompts: [
       prompt('interface', `Interface (${oneOf}):`, (name) =>
@@ -147,19 +133,17 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
     ],
     actions: actions(({ interface: name, version }) => {
       const newest = newestOf(readVersions(interfaceVersions(name)));
-      const files = [
-        `packages/${name}-schema/versions/@.graphql`,
-        `packages/${name}-schema/versions/@.manifest.json`,
-        `apps/${name}-api/src/versions/@.ts`,
-      ];
+      const own = `packages/${name}-schema/own`;
+      const files = [`${own}/@.graphql`, `${own}/@.manifest.json`, `apps/${name}-api/src/versions/@.ts`];
       return [
         ...files.map((path) => copy(path.replace('@', newest), path.replace('@', version), newest, version)),
         edit(interfaceVersions(name), (text) => withKey(text, version, preview)),
+        edit(`${own}/editions.json`, (text) => withKey(text, version, JSON.parse(text)[newest])),
         changeset(`${name}-${version}`, [`${name}-schema`, `${name}-api`]),
       ];
     }),
     description:
-      'Change the SDL, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. A change of the webhook half belongs in every interface.',
+      'Change the SDL in own/, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. own/editions.json names the edition of what every interface has.',
   });
   return plop;
 }

@@ -15,8 +15,8 @@ interface Interface {
 }
 
 /**
- * The GraphQL interfaces. Each account belongs to exactly one. `pnpm new interface` adds one; `pnpm generate` and the code derive the
- * rest from this list. The name is the value in the database and in API keys, `packages/<name>-schema` is the contract, and
+ * The GraphQL interfaces. Each account belongs to exactly one. `docs/your-domain.md` says how to add one; `pnpm generate` and the code
+ * derive the rest from this list. The name is the value in the database and in API keys, `packages/<name>-schema` is the contract, and
  * `apps/<name>-api` serves it.
  */
 export const interfaces = {

@@ -23,7 +23,8 @@ const written = [
   'apps/*/src/*',
   'packages/*-schema/README.md',
   'packages/*/src/*',
-  'packages/*/versions/*',
+  'packages/*/own/*',
+  'packages/*/editions/*',
   'packages/*/typical.json',
   ':(exclude,glob)**/generated/**',
 ];

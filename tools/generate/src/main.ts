@@ -3,6 +3,7 @@ import { type Generated, outOfDate, writeGenerated } from './generated.ts';
 
 // Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: Record<string, () => Promise<Generated>> = {
+  'composed-contracts': async () => (await import('./composed/composed-contracts.ts')).composedContracts(),
   'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
   'contract-check': async () => await (await import('./contract-check.ts')).contractCheck(),
   payloads: async () => await (await import('./payloads/payloads.ts')).payloads(),

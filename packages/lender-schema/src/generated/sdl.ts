@@ -2,7 +2,7 @@
 import { UnknownVersionError } from './unknown-version-error.ts';
 
 const sdlByVersion: ReadonlyMap<string, string> = new Map([
-  ['2026-11-01', `# The lender interface at version 2026-11-01. This file is the contract and is written by hand.
+  ['2026-11-01', `# The lender interface at version 2026-11-01, composed by \`pnpm generate\` of own/2026-11-01.graphql and packages/webhook-contract/editions/2026-11-01.graphql.
 
 """
 Queries of the lender interface. They return only data of the lender organization that the credentials of the request
@@ -2657,7 +2657,7 @@ enum CreatePortalLinkUserErrorCode {
   RETURN_URL_INVALID
 }
 `],
-  ['2027-02-01', `# The lender interface at version 2027-02-01. This file is the contract and is written by hand.
+  ['2027-02-01', `# The lender interface at version 2027-02-01, composed by \`pnpm generate\` of own/2027-02-01.graphql and packages/webhook-contract/editions/{2026-11-01,2027-02-01}.graphql.
 # Differences from 2026-11-01: \`Lender.members\` is a connection, \`WebhookDelivery.sequence\` is a \`Long\`, and an identifier of another
 # form or type than that of its argument is rejected with \`BAD_USER_INPUT\`.
 

@@ -2,7 +2,7 @@
 import { UnknownVersionError } from './unknown-version-error.ts';
 
 const sdlByVersion: ReadonlyMap<string, string> = new Map([
-  ['2026-11-01', `# The partner interface at version 2026-11-01. This file is the contract and is written by hand.
+  ['2026-11-01', `# The partner interface at version 2026-11-01, composed by \`pnpm generate\` of own/2026-11-01.graphql and packages/webhook-contract/editions/2026-11-01.graphql.
 
 """
 Queries of the partner interface. They return only data of the partner organization that the credentials of the request

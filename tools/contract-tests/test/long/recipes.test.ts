@@ -123,7 +123,7 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     'packages/domain/src/event-snapshots.ts',
     'packages/domain/src/personal-data.ts',
     'packages/domain/src/sample-snapshots.ts',
-    `packages/partner-schema/versions/${version}.graphql`,
+    `packages/partner-schema/own/${version}.graphql`,
     `packages/webhook-events/fixtures/lender.renamed/${version}/accept/typical.json`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
@@ -187,12 +187,14 @@ test('the recipes lead to a tree that passes every check', async () => {
   );
 
   const schema = `apps/partner-api/src/versions/${version}.ts`;
-  for (const path of [schema, `packages/partner-schema/versions/${version}.graphql`]) {
-    await writeTodo(path);
-    await workspace.edit(path, (text) =>
-      text.replaceAll('acceptAnyId', 'requireIdOfType').replace(/(sequence: |sequenceType: ')Int/, '$1Long'),
-    );
-  }
+  for (const path of [schema, `packages/partner-schema/own/${version}.graphql`]) await writeTodo(path);
+  await workspace.edit(schema, (text) =>
+    text.replaceAll('acceptAnyId', 'requireIdOfType').replace("sequenceType: 'Int", "sequenceType: 'Long"),
+  );
+  // A later edition of what every interface has.
+  await workspace.edit('packages/partner-schema/own/editions.json', (text) =>
+    text.replace(`"${version}": "2026-11-01"`, `"${version}": "2027-02-01"`),
+  );
 
   expect(diffs).toHaveLength(3);
   for (const { files, before, after } of diffs)
@@ -252,6 +254,7 @@ test('`pnpm check` names what a generator rejects, and skips the other checks', 
 
 test('`pnpm check` rejects a generated file that was edited, and an app whose schema lacks a field of the SDL', async () => {
   const page = 'docs/reference/lender/2026-11-01.md';
+  const composed = 'packages/lender-schema/versions/2026-11-01.graphql';
   const schema = 'apps/lender-api/src/schema/lender.ts';
   await workspace.edit(page, (text) => `${text}\nEdited.\n`);
   await workspace.edit(schema, (text) => text.replace(' name: t.', ' title: t.'));
@@ -264,4 +267,12 @@ test('`pnpm check` rejects a generated file that was edited, and an app whose sc
     new RegExp(`FAILED generated files \\(.*\\)\nRemedy: npx -y pnpm@[\\d.]+ generate\nout of date: ${page}\n`),
   );
   expect(output).toContain('Lender.name: The field is in the SDL, but not served');
+
+  await workspace.edit(composed, (text) => text.replace('  isTest: Boolean!\n', '  isTest: Boolean\n'));
+  const changed = await runCheck();
+  await workspace.edit(composed, (text) => text.replace('  isTest: Boolean\n', '  isTest: Boolean!\n'));
+  const note = `Remedy: ${composed} is composed: change packages/lender-schema/own/2026-11-01.graphql, or packages/webhook-contract/editions/2026-11-01.graphql, which reaches lender 2026-11-01, lender 2027-02-01, partner 2026-11-01 and partner ${version}.`;
+  const failures = changed.output.split('FAILED ');
+  for (const name of ['generated files', 'contracts'])
+    expect(failures.find((failure) => failure.startsWith(name))).toContain(note);
 });

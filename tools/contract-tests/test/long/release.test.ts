@@ -15,7 +15,7 @@ import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts'
 
 const apps = ['@deedwire/lender-api', '@deedwire/operator-cli', '@deedwire/partner-api', '@deedwire/webhook-worker'];
 
-const lenderSdl = 'packages/lender-schema/versions/2026-11-01.graphql';
+const lenderSdl = 'packages/lender-schema/own/2026-11-01.graphql';
 
 // The tests build on each other, in order. Each runs many programs, so the timeouts only guard against hanging.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
@@ -167,7 +167,7 @@ describe('first release', () => {
 describe('second release', () => {
   test('`pnpm run version` rejects a patch changeset for a change that needs a minor bump', async () => {
     await workspace.edit(lenderSdl, addField);
-    await workspace.pnpm('generate', 'schema-packages');
+    await workspace.pnpm('generate', 'composed-contracts', 'schema-packages');
     await workspace.writeChangeset('motto', 'patch', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow('the changes need a minor bump, but only a patch bump is declared.');
     expect(await workspace.versions()).toEqual(first);
@@ -187,6 +187,7 @@ describe('second release', () => {
 
   test('`pnpm run version` rejects a breaking change to a released version even with a major changeset', async () => {
     await workspace.edit(lenderSdl, renameField);
+    await workspace.pnpm('generate', 'composed-contracts');
     await workspace.writeChangeset('rename', 'major', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow(
       'versions/2026-11-01.graphql breaks a released version, which no bump allows.',
@@ -197,7 +198,7 @@ describe('second release', () => {
 
   test('`pnpm release` publishes lender-schema and webhook-events, which changed, and no other package', async () => {
     await addServedField();
-    await workspace.pnpm('generate', 'schema-packages');
+    await workspace.pnpm('generate', 'composed-contracts', 'schema-packages');
     await workspace.writeChangeset('motto', 'minor', '@deedwire/lender-schema');
     await expect(cutVersions()).rejects.toThrow(
       '@deedwire/lender-api serves this contract, but no bump of it is declared.',

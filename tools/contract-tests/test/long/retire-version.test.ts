@@ -37,6 +37,8 @@ async function referencePage(path: string): Promise<string | null> {
 
 test('retiring a version takes only deleting its files and its entry', { timeout: 240_000 }, async () => {
   for (const path of [
+    `packages/lender-schema/own/${retired}.graphql`,
+    `packages/lender-schema/own/${retired}.manifest.json`,
     `packages/lender-schema/versions/${retired}.graphql`,
     `packages/lender-schema/versions/${retired}.manifest.json`,
     `apps/lender-api/src/versions/${retired}.ts`,
@@ -45,17 +47,20 @@ test('retiring a version takes only deleting its files and its entry', { timeout
   ])
     await remove(path);
   await workspace.edit('packages/lender-schema/versions.json', () => JSON.stringify({ [left]: current }));
+  await workspace.edit('packages/lender-schema/own/editions.json', () => JSON.stringify({ [left]: left }));
+  // A released version cannot use a preview.
+  await workspace.edit('packages/webhook-contract/editions.json', (text) => text.replace('"preview"', '"current"'));
   await workspace.edit('packages/webhook-events/versions.json', (text) =>
     JSON.stringify({ ...JSON.parse(text), 'referral.converted': { [left]: current } }),
   );
-  await generate('schema-packages', 'payloads', 'served-versions');
+  await generate('composed-contracts', 'schema-packages', 'payloads', 'served-versions');
   const apps = ['lender-api', 'partner-api', 'webhook-worker'];
   await workspace.pnpm('build', ...apps.map((app) => `--filter=@deedwire/${app}`));
 
   // One version is left, so there is nothing to upgrade to.
   const examples = 'packages/lender-schema/examples';
   const replaced = (file: string): boolean =>
-    existsSync(join(workspace.folder, examples, left, file.replace(/\..*/, '.graphql')));
+    [file, file.replace(/\..*/, '.graphql')].some((each) => existsSync(join(workspace.folder, examples, left, each)));
   for (const file of (await readdir(join(workspace.folder, examples, retired))).filter(replaced))
     await remove(join(examples, retired, file));
   await generate('reference');

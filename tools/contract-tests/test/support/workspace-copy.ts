@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -77,10 +77,10 @@ export async function copyWorkspace(variables: Readonly<Record<string, string>>)
       await writeFile(join(folder, '.changeset', `${name}.md`), `---\n'${packageName}': ${bump}\n---\n\nA test.\n`);
     },
     async versions() {
-      const paths = ['packages', 'apps', 'tools'].flatMap((parent) =>
-        readdirSync(join(folder, parent)).map((name) => join(folder, parent, name, 'package.json')),
+      const paths = globSync('{packages,apps,tools}/*/package.json', { cwd: folder });
+      const manifests = await Promise.all(
+        paths.map((path) => readJson<{ name: string; version: string }>(join(folder, path))),
       );
-      const manifests = await Promise.all(paths.map((path) => readJson<{ name: string; version: string }>(path)));
       return new Map(manifests.map(({ name, version }) => [name, version]));
     },
     scratchFolder: () => mkdtemp(join(folder, 'node_modules/.scratch-')),

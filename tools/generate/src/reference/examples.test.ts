@@ -4,10 +4,11 @@ import { dirname, join, relative } from 'node:path';
 import { buildSchema } from 'graphql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { workspaceRoot } from '../workspace-files.ts';
-import { readExamples } from './examples.ts';
+import { type ExampleVersion, readExamples, requireUsed } from './examples.ts';
 
-const older = buildSchema('type Query { a(first: Int): Int  b: Int }');
-const newer = buildSchema('type Query { a(first: Int!): Int  b: Int }');
+const none = { common: [], fillSlots: (_: string, text: string): string => text };
+const older = { ...none, schema: buildSchema('type Query { a(first: Int): Int  b: Int }') };
+const newer = { ...none, schema: buildSchema('type Query { a(first: Int!): Int  b: Int }') };
 const both = new Map([
   ['2026-11-01', older],
   ['2027-02-01', newer],
@@ -52,6 +53,64 @@ test('a later version can use the example of a retired version', () => {
   ]);
   write('2027-02-01/b.graphql', '{ b }');
   expect(() => readExamples(folder, later)).toThrow('2026-11-01/b.graphql: no version uses this file');
+});
+
+describe('of every interface', () => {
+  let common: ExampleVersion;
+
+  beforeEach(() => {
+    rmSync(join(root, '2026-11-01'), { recursive: true });
+    write('own/2026-11-01/b.graphql', '{ b }');
+    write('common/2026-11-01/a.graphql', 'query A($first: Int) { a(first: $first) }');
+    write('common/2026-11-01/a.variables.json', '{ "first": {slot} }');
+    common = { ...older, common: [`${folder}/common/2026-11-01`], fillSlots: (_, text) => text.replace('{slot}', '3') };
+  });
+
+  const read = (date: string, later = common) =>
+    readExamples(
+      `${folder}/own`,
+      new Map([
+        ['2026-11-01', common],
+        ['2027-02-01', later],
+      ]),
+    ).get(date);
+
+  test('an example has the values of the interface, and its response is recorded at the oldest version that uses it', () => {
+    for (const date of ['2026-11-01', '2027-02-01']) {
+      const [example] = read(date) ?? [];
+      expect(example).toMatchObject({
+        path: `${folder}/common/2026-11-01/a`,
+        exchanges: [
+          { variables: { first: 3 }, responsePath: `${folder}/own/2026-11-01/a.response.json`, response: null },
+        ],
+      });
+    }
+  });
+
+  test('a version can have another response to it', () => {
+    write('own/2027-02-01/a.response.json', '{ "data": { "a": 2 } }');
+    expect(read('2026-11-01')?.[0]?.exchanges).toMatchObject([{ response: null }]);
+    expect(read('2027-02-01')?.[0]?.exchanges).toMatchObject([{ response: { data: { a: 2 } } }]);
+  });
+
+  test('a later edition, and a version of an interface, can have their own', () => {
+    write('common/2027-02-01/a.graphql', 'query Later { a }');
+    const later = { ...common, common: [`${folder}/common/2027-02-01`, ...common.common] };
+    expect(read('2027-02-01', later)?.[0]).toMatchObject({
+      document: 'query Later { a }',
+      exchanges: [{ responsePath: `${folder}/own/2027-02-01/a.response.json` }],
+    });
+    write('own/2027-02-01/a.graphql', 'query Own { a }');
+    expect(read('2027-02-01', later)?.[0]).toMatchObject({ document: 'query Own { a }' });
+  });
+
+  test('a file that no interface uses is refused', () => {
+    expect(() => requireUsed(`${folder}/common`, read('2026-11-01') ?? [])).not.toThrow();
+    write('common/2026-11-01/c.graphql', '{ c }');
+    expect(() => requireUsed(`${folder}/common`, read('2026-11-01') ?? [])).toThrow(
+      '2026-11-01/c.graphql: no version uses this file',
+    );
+  });
 });
 
 test('an example can also show user errors', () => {

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { getVariableValues, Kind, parse, validate, type GraphQLSchema } from 'graphql';
+import { basename, dirname, join } from 'node:path';
+import { getVariableValues, type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import { fileExists, readText, workspaceRoot } from '../workspace-files.ts';
 
 /** An operation as a client sends it, with its recorded responses. */
@@ -24,32 +24,61 @@ export interface Exchange {
   readonly response: unknown;
 }
 
-type ByDate = ReadonlyMap<string, GraphQLSchema>;
+/** A version of an interface. */
+export interface ExampleVersion {
+  readonly schema: GraphQLSchema;
+  /** The folders of examples of every interface that apply, the newest first. Relative to the workspace root. */
+  readonly common: readonly string[];
+  /** Fills the slots of a file of a common folder. */
+  readonly fillSlots: (path: string, text: string) => string;
+}
+
+type ByDate = ReadonlyMap<string, ExampleVersion>;
 
 /**
  * Reads the examples of each version. An operation without an example in the folder of its version uses the newest one of
- * an older version, even if that version is retired.
+ * an older version, even if that version is retired, and without such a one that of every interface. A response that is not beside its
+ * document is in the folder of the newest version that has recorded one.
  *
- * @param folder path relative to the workspace root
- * @throws {Error} if an operation has no example, an example is not valid for its schema, or a file is unused
+ * @param folder that of the interface, relative to the workspace root
+ * @throws {Error} if an operation has no example, an example is not valid for its schema, or a file of `folder` is unused
  */
-export function readExamples(folder: string, schemas: ByDate): Map<string, Example[]> {
-  const files = globSync('*/*.*', { cwd: join(workspaceRoot, folder) }).toSorted();
-  const dates = [...new Set(files.map(dirname))].toReversed();
+export function readExamples(folder: string, versions: ByDate): Map<string, Example[]> {
+  const dates = [...new Set(filesIn(folder).map(dirname))].toReversed();
   const examples = new Map(
-    Array.from(schemas, ([version, schema]) => {
-      const available = dates.filter((date) => date <= version);
-      const read = (operation: Operation): Example => readExample(folder, available, operation, { version, schema });
-      return [version, operationsOf(schema).map(read)] as const;
+    Array.from(versions, ([version, given]) => {
+      const own = dates.filter((date) => date <= version).map((date) => `${folder}/${date}`);
+      // A response to a common document is recorded first at the oldest version that uses it.
+      const firstUse = (from: string): string =>
+        `${folder}/${[...versions].find(([, { common }]) => common.includes(from))?.[0] ?? version}`;
+      const read = (operation: Operation): Example =>
+        readExample(operation, { ...given, target: `${folder}/${version}`, own, firstUse });
+      return [version, operationsOf(given.schema).map(read)] as const;
     }),
   );
-  const used = new Set([...examples.values()].flat().map(({ path }) => path));
-  const stray = files.find((file) => !used.has(`${folder}/${file.replace(fileEnding, '')}`));
-  if (stray !== undefined) throw new Error(`${folder}/${stray}: no version uses this file`);
+  requireUsed(folder, [...examples.values()].flat());
   return examples;
 }
 
-const fileEnding = /\.(?:graphql|(?:refused\.)?(?:variables|response)\.json)$/;
+/** @throws {Error} if no example has a file of the folder */
+export function requireUsed(folder: string, examples: readonly Example[]): void {
+  const used = new Set(
+    examples.flatMap(({ path, exchanges }) => [
+      path,
+      ...exchanges.map(({ responsePath }) => withoutEnding(responsePath)),
+    ]),
+  );
+  const stray = filesIn(folder).find((file) => !used.has(`${folder}/${withoutEnding(file)}`));
+  if (stray !== undefined) throw new Error(`${folder}/${stray}: no version uses this file`);
+}
+
+function filesIn(folder: string): string[] {
+  return globSync('*/*.*', { cwd: join(workspaceRoot, folder) }).toSorted();
+}
+
+function withoutEnding(file: string): string {
+  return file.replace(/\.(?:graphql|(?:refused\.)?(?:variables|response)\.json)$/, '');
+}
 
 interface Operation {
   kind: Example['kind'];
@@ -62,38 +91,49 @@ function operationsOf(schema: GraphQLSchema): Operation[] {
   );
 }
 
-function readExample(
-  folder: string,
-  dates: readonly string[],
-  { kind, name }: Operation,
-  { version, schema }: { version: string; schema: GraphQLSchema },
-): Example {
-  const date = dates.find((candidate) => fileExists(`${folder}/${candidate}/${name}.graphql`));
-  if (date === undefined) throw new Error(`${folder}/${version}/${name}.graphql: missing example`);
-  const path = `${folder}/${date}/${name}`;
-  const document = readText(`${path}.graphql`);
+interface Places extends ExampleVersion {
+  /** The folder of the version. */
+  readonly target: string;
+  /** The folders of the interface that apply, the newest first. */
+  readonly own: readonly string[];
+  /** The folder of the oldest version that uses a common folder. */
+  readonly firstUse: (from: string) => string;
+}
+
+function readExample({ kind, name }: Operation, places: Places): Example {
+  const { schema, target, own, common, fillSlots, firstUse } = places;
+  const from = [...own, ...common].find((candidate) => fileExists(`${candidate}/${name}.graphql`));
+  if (from === undefined) {
+    const folders = [target, ...common.slice(0, 1)].map((folder) => `${folder}/${name}.graphql`);
+    throw new Error(`${folders.join(', or of every interface, ')}: missing example`);
+  }
+  const isOwn = own.includes(from);
+  const read = (path: string): string => (isOwn ? readText(path) : fillSlots(path, readText(path)));
+  const path = `${from}/${name}`;
+  const document = read(`${path}.graphql`);
+
+  const exchange = (result: Exchange['result'], ending: string): Exchange => {
+    const variablesPath = `${path}${ending}.variables.json`;
+    const response = `${name}${ending}.response.json`;
+    const recorded = isOwn ? from : own.find((candidate) => fileExists(`${candidate}/${response}`));
+    const responsePath = `${recorded ?? firstUse(from)}/${response}`;
+    return {
+      result,
+      variables: fileExists(variablesPath) ? JSON.parse(read(variablesPath)) : {},
+      responsePath,
+      response: fileExists(responsePath) ? JSON.parse(readText(responsePath)) : null,
+    };
+  };
+
   const hasRefusal = fileExists(`${path}.refused.variables.json`);
-  const exchanges = [
-    readExchange('success', path),
-    ...(hasRefusal ? [readExchange('user-errors', `${path}.refused`)] : []),
-  ];
+  const exchanges = [exchange('success', ''), ...(hasRefusal ? [exchange('user-errors', '.refused')] : [])];
   const problems = exchanges.flatMap(({ variables }) => problemsOf(schema, { kind, name }, document, variables));
   if (problems.length > 0) {
-    const remedy = date === version ? '' : ` Version ${version} needs its own example.`;
+    const version = basename(target);
+    const remedy = from === target ? '' : ` Version ${version} needs its own example.`;
     throw new Error(`${path}.graphql at ${version}: ${problems.join(' ')}${remedy}`);
   }
   return { path, kind, operation: name, document, exchanges };
-}
-
-function readExchange(result: Exchange['result'], path: string): Exchange {
-  const variablesPath = `${path}.variables.json`;
-  const responsePath = `${path}.response.json`;
-  return {
-    result,
-    variables: fileExists(variablesPath) ? JSON.parse(readText(variablesPath)) : {},
-    responsePath,
-    response: fileExists(responsePath) ? JSON.parse(readText(responsePath)) : null,
-  };
 }
 
 /** The reasons why a document is not a valid example of an operation, as sentences. Empty if it is valid. */

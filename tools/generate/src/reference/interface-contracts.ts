@@ -1,9 +1,11 @@
 import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/domain';
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import { type ComposedVersion, commonFolder, readComposedVersions } from '../composed/editions.ts';
+import { fillSlots } from '../composed/slots.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { readText } from '../workspace-files.ts';
-import { type Example, readExamples } from './examples.ts';
+import { type Example, readExamples, requireUsed } from './examples.ts';
 import { type History, readHistory, type Remark, remarksOn } from './history.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 
@@ -33,24 +35,37 @@ export function packageFolder(name: InterfaceContract['name']): string {
 
 /** Each interface with all its versions. */
 export function readInterfaceContracts(): InterfaceContract[] {
-  return interfaceNames.map((name) => {
+  const composed = readComposedVersions();
+  const contracts = interfaceNames.map((name) => {
     const history = readHistory(packageFolder(name));
     const path = `${interfaces[name].path}/graphql`;
-    return { name, path, history, versions: readVersions(packageFolder(name), history) };
+    return { name, path, history, versions: readVersions(name, history, composed) };
   });
+  const examples = contracts.flatMap(({ versions }) => versions.flatMap((version) => version.examples));
+  requireUsed(`${commonFolder}/examples`, examples);
+  return contracts;
 }
 
-function readVersions(folder: string, history: History): InterfaceVersion[] {
+function readVersions(name: InterfaceName, history: History, composed: readonly ComposedVersion[]): InterfaceVersion[] {
+  const folder = packageFolder(name);
   const versions = readInterfaceVersions(folder);
-  const schemas = new Map(
-    versions.map(({ version }) => [
-      version,
-      buildASTSchema(parseWithRemarks(readText(`${folder}/versions/${version}.graphql`), remarksOn(history, version))),
-    ]),
+  const read = new Map(
+    versions.map(({ version: date }) => {
+      const sdl = parseWithRemarks(readText(`${folder}/versions/${date}.graphql`), remarksOn(history, date));
+      const { editions = [] } = composed.find((each) => each.name === name && each.date === date) ?? {};
+      return [
+        date,
+        {
+          schema: buildASTSchema(sdl),
+          common: editions.map((edition) => `${commonFolder}/examples/${edition.date}`).toReversed(),
+          fillSlots: (path: string, text: string) => fillSlots(name, path, text),
+        },
+      ] as const;
+    }),
   );
-  const examples = readExamples(`${folder}/examples`, schemas);
+  const examples = readExamples(`${folder}/examples`, read);
   return versions.flatMap((lifecycle) => {
-    const schema = schemas.get(lifecycle.version);
+    const { schema } = read.get(lifecycle.version) ?? {};
     if (schema === undefined) return [];
     const manifest = readManifest(`${folder}/versions/${lifecycle.version}.manifest.json`);
     const remark = remarksOn(history, lifecycle.version);

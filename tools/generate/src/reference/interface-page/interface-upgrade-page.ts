@@ -43,7 +43,7 @@ function describeOperations(
     affectedBy: [...usedCoordinates(from.schema, before.document)].filter((coordinate) => breaking.has(coordinate)),
   }));
   const isUnchanged = ({ before, after, affectedBy }: (typeof pairs)[number]): boolean =>
-    affectedBy.length === 0 && after?.path === before.path;
+    affectedBy.length === 0 && haveOneRecording(before, after);
   const unchanged = pairs.filter(isUnchanged).map(({ before }) => linkTo(to, before));
   const known = new Set(pairs.map(({ before }) => operationHeading(before)));
   const added = to.examples.filter((example) => !known.has(operationHeading(example))).map((each) => linkTo(to, each));
@@ -57,6 +57,15 @@ function describeOperations(
         ]),
     ...(added.length === 0 ? [] : ['## New operations', `${added.join(', ')}.`]),
   ];
+}
+
+/** Whether both versions show the same document with the same recorded responses. */
+function haveOneRecording(before: Example, after: Example | undefined): boolean {
+  return after !== undefined && filesOf(before) === filesOf(after);
+}
+
+function filesOf({ path, exchanges }: Example): string {
+  return [path, ...exchanges.map(({ responsePath }) => responsePath)].join(' ');
 }
 
 interface Pair {
@@ -74,7 +83,8 @@ function describeOperation(
 ): string[] {
   const reason = affectedBy.length === 0 ? '' : `Affected by the change of ${affectedBy.map(code).join(', ')}.`;
   const heading = `## ${operationHeading(before)}`;
-  if (after?.path === before.path) return [heading, reason, 'The example is valid at both versions:', ...show(before)];
+  if (haveOneRecording(before, after))
+    return [heading, reason, 'The example is valid at both versions:', ...show(before)];
   return [
     heading,
     reason,

@@ -1,0 +1,67 @@
+type Entries = Readonly<Record<string, unknown>>;
+/** Section → its entries. */
+export type Sections = Readonly<Record<string, Entries>>;
+
+/** The key in `limits` of an edition that stands for the limits of what only one interface has. */
+const ownLimits = '{own}';
+
+export const costSections = ['costWeights', 'costListSizes', 'costPageMaximums'];
+const ownSections = ['limits', ...costSections];
+
+/**
+ * The manifest of a version.
+ *
+ * @param own the limits and costs of what only this interface has
+ * @param editions of every interface, oldest first. A later one replaces entries, and removes those that it has as null
+ * @throws {Error} if both have an entry, `own` has another section, its limits have no place, or nothing is there to remove
+ */
+export function composeManifest(own: Sections, editions: readonly Sections[]): Sections {
+  const unknown = Object.keys(own).find((section) => !ownSections.includes(section));
+  if (unknown !== undefined)
+    throw new Error(
+      `An interface has no ${unknown} of its own, only ${new Intl.ListFormat('en-GB').format(ownSections)}.`,
+    );
+  const composed = Object.entries(editions.reduce(changedBy, {})).map(([section, entries]) => {
+    const additions = own[section] ?? {};
+    const both = Object.keys(additions).find((name) => name in entries);
+    if (both !== undefined) throw new Error(`${both} is in the common half, which every interface has.`);
+    if (section === 'limits') return [section, withOwnLimits(entries, additions)] as const;
+    return [section, costSections.includes(section) ? withOwnCosts(entries, additions) : entries] as const;
+  });
+  return Object.fromEntries(composed);
+}
+
+function changedBy(earlier: Sections, edition: Sections): Sections {
+  const changed: Record<string, Entries> = { ...earlier };
+  for (const [section, entries] of Object.entries(edition)) {
+    const known = earlier[section] ?? {};
+    const removed = Object.keys(entries).filter((name) => entries[name] === null);
+    const unknown = removed.find((name) => !(name in known));
+    if (unknown !== undefined) throw new Error(`No earlier edition has ${unknown}, which a later one removes.`);
+    const kept = Object.entries({ ...known, ...entries }).filter(([name]) => !removed.includes(name));
+    changed[section] = Object.fromEntries(kept);
+  }
+  return changed;
+}
+
+function withOwnLimits(limits: Entries, own: Entries): Entries {
+  if (!(ownLimits in limits))
+    throw new Error(`No edition has a place for the limits of one interface, "${ownLimits}".`);
+  const entries = Object.entries(limits);
+  return Object.fromEntries(entries.flatMap((entry) => (entry[0] === ownLimits ? Object.entries(own) : [entry])));
+}
+
+/** In the order of the first words of the coordinates. As in the SDL, own entries precede common ones. */
+function withOwnCosts(costs: Entries, own: Entries): Entries {
+  const entries = [...Object.entries(own), ...Object.entries(costs)];
+  return Object.fromEntries(entries.toSorted(([one], [other]) => compare(firstWord(one), firstWord(other))));
+}
+
+/** For example `Mutation.create` or `Create`. */
+function firstWord(coordinate: string): string {
+  return /^(?:(?:Query|Mutation)\.)?[A-Za-z][a-z]*/.exec(coordinate)?.[0] ?? '';
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

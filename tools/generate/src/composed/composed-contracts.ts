@@ -1,0 +1,96 @@
+import { buildSchema } from 'graphql';
+import { z } from 'zod';
+import type { Generated } from '../generated.ts';
+import { findFiles, readText } from '../workspace-files.ts';
+import { composeManifest, costSections } from './compose-manifest.ts';
+import { composeSdl, ownFields } from './compose-sdl.ts';
+import {
+  commonFolder,
+  type ComposedVersion,
+  composedPath,
+  type Extension,
+  readComposedVersions,
+  readEditions,
+  sourcesOf,
+} from './editions.ts';
+import { readJson } from './read-json.ts';
+import { fillSlots } from './slots.ts';
+
+const sections = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+/** The SDL and the manifest of each version of each interface, from what it has of its own and from its edition of the common half. */
+export function composedContracts(): Generated {
+  const versions = readComposedVersions();
+  requireUsed(versions);
+  return {
+    files: new Map(
+      versions.flatMap((version) => [
+        [composedPath(version, 'graphql'), composed(version, 'graphql', sdlOf)] as const,
+        [composedPath(version, 'manifest.json'), composed(version, 'manifest.json', manifestOf)] as const,
+      ]),
+    ),
+  };
+}
+
+/** @throws {Error} if there is a source of no version */
+function requireUsed(versions: readonly ComposedVersion[]): void {
+  const editions = readEditions().flatMap(({ date }) => [`${date}.graphql`, `${date}.manifest.json`]);
+  const used = new Set([
+    ...editions.map((file) => `${commonFolder}/editions/${file}`),
+    ...versions.flatMap((version) => [...sourcesOf(version, 'graphql'), ...sourcesOf(version, 'manifest.json')]),
+  ]);
+  const found = [...findFiles(`${commonFolder}/editions/*`), ...findFiles('packages/*-schema/own/2*')];
+  const stray = found.find((path) => !used.has(path));
+  if (stray !== undefined) throw new Error(`${stray}: no list of versions or editions has it.`);
+}
+
+/** Names the sources in errors about what is composed of them. */
+function composed(
+  version: ComposedVersion,
+  extension: Extension,
+  compose: (version: ComposedVersion, sources: readonly string[]) => string,
+): string {
+  const sources = sourcesOf(version, extension);
+  const path = composedPath(version, extension);
+  const text = compose(version, sources);
+  try {
+    const filled = fillSlots(version.name, path, text);
+    if (extension === 'graphql') buildSchema(filled);
+    return filled;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${reason}\nIn ${path}, composed of ${sources.join(', ')}.`, { cause: error });
+  }
+}
+
+function sdlOf({ name, date, editions }: ComposedVersion, [ownPath = '', ...paths]: readonly string[]): string {
+  const dates = editions.length === 1 ? editions[0]?.date : `{${editions.map((edition) => edition.date).join()}}`;
+  const sources = `own/${date}.graphql and ${commonFolder}/editions/${dates}.graphql`;
+  return composeSdl(
+    `# The ${name.replaceAll('-', ' ')} interface at version ${date}, composed by \`pnpm generate\` of ${sources}.`,
+    { path: ownPath, text: readText(ownPath) },
+    paths.map((path, index) => ({ path, text: readText(path), removes: editions[index]?.removes ?? [] })),
+  );
+}
+
+function manifestOf(version: ComposedVersion, [ownPath = '', ...paths]: readonly string[]): string {
+  const own = readJson(ownPath, sections);
+  const [ownSdl = ''] = sourcesOf(version, 'graphql');
+  const fields = ownFields({ path: ownSdl, text: readText(ownSdl) });
+  const priced = costSections.flatMap((section) => Object.keys(own[section] ?? {}));
+  const stray = priced.find((coordinate) => !fields.has(coordinate));
+  if (stray !== undefined) throw new Error(`${ownPath}: ${stray} is no field that ${ownSdl} defines.`);
+  try {
+    const manifest = composeManifest(
+      own,
+      paths.map((path) => readJson(path, sections)),
+    );
+    const text = JSON.stringify(manifest, null, 2);
+    // As the formatter writes lists of numbers.
+    return `${text.replaceAll(/\[\s+(\d+(?:,\s+\d+)*)\s+\]/g, (_, list: string) => `[${list.split(/,\s+/).join(', ')}]`)}\n`;
+  } catch (error) {
+    throw new Error(`${[ownPath, ...paths].join(', ')}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
