@@ -7,6 +7,7 @@ const secrets = {
   token: 'q4yK0sZ7u2m8JtXvQWERTYUIOPasdfghjklzxcvbnm1',
   secret: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0',
 };
+const url = new URL('https://api.example.com/webhooks');
 const echo = JSON.stringify({ verification_token: secrets.token });
 
 function response(
@@ -27,11 +28,11 @@ describe('classifyResponse', () => {
     [200, JSON.stringify({ ok: true, verification_token: secrets.token })],
     [200, echo.replace('q', String.raw`\u0071`)],
   ])('accepts %i %j', (status, body) => {
-    expect(classifyResponse(response(status, body, {}), secrets)).toStrictEqual({ verified: true });
+    expect(classifyResponse(response(status, body, {}), secrets, url)).toStrictEqual({ verified: true });
   });
 
   it.each(['identity', 'Identity'])('accepts Content-Encoding %s', (encoding) => {
-    const result = classifyResponse(response(200, echo, { 'content-encoding': encoding }), secrets);
+    const result = classifyResponse(response(200, echo, { 'content-encoding': encoding }), secrets, url);
     expect(result).toStrictEqual({ verified: true });
   });
 
@@ -104,12 +105,30 @@ describe('classifyResponse', () => {
       'VERIFICATION_REDIRECT',
       'The callback URL returned a redirect with status 304 and no Location. Redirects are not followed. Register the final URL.',
     ],
+    [
+      'a redirect to a login',
+      response(307, '', { location: '/sign-in?redirect_url=%2Fwebhooks' }),
+      'VERIFICATION_REDIRECT',
+      'The callback URL returned a redirect with status 307 and Location /sign-in?redirect_url=%2Fwebhooks. A login protects the URL. Let requests to this path through without a login: their signature authenticates them.',
+    ],
+    [
+      'a page of a login',
+      response(200, '<title>Sign in</title>', { 'content-type': 'text/html' }),
+      'VERIFICATION_MISMATCH',
+      'The callback URL returned status 200. A login protects the URL. Let requests to this path through without a login: their signature authenticates them. The response has Content-Type text/html and a body that starts with "<title>Sign in</title>".',
+    ],
+    [
+      'a page of a CSRF check',
+      response(419, '<title>Page Expired</title>', { 'content-type': 'text/html' }),
+      'VERIFICATION_STATUS',
+      'The callback URL returned status 419. A CSRF check refused the request. Exempt this path from CSRF checks: its requests are authenticated by their signature. The response has Content-Type text/html and a body that starts with "<title>Page Expired</title>".',
+    ],
   ])('rejects %s', (_case, received, code, message) => {
-    expect(classifyResponse(received, secrets)).toStrictEqual({ verified: false, code, message });
+    expect(classifyResponse(received, secrets, url)).toStrictEqual({ verified: false, code, message });
   });
 
   it('shows the first 200 characters of a long body', () => {
-    expect(classifyResponse(response(500, 'ab'.repeat(1000), {}), secrets)).toMatchObject({
+    expect(classifyResponse(response(500, 'ab'.repeat(1000), {}), secrets, url)).toMatchObject({
       message: `The callback URL returned status 500. Respond to the handshake with a 2xx status. The response has no Content-Type and a body that starts with "${'ab'.repeat(100)}…".`,
     });
   });
@@ -123,7 +142,7 @@ describe('classifyResponse', () => {
       response(500, everything, headers),
       response(200, everything, { 'content-encoding': everything }),
     ]) {
-      const result = JSON.stringify(classifyResponse(received, secrets));
+      const result = JSON.stringify(classifyResponse(received, secrets, url));
       expect(result).toContain('[the secret] [the token] [the secret]');
       expect(result).not.toContain(secrets.token);
       expect(result).not.toContain(secrets.secret);

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AttemptError, HostProblem } from './attempt-error.ts';
 import type { ReceivedResponse } from './call.ts';
+import { describeInterceptor, interceptorOf } from './interceptor.ts';
 
 export const handshakeErrorCodes = [
   'CALLBACK_URL_FORBIDDEN',
@@ -33,27 +34,39 @@ export interface HandshakeSecrets {
 
 const remedy = 'Respond with the JSON object of the request, {"verification_token":"…"}.';
 
-/** Checks that the response echoes the token, which proves that the owner of the receiver agrees to receive webhooks. */
-export function classifyResponse(response: ReceivedResponse, secrets: HandshakeSecrets): HandshakeResult {
+/**
+ * Checks that the response echoes the token, which proves that the owner of the receiver agrees to receive webhooks.
+ *
+ * @param url the callback URL
+ */
+export function classifyResponse(response: ReceivedResponse, secrets: HandshakeSecrets, url: URL): HandshakeResult {
   const { status, headers } = response;
   const location = headers.get('location');
+  const advice = interceptorAdvice(response, url);
   if (status >= 300 && status < 400) {
     const where = location === undefined ? 'no Location' : `Location ${redacted(location, secrets)}`;
     return failed(
       'VERIFICATION_REDIRECT',
-      `The callback URL returned a redirect with status ${status} and ${where}. Redirects are not followed. Register the final URL.`,
+      `The callback URL returned a redirect with status ${status} and ${where}. ${advice ?? 'Redirects are not followed. Register the final URL.'}`,
     );
   }
   if (status < 200 || status >= 300) {
     return failed(
       'VERIFICATION_STATUS',
-      `The callback URL returned status ${status}. Respond to the handshake with a 2xx status. ${received(response, secrets)}`,
+      `The callback URL returned status ${status}. ${advice ?? 'Respond to the handshake with a 2xx status.'} ${received(response, secrets)}`,
     );
   }
   const mismatch = bodyProblem(response, secrets);
-  return mismatch === null
-    ? { verified: true }
-    : failed('VERIFICATION_MISMATCH', `The callback URL returned status ${status}, but ${mismatch}`);
+  if (mismatch === null) return { verified: true };
+  const problem = advice === null ? `, but ${mismatch}` : `. ${advice} ${received(response, secrets)}`;
+  return failed('VERIFICATION_MISMATCH', `The callback URL returned status ${status}${problem}`);
+}
+
+/** Null unless the response shows that something other than the receiver sent it. */
+function interceptorAdvice({ status, headers, body }: ReceivedResponse, url: URL): string | null {
+  const header = (name: string): string | null => headers.get(name) ?? null;
+  const interceptor = interceptorOf(url, { status, header, body: body.toString() });
+  return interceptor === null ? null : describeInterceptor(interceptor);
 }
 
 /** Maps the error of an attempt without a complete response. */

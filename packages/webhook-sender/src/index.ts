@@ -3,6 +3,7 @@ export { type AttemptErrorClass, type HostProblem, type ProxyProblem } from './a
 export type { DetailsPolicy } from './details-policy.ts';
 export type { ExchangeDetails } from './exchange-details.ts';
 export { handshakeErrorCodes, type HandshakeResult } from './handshake-result.ts';
+export { describeInterceptor, type Interceptor, isInterceptor } from './interceptor.ts';
 export type { Resolve } from './resolve.ts';
 export {
   type AttemptResult,

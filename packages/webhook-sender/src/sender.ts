@@ -16,6 +16,7 @@ import { createConnectionPool } from './connection-pool.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { detailsOf, type ExchangeDetails } from './exchange-details.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
+import { type Interceptor, interceptorOf } from './interceptor.ts';
 import { egressProxy } from './proxy-tunnel.ts';
 import { headerList } from './request-headers.ts';
 import { type Resolve, resolverFor } from './resolve.ts';
@@ -79,6 +80,8 @@ export interface AttemptResult {
   retryAfter: string | null;
   /** What `error` has as its cause. Omitted if that is not known, or is not to be told. */
   cause?: AttemptCause;
+  /** Omitted unless the response shows that something in front of the receiver refused the request. */
+  interceptor?: Interceptor;
   /** For the log of the operator. Omitted unless the host name could not be called. */
   hostProblem?: HostProblem;
   /** Omitted unless the proxy did not open a tunnel. */
@@ -216,7 +219,8 @@ export function createWebhookSender({
       details: wholeResponse,
     };
     const read = (ended: Call | AttemptError): HandshakeResult => {
-      if (!(ended instanceof AttemptError)) return classifyResponse(ended.response(), { token, secret, nextSecret });
+      if (!(ended instanceof AttemptError))
+        return classifyResponse(ended.response(), { token, secret, nextSecret }, new URL(checked.href));
       const { proxyProblem } = ended;
       if (proxyProblem !== null && !proxyProblem.mayBeReceiver) throw new EgressUnavailableError(proxyProblem);
       return classifyFailure(ended, timeoutMs);
@@ -276,6 +280,7 @@ function resultOf(startedAt: Date, startMs: number, wantsDetails: boolean): Read
   return (ended, attempt) => {
     const [response, error] = ended instanceof AttemptError ? [null, ended] : [ended, null];
     const isReported = wantsDetails && (response === null || response.isKept);
+    const interceptor = response === null || attempt === null ? null : interceptorIn(response, attempt);
     return {
       startedAt,
       durationMs: Math.round(performance.now() - startMs),
@@ -283,9 +288,18 @@ function resultOf(startedAt: Date, startMs: number, wantsDetails: boolean): Read
       error: error?.code ?? null,
       retryAfter: response === null ? null : response.header('retry-after'),
       ...(error?.attemptCause && { cause: error.attemptCause }),
+      ...(interceptor && { interceptor }),
       ...(error?.hostProblem && { hostProblem: error.hostProblem }),
       ...(error?.proxyProblem && { proxyProblem: error.proxyProblem }),
       ...(isReported && { exchange: detailsOf(attempt) }),
     };
   };
+}
+
+/** Null for 2xx, which acknowledges the delivery whoever sent it. */
+function interceptorIn(response: Call, { request }: Attempt): Interceptor | null {
+  const status = response.status ?? 0;
+  if (status >= 200 && status < 300) return null;
+  const body = response.keptBody()?.toString() ?? '';
+  return interceptorOf(request.url, { status, header: (name) => response.header(name), body });
 }

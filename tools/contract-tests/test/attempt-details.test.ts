@@ -30,6 +30,7 @@ interface Attempt {
   number: number;
   responseStatus: number | null;
   error: string | null;
+  advice: string | null;
   exchange: Exchange | null;
 }
 
@@ -72,7 +73,7 @@ async function firstAttempt(respond: Respond): Promise<{
   receiver.onDelivery = respond;
   await harness.refer(1);
   const query = `{ webhookDeliveries(first: 1 subscriptionId: "${id}") { nodes { id
-    attempts(first: 1 before: 2) { number responseStatus error exchange { ${everything} } } } } }`;
+    attempts(first: 1 before: 2) { number responseStatus error advice exchange { ${everything} } } } } }`;
   return eventually(async () => {
     const { data } = await ask(query);
     const [{ id: deliveryId, attempts: [attempt] } = missing()] = data.webhookDeliveries.nodes;
@@ -110,6 +111,24 @@ test('shows what was sent as the receiver got it, and what came back', async () 
     responseBodyBase64: null,
     responseBytes: 24,
   });
+});
+
+const page =
+  (status: number, body: string): Respond =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end(`<!DOCTYPE html><html>${body}`);
+
+test.each<[string, Respond, string]>([
+  ['a CSRF check of Laravel', page(419, '<title>Page Expired</title>'), 'A CSRF check refused the request. '],
+  ['a CSRF check of Django', page(403, '<p>CSRF verification failed.'), 'A CSRF check refused the request. '],
+  [
+    'a redirect to a login',
+    (response) => response.writeHead(307, { location: '/sign-in?redirect_url=%2F' }).end(),
+    'A login protects the URL. ',
+  ],
+])('the advice of an attempt names %s', async (_, respond, start) => {
+  const { attempt } = await firstAttempt(respond);
+  expect(attempt.advice?.slice(0, start.length)).toBe(start);
 });
 
 test('shows the callback URL of the request until the subscription gets another one, also after it was resumed', async () => {

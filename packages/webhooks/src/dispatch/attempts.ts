@@ -191,8 +191,8 @@ export class Attempts {
     const classification = classifyAttempt(result, attempt, databaseMs, random, queued.isHastened);
     const { next, retryAfterMs, isTransient, isRetryAfterIgnored } = classification;
     onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
-    const { startedAt, durationMs, responseStatus, error, cause } = result;
-    const detail = cause ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
+    const { startedAt, durationMs, responseStatus, error, cause, interceptor } = result;
+    const detail = cause ?? interceptor ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
     // The result of a request to an earlier URL says nothing about the receiver of the current one.
     const isOfOtherUrl = lane.target.isOtherUrl(target);
     const hastens = next.kind === 'delivered' && !isOfOtherUrl && noteSuccess(queued, nowMs, databaseMs);

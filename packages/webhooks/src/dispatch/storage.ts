@@ -1,4 +1,4 @@
-import type { AttemptCause, AttemptErrorClass } from '@deedwire/webhook-sender';
+import type { AttemptCause, AttemptErrorClass, Interceptor } from '@deedwire/webhook-sender';
 import type { DeliveryId, SubscriptionId } from '../kernel/ids.ts';
 import type { PendingDelivery } from '../kernel/pending-delivery.ts';
 import type { NextStep } from './classify-attempt.ts';
@@ -98,8 +98,8 @@ export interface AttemptRecord {
   readonly detail: AttemptDetail | null;
 }
 
-/** The cause of the error, or that the response had a `Retry-After` that is not valid. */
-export type AttemptDetail = AttemptCause | 'RETRY_AFTER_IGNORED';
+/** The cause of the error, what responded in place of the receiver, or that the response had a `Retry-After` that is not valid. */
+export type AttemptDetail = AttemptCause | Interceptor | 'RETRY_AFTER_IGNORED';
 
 /** The result of a delivery, ready to be recorded. */
 export interface Settlement {

@@ -77,6 +77,13 @@ test.each([
   expect(adviceFor({ responseStatus, error: null, detail: null })).toContain(part);
 });
 
+test.each([
+  [419, 'CSRF_CHECK', 'A CSRF check refused the request. Exempt this path from CSRF checks'],
+  [302, 'SIGN_IN', 'A login protects the URL. Let requests to this path through without a login'],
+])('the advice for %i with %s is about what responded in place of the receiver', (responseStatus, detail, start) => {
+  expect(adviceFor({ responseStatus, error: null, detail })).toMatch(new RegExp(`^${start}: .+\\.$`));
+});
+
 test.each([429, 503, 500, 404])('the advice for %i says that a Retry-After was ignored', (responseStatus) => {
   const advice = adviceFor({ responseStatus, error: null, detail: 'RETRY_AFTER_IGNORED' });
   expect(advice).toMatch(/\. Its `Retry-After` is neither seconds nor a date, so Deedwire ignored it\.$/);

@@ -1,4 +1,11 @@
-import { type AttemptCause, describeCause, isAttemptCause, type AttemptErrorClass } from '@deedwire/webhook-sender';
+import {
+  type AttemptCause,
+  type AttemptErrorClass,
+  describeCause,
+  describeInterceptor,
+  isAttemptCause,
+  isInterceptor,
+} from '@deedwire/webhook-sender';
 
 /** The result of an attempt, as clients and operators see it. */
 export interface ShownAttemptResult {
@@ -58,7 +65,7 @@ const byStatus: ReadonlyMap<number, string> = new Map([
   ],
   [
     403,
-    'A firewall, a proxy or a login refused the request. Let requests to the callback URL through: their signature authenticates them.',
+    'A firewall, a proxy, a login or a CSRF check refused the request. Let requests to the callback URL through: their signature authenticates them.',
   ],
   [404, 'The path does not exist. Deploy the receiver at this path, or correct the callback URL of the subscription.'],
   [405, 'The path does not accept POST. Add a route for POST, or correct the callback URL of the subscription.'],
@@ -106,6 +113,7 @@ export function adviceFor({ responseStatus, error, detail }: ShownAttemptResult)
   if (error !== null)
     return detail !== null && isAttemptCause(detail) ? byCause(detail, responseStatus) : byError[error];
   if (responseStatus === null || (responseStatus >= 200 && responseStatus < 300)) return null;
+  if (detail !== null && isInterceptor(detail)) return describeInterceptor(detail);
   const advice = byStatus.get(responseStatus) ?? byClass(responseStatus);
   return advice + aboutRetryAfter(responseStatus, detail);
 }
