@@ -53,7 +53,7 @@ test('queues the sample for this subscription only, tells the worker, and is in 
       subscription_id: idOf(id),
       id: idOf(webhookEventId),
       event_type: 'webhook.test',
-      snapshot: { message: 'This is a test.' },
+      snapshot: { message: 'This is a test, also of é and 🏡.' },
       is_test: true,
       request_id: world.partner.requestId ?? null,
     },

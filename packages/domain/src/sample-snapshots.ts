@@ -6,10 +6,11 @@ const time = '2026-11-03T09:30:00.000Z';
 
 /**
  * What a test event of each type contains. Rendered at any version, it is the example of the reference: the typical fixture of
- * `webhook-events`. No record has these ids.
+ * `webhook-events`. No record has these ids. Free texts have characters outside ASCII: a receiver that decodes the body before it verifies
+ * refuses them.
  */
 export function sampleSnapshots(gidNamespace: string): EventSnapshots {
-  const lender = { id: formatGid(gidNamespace, 'Lender', toRecordId('7')), name: 'Harbour & Sons Lending' };
+  const lender = { id: formatGid(gidNamespace, 'Lender', toRecordId('7')), name: 'Harbour & Sons Lending Zürich 🏡' };
   const teamMember = {
     id: formatGid(gidNamespace, 'TeamMember', toRecordId('31')),
     firstName: 'Ada',
@@ -18,7 +19,7 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
   };
   const referral = {
     id: formatGid(gidNamespace, 'Referral', toRecordId('4711')),
-    externalReference: 'CRM-2026/0815',
+    externalReference: 'CRM-2026/0815 Müller 🏡',
   };
   const matter = {
     id: formatGid(gidNamespace, 'Matter', toRecordId('99')),
@@ -27,7 +28,7 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
   };
   const webhookSubscription = {
     id: formatGid(gidNamespace, 'WebhookSubscription', toRecordId('512')),
-    name: 'Orders',
+    name: 'Orders Zürich 🏡',
   };
   return {
     'lender.updated': { lender },
@@ -41,7 +42,7 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
     'team_member.added': { lender, teamMember },
     'team_member.removed': { lender, teamMember },
     'team_member.updated': { lender, teamMember },
-    'webhook.test': { message: 'This is a test.' },
+    'webhook.test': { message: 'This is a test, also of é and 🏡.' },
     'webhook_delivery.failed': {
       webhookSubscription,
       since: time,

@@ -60,7 +60,7 @@ test('does not know a version that is not published', () => {
 
 test('renders exactly these bytes, because receivers verify a signature over them', () => {
   expect(render('referral.created', snapshots['referral.created']).toString()).toBe(
-    '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/4711","externalReference":"CRM-2026/0815"}}',
+    '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/4711","externalReference":"CRM-2026/0815 Müller 🏡"}}',
   );
 });
 

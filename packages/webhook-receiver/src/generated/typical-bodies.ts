@@ -10,7 +10,7 @@ export const typicalBodies = {
       "timestamp": "2026-11-03T09:30:00.123Z",
       "data": {
         "lenderId": "gid://service/Lender/7",
-        "name": "Harbour & Sons Lending"
+        "name": "Harbour & Sons Lending Zürich 🏡"
       }
     },
   },
@@ -22,7 +22,7 @@ export const typicalBodies = {
       "timestamp": "2026-11-03T09:30:00.123Z",
       "data": {
         "referralId": "gid://service/Referral/4711",
-        "externalReference": "CRM-2026/0815",
+        "externalReference": "CRM-2026/0815 Müller 🏡",
         "matterId": "gid://service/Matter/99",
         "convertedAt": "2026-11-03T09:30:00.000Z"
       }
@@ -36,7 +36,7 @@ export const typicalBodies = {
         "referral": {
           "id": "gid://service/Referral/4711",
           "status": "CONVERTED",
-          "externalReference": "CRM-2026/0815"
+          "externalReference": "CRM-2026/0815 Müller 🏡"
         },
         "matter": {
           "id": "gid://service/Matter/99",
@@ -54,7 +54,7 @@ export const typicalBodies = {
       "timestamp": "2026-11-03T09:30:00.123Z",
       "data": {
         "referralId": "gid://service/Referral/4711",
-        "externalReference": "CRM-2026/0815"
+        "externalReference": "CRM-2026/0815 Müller 🏡"
       }
     },
   },
@@ -66,7 +66,7 @@ export const typicalBodies = {
       "timestamp": "2026-11-03T09:30:00.123Z",
       "data": {
         "referralId": "gid://service/Referral/4711",
-        "externalReference": "CRM-2026/0815",
+        "externalReference": "CRM-2026/0815 Müller 🏡",
         "declinedAt": "2026-11-03T09:30:00.000Z",
         "reason": "Outside of our area."
       }
@@ -125,7 +125,7 @@ export const typicalBodies = {
       "version": "2026-11-01",
       "timestamp": "2026-11-03T09:30:00.123Z",
       "data": {
-        "message": "This is a test."
+        "message": "This is a test, also of é and 🏡."
       }
     },
   },
@@ -138,7 +138,7 @@ export const typicalBodies = {
       "data": {
         "webhookSubscription": {
           "id": "gid://service/WebhookSubscription/512",
-          "name": "Orders"
+          "name": "Orders Zürich 🏡"
         },
         "since": "2026-11-03T09:30:00.000Z",
         "failedCount": 2,
@@ -158,7 +158,7 @@ export const typicalBodies = {
       "data": {
         "webhookSubscription": {
           "id": "gid://service/WebhookSubscription/512",
-          "name": "Orders"
+          "name": "Orders Zürich 🏡"
         },
         "failingSince": "2026-11-03T09:30:00.000Z",
         "consecutiveFailures": 17
@@ -174,7 +174,7 @@ export const typicalBodies = {
       "data": {
         "webhookSubscription": {
           "id": "gid://service/WebhookSubscription/512",
-          "name": "Orders"
+          "name": "Orders Zürich 🏡"
         },
         "reason": "GONE",
         "pausedAt": "2026-11-03T09:30:00.000Z"
@@ -190,7 +190,7 @@ export const typicalBodies = {
       "data": {
         "webhookSubscription": {
           "id": "gid://service/WebhookSubscription/512",
-          "name": "Orders"
+          "name": "Orders Zürich 🏡"
         },
         "disruptedAt": "2026-11-03T09:30:00.000Z"
       }

@@ -154,7 +154,7 @@ test('the recipes lead to a tree that passes every check', async () => {
   await workspace.edit(payload, (text) => text.replace('TODO: what happened.', 'The lender has another name.'));
   await writeTodo(
     `packages/webhook-events/fixtures/${renamed}/accept/typical.json`,
-    '    "lenderId": "gid://service/Lender/7",\n    "name": "Harbour & Sons Lending"\n',
+    '    "lenderId": "gid://service/Lender/7",\n    "name": "Harbour & Sons Lending Zürich 🏡"\n',
   );
   const renderer = `packages/webhook-rendering/src/${renamed}.ts`;
   await writeTodo(renderer);
