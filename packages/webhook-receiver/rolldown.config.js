@@ -1,4 +1,4 @@
-/** Bundles `webhook-diagnosis`, which is not published. */
+/** Bundles `webhook-diagnosis` and a module of `webhook-sender`, which are not published. */
 export default {
   input: 'src/cli/diagnosis.ts',
   platform: 'node',

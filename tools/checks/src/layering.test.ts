@@ -75,7 +75,7 @@ const mayImport: Record<string, readonly string[]> = {
 /** What the build of a package bundles. These are devDependencies. */
 const bundled: Record<string, readonly string[]> = {
   portal: ['domain', 'webhook-diagnosis'],
-  'webhook-receiver': ['webhook-diagnosis'],
+  'webhook-receiver': ['webhook-diagnosis', 'webhook-sender'],
 };
 
 /**

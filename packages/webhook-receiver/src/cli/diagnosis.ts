@@ -1,2 +1,3 @@
-/** The build replaces this module by a bundle, because `webhook-diagnosis` is not published. */
+/** The build replaces this module by a bundle, because the packages are not published. */
 export { diagnoseWebhook, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis';
+export { describeInterceptor, type Interceptor, interceptorOf } from '@deedwire/webhook-sender/interceptor';

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
-import { type Check, checks, type GradeOptions, Grading, type Result, type Verdict } from './grading.ts';
+import { type Check, checks } from './grading-checks.ts';
+import { type GradeOptions, Grading } from './grading.ts';
 import { readValidSecrets } from './input.ts';
 import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
+import type { Result, Verdict } from './verdict.ts';
 
 export interface Grade extends Verdict {
   readonly name: string;
@@ -53,7 +55,7 @@ export async function* gradeReceiver(options: GradeOptions, chosen: readonly Che
     const { name } = check;
     if (check.isOfDeedwire === true && options.isStandard === true) continue;
     const reason = isReached ? 'the receiver refuses every event' : 'the URL does not respond as a receiver';
-    if (!isReached || (check.needsAcceptance === true && !grading.acceptsEvents)) {
+    if (!isReached || (check.needsAcceptance === true && !(await grading.acceptsEvents()))) {
       yield { name, result: 'skipped', detail: reason };
       continue;
     }

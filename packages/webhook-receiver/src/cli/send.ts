@@ -1,6 +1,7 @@
 import {
   Agent,
   type ClientRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
   request as httpRequest,
@@ -16,8 +17,10 @@ export interface Sent {
   readonly method?: string | undefined;
   /** An array sends the header more than once. */
   readonly headers: OutgoingHttpHeaders;
-  /** Several parts are sent with a pause between them. */
+  /** Several parts are sent with a pause between them, unless they are chunked. */
   readonly body: readonly Uint8Array[];
+  /** Sends each part as a chunk, and no length. */
+  readonly isChunked?: boolean | undefined;
   readonly agent?: Agent | undefined;
 }
 
@@ -26,13 +29,14 @@ export interface Answer {
   readonly status: number | null;
   /** Why there was none: one line, or an empty text. */
   readonly problem: string;
+  /** `TIMEOUT` if none was complete within 5 seconds. */
   readonly code: string;
-  readonly location: string;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly durationMs: number;
 }
 
-const noAnswer = { status: null, problem: '', code: '', location: '', body: '' };
+const noAnswer = { status: null, problem: '', code: '', headers: {}, body: '' };
 const deadlineMs = 5_000;
 const bodyMax = 100_000;
 const pauseMs = 100;
@@ -59,10 +63,12 @@ export async function send(target: Target, sent: Sent): Promise<Answer> {
     const text = await beginningOf(response);
     // A response without a length ends when its connection does.
     deadline.signal.throwIfAborted();
-    return answer({ status: response.statusCode ?? null, body: text, location: response.headers.location ?? '' });
+    return answer({ status: response.statusCode ?? null, body: text, headers: response.headers });
   } catch (error) {
-    const reason = deadline.signal.aborted ? `no response within ${deadlineMs / 1_000} s` : reasonOf(error);
-    return answer({ problem: `${reason}${proxyHint(target.env)}`, code: textField(error, 'code') });
+    const [reason, code] = deadline.signal.aborted
+      ? [`no response within ${deadlineMs / 1_000} s`, 'TIMEOUT']
+      : [reasonOf(error), textField(error, 'code')];
+    return answer({ problem: `${reason}${proxyHint(target.env)}`, code });
   } finally {
     clearTimeout(timer);
   }
@@ -70,8 +76,9 @@ export async function send(target: Target, sent: Sent): Promise<Answer> {
 
 function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, addresses } = target;
-  const { method = 'POST', headers, body, agent = agentOf(target) } = sent;
+  const { method = 'POST', headers, body, isChunked = false, agent = agentOf(target) } = sent;
   const length = body.reduce((bytes, part) => bytes + part.byteLength, 0);
+  const transfer = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
   const connecting: Partial<TcpSocketConnectOpts> = {
     autoSelectFamily: true,
     // The default of 250 ms is less than a full queue of connections needs: its first retry is after 1 s.
@@ -84,7 +91,7 @@ function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<Incom
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       ...connecting,
       method,
-      headers: { ...headers, ...(method === 'GET' ? {} : { 'content-length': length }) },
+      headers: { ...headers, ...(method === 'GET' ? {} : transfer) },
       agent,
       signal,
     });
@@ -94,13 +101,13 @@ function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<Incom
     request.on('response', resolve);
     // Node emits nothing else for 101.
     request.on('close', () => reject(new Error('101 Switching Protocols')));
-    void write(request, body, signal).catch(() => {});
+    void write(request, body, isChunked ? 0 : pauseMs, signal).catch(() => {});
   });
 }
 
-async function write(request: ClientRequest, body: Sent['body'], signal: AbortSignal): Promise<void> {
+async function write(request: ClientRequest, body: Sent['body'], waitMs: number, signal: AbortSignal): Promise<void> {
   for (const [index, part] of body.entries()) {
-    if (index > 0) await sleep(pauseMs, null, { signal });
+    if (index > 0 && waitMs > 0) await sleep(waitMs, null, { signal });
     request.write(part);
   }
   request.end();

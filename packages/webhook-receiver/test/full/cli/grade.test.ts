@@ -1,19 +1,21 @@
 import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, test, vi } from 'vitest';
 import { type Grade, gradeReceiver } from '../../../src/cli/grade.ts';
-import { checks, type GradeOptions } from '../../../src/cli/grading.ts';
+import { checks } from '../../../src/cli/grading-checks.ts';
+import type { GradeOptions } from '../../../src/cli/grading.ts';
 import { createWebhookReceiver } from '../../../src/index.ts';
 import { memoryStore } from '../../../src/memory.ts';
 import { nodeHandler } from '../../../src/node.ts';
@@ -85,11 +87,13 @@ const isRight = (request: Request, isEqual: (sent: string, right: string) => boo
 
 const open = serversOfFile();
 
-async function readAll(incoming: IncomingMessage): Promise<string> {
+async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
+
+const readAll = async (incoming: IncomingMessage): Promise<string> => (await bytesOf(incoming)).toString();
 
 async function start(wrong: Partial<Parts> = {}): Promise<Running> {
   const ids = new Set<string>();
@@ -156,7 +160,10 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
       handshake: (token) => ({ status: 200, body: JSON.stringify({ verification_token: token, ok: true }) }),
     },
   },
-  valid: { 'fails for each event': { event: () => ({ status: 500 }) } },
+  valid: {
+    'fails for each event': { event: () => ({ status: 500 }) },
+    'reads the body as Latin-1': { read: async (incoming) => (await bytesOf(incoming)).toString('latin1') },
+  },
   tampered: {
     'does not notice a changed digit': {
       isAuthentic: (request) =>
@@ -275,6 +282,13 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
     'has the body limit of a framework': { event: (body) => (body.length > 100_000 ? { status: 413 } : null) },
   },
   'slow-sending': {
+    'joins the chunks as text': {
+      async read(incoming) {
+        let body = '';
+        for await (const chunk of incoming) body += String(chunk);
+        return body;
+      },
+    },
     'stops reading at a pause': {
       async read(incoming) {
         if (Number(incoming.headers['content-length']) > 10_000) return readAll(incoming);
@@ -285,6 +299,11 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
         for (let length = -1; length < body.length; await sleep(40)) ({ length } = body);
         return body;
       },
+    },
+  },
+  chunked: {
+    'reads as many bytes as Content-Length says': {
+      read: async (incoming) => (incoming.headers['content-length'] === undefined ? '' : readAll(incoming)),
     },
   },
   'header-case': {
@@ -397,6 +416,158 @@ test('grades a receiver with https, also through a proxy', async () => {
   expect(proxy.authorities).toEqual(['receiver.invalid:443']);
 });
 
+const fixOf = (grades: readonly Grade[], name: string): string =>
+  grades.find((each) => each.name === name && each.result === 'fail')?.fix ?? `${name} did not fail`;
+
+const bytesFix = 'Verify the bytes as received: do not decode or join them as text first.';
+
+test.each([
+  ['valid', 'reads the body as Latin-1'],
+  ['slow-sending', 'joins the chunks as text'],
+])('%s says to a receiver that %s what to do', async (name, receiver) => {
+  expect(fixOf(await gradesOf(await start(wrong[name]?.[receiver])), name)).toBe(bytesFix);
+});
+
+/** What a proxy sends in place of a body. It can change the headers. */
+type Change = (body: Buffer, headers: IncomingHttpHeaders) => Buffer;
+
+/** Starts a server that passes each request on, changed. */
+async function startProxy(to: URL, change: Change): Promise<Running> {
+  const server = createServer((incoming, outgoing) => {
+    const forward = async (): Promise<void> => {
+      const { method, url: path, headers } = incoming;
+      const body = change(await bytesOf(incoming), headers);
+      const request = httpRequest(new URL(path ?? '', to), { method, headers }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 0);
+        response.pipe(outgoing);
+      });
+      request.on('error', () => outgoing.writeHead(502).end());
+      request.end(body);
+    };
+    void forward();
+  });
+  const { port } = await open(server);
+  return { url: new URL(`http://127.0.0.1:${port}/webhooks`), effects: 0 };
+}
+
+const lengthReader: Partial<Parts> = {
+  ...wrong['chunked']?.['reads as many bytes as Content-Length says'],
+  event: (body) => (body === '' ? { status: 400 } : null),
+};
+
+async function fixBehind(parts: Partial<Parts>, change: Change): Promise<string> {
+  return fixOf(await gradesOf(await startProxy((await start(parts)).url, change)), 'valid');
+}
+
+describe('the secret', () => {
+  test('is not blamed if a proxy sends chunks, which the receiver does not read', async () => {
+    const fix = await fixBehind(lengthReader, (body, headers) => {
+      delete headers['content-length'];
+      headers['transfer-encoding'] = 'chunked';
+      return body;
+    });
+    expect(fix).toMatch(/^The secret is right: .+ which proxy or middleware compresses, serializes or chunks /);
+  });
+
+  test('is not blamed if a proxy serializes the body again', async () => {
+    const fix = await fixBehind({}, (body, headers) => {
+      const changed = body.toString().replaceAll('":', '": ');
+      headers['content-length'] = String(Buffer.byteLength(changed));
+      return Buffer.from(changed);
+    });
+    expect(fix).toMatch(/^The secret is right: /);
+  });
+
+  test('is one of the causes if a proxy compresses the body', async () => {
+    const fix = await fixBehind({}, (body, headers) => {
+      const compressed = gzipSync(body);
+      headers['content-length'] = String(compressed.length);
+      return compressed;
+    });
+    expect(fix).toMatch(/^The receiver and this command have different secrets; or a proxy .+\(compresses or /);
+  });
+
+  test('is the first of the causes if it is another one', async () => {
+    const grades = await gradesOf(await start({ secrets: [nextSecret] }));
+    expect(fixOf(grades, 'valid')).toMatch(/^The receiver and this command have different secrets; or /);
+  });
+});
+
+test('the time is blamed only if the response takes 5 seconds', async () => {
+  const slow = await start({ remember: () => new Promise(() => {}) });
+  const failing = await start({ event: () => ({ status: 500 }) });
+  const only = checks.filter(({ name }) => name === 'valid');
+  const fixFor = async ({ url }: Running): Promise<string> => {
+    const grades: Grade[] = [];
+    for await (const each of gradeReceiver({ url, secret }, only)) grades.push(each);
+    return fixOf(grades, 'valid');
+  };
+  expect(await fixFor(slow)).toBe('Respond with 2xx within 5 seconds, after your work is committed.');
+  expect(await fixFor(failing)).toBe('See the log of the receiver. Respond with 2xx after your work is committed.');
+});
+
+const html = { 'content-type': 'text/html' };
+
+test.each<[string, Response, string, string, string]>([
+  [
+    'the CSRF check of Laravel',
+    { status: 419, headers: html, body: '<title>Page\n Expired' },
+    'handshake',
+    'A CSRF check refused',
+    '419 for a handshake: "<title>Page Expired"',
+  ],
+  [
+    'the CSRF check of Django',
+    { status: 403, headers: html, body: '<p>CSRF verification failed.' },
+    'valid',
+    'A CSRF check refused',
+    '403 for an event: "<p>CSRF verification failed."',
+  ],
+  [
+    'the CSRF check of Rails',
+    { status: 422, headers: html, body: '<h1>ActionController::InvalidAuthenticityToken' },
+    'valid',
+    'A CSRF check refused',
+    '422 for an event: "<h1>ActionController::InvalidAuthenticityToken"',
+  ],
+  [
+    'a page to sign in',
+    { status: 200, headers: html, body: '<title>Sign in\u001B[2J' },
+    'valid',
+    'A login protects',
+    String.raw`200 for an event: "<title>Sign in\u001b[2J"`,
+  ],
+  [
+    'a redirect to sign in',
+    { status: 307, headers: { location: '/sign-in?redirect_url=a' } },
+    'redirect',
+    'A login protects',
+    '307 for an event, and Deedwire follows no redirect: "/sign-in?redirect_url=a"',
+  ],
+  [
+    'any other redirect',
+    { status: 308, headers: { location: '/webhooks/' } },
+    'redirect',
+    'Subscribe with the URL to which it redirects, http://127.0.0.1:',
+    '308 for an event, and Deedwire follows no redirect: "/webhooks/"',
+  ],
+  ['a page with the secret', { status: 500, body: secret }, 'valid', 'See the log', '500 for an event: "[the secret]"'],
+])('%s is recognized, and proves nothing else', async (_, response, name, fix, detail) => {
+  const grades = await gradesOf(await start({ before: () => response }));
+  expect(fixOf(grades, name)).toContain(fix);
+  expect(grades.find((each) => each.name === name)?.detail).toBe(detail);
+  const after = grades.slice(grades.findIndex((each) => each.name === 'valid') + 1);
+  expect(new Set(after.map(({ result }) => result))).toEqual(new Set(['skipped']));
+});
+
+test('a check that is chosen alone proves nothing of a receiver that refuses every event', async () => {
+  const { url } = await start({ before: () => ({ status: 403 }) });
+  const grades: Grade[] = [];
+  const only = checks.filter(({ name }) => name === 'tampered');
+  for await (const each of gradeReceiver({ url, secret }, only)) grades.push(each);
+  expect(grades).toEqual([{ name: 'tampered', result: 'skipped', detail: 'the receiver refuses every event' }]);
+});
+
 test('warns of what costs something', async () => {
   const running = await start({
     before: ({ method }) => (method === 'GET' ? { status: 200 } : null),
@@ -464,7 +635,9 @@ describe('the command', () => {
       exitCode: 1,
       stderr: 'deedwire-webhook-receiver: the receiver failed 1 check.\n',
     });
-    expect(stdout).toContain('\u001B[31m✗\u001B[39m handshake        404 for a handshake\n  Fix: Return the JSON ');
+    expect(stdout).toContain(
+      '\u001B[31m✗\u001B[39m handshake        404 for a handshake\n  Fix: Respond with 2xx and the JSON ',
+    );
     expect(stdout).toContain('\n\u001B[32m✓\u001B[39m valid ');
   });
 
