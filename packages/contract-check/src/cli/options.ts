@@ -45,6 +45,7 @@ export interface Options {
   readonly schema: readonly string[];
   /** Patterns of files. */
   readonly documents: readonly string[];
+  readonly ignoreDirective: readonly string[];
   /** Places of JSON Schemas. */
   readonly events: readonly string[];
   /** Of `uses`: the name. Of `can-i-deploy`: the file that it wrote. */
@@ -166,7 +167,18 @@ export function readInvocation(args: readonly string[], version: string): Comman
   add('uses', 'write what a consumer uses: the coordinates of its documents, and the events that it handles')
     .option('--consumer <name>', 'the name of the consumer (required)', parseConsumer)
     .option('--schema <place>', `the GraphQL schema of its documents: ${places}; repeatable`, addText, [])
-    .option('--documents <pattern>', 'files with its operations and fragments, in quotes; repeatable', addText, [])
+    .option(
+      '--documents <pattern>',
+      'files with its operations and fragments, in quotes: GraphQL, templates in TypeScript or JavaScript, JSON manifests of persisted operations; repeatable',
+      addText,
+      [],
+    )
+    .option(
+      '--ignore-directive <name>',
+      'a directive that only the consumer or a gateway knows, besides those of Apollo Client, Relay, Houdini and urql; repeatable',
+      addDirectiveName,
+      [],
+    )
     .option('--events <place>', 'the JSON Schemas of the events that it handles; repeatable', addText, [])
     .addOption(headerOption)
     .option('--output <file>', 'write to this file instead of the standard output');
@@ -266,6 +278,12 @@ function parseDuration(text: string): number {
 /** A required option has no default list, so that it can be missing. */
 function addText(text: string, list: readonly string[] = []): readonly string[] {
   return [...list, text];
+}
+
+function addDirectiveName(text: string, list: readonly string[]): readonly string[] {
+  const [, name] = /^@?(\w+)$/.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('It must be the name of a directive.');
+  return [...list, name];
 }
 
 function parseConsumer(name: string): string {

@@ -189,11 +189,11 @@ async function apiReport({ args: files, options: { out } }: Given): Promise<RunR
 
 /** Writes the same text to a file or to the standard output. */
 async function uses(given: Given): Promise<RunResult> {
-  const { consumer, documents, output, ...options } = given.options;
+  const { consumer, documents, ignoreDirective, output, ...options } = given.options;
   const context = { others: [], readInput: given.readInput, headers: headersOf(given) };
   const schema = await readSources(options.schema, { ...context, isGraphql: true });
   const events = await readSources(options.events, { ...context, isGraphql: false });
-  const result = printed(JSON.stringify(usesOf(consumer, schema, documents, events), null, 2));
+  const result = printed(JSON.stringify(usesOf(consumer, schema, documents, events, ignoreDirective), null, 2));
   return output === undefined ? result : printed(write(output, terminalText(result.stdout, { keepsLines: true })));
 }
 

@@ -348,6 +348,40 @@ describe('a consumer', () => {
   });
 });
 
+test.each<[string, string, object | string]>([
+  [
+    'a GraphQL file with directives of Apollo Client',
+    'a.graphql',
+    'query A($id: ID) { entry @connection(key: "a") @mine(id: $id) { id note isOpen @client } }',
+  ],
+  [
+    'a template of Relay',
+    'a.tsx',
+    'graphql`query A { entry { ...F @relay(mask: false) } }`; graphql`fragment F on Entry @inline { note }`',
+  ],
+  [
+    'a manifest of Apollo',
+    'a.json',
+    { format: 'apollo-persisted-query-manifest', version: 1, operations: [{ id: '1', body: '{ entry { note } }' }] },
+  ],
+  ['hashes and texts of Relay or the client preset', 'a.json', { a1: 'query A { entry { note } }' }],
+])('a consumer is asked about by what uses writes for %s', async (_what, name, content) => {
+  file('schema/package.json', { name: '@books/partner-schema', version: '1.0.0' });
+  const schema = file('schema/versions/2026-11-01.graphql', sdl);
+  const consumer = join(folder, 'used.json');
+  const places = ['--schema', schema, '--documents', file(name, content), '--output', consumer];
+  expect(await run(['uses', '--consumer', 'portal', '--ignore-directive', 'mine', ...places])).toMatchObject({
+    exitCode: 0,
+  });
+  const args = ['--consumer', consumer];
+  expect(await canIDeploy({ args })).toMatchObject({ exitCode: 0 });
+  const live = [buildOf('partner-api', '0.5.0', { ...api, serves: { '2026-11-01': sdl.replace('note: String', '') } })];
+  expect(await unwrapped(canIDeploy({ live, args }))).toEqual({
+    exitCode: 1,
+    stdout: expect.stringContaining('rejects its operations: Cannot query field "note"'),
+  });
+});
+
 test('a consumer whose event has reached its sunset has no version', async () => {
   const ended = { ...livingApi, pins: livingApi.pins.map((each) => ({ ...each, sunsetOn: '2020-06-01' })) };
   const answer = await canIDeploy({

@@ -11,7 +11,8 @@ import {
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
 import type { SourceText } from '../text-file.ts';
 import { coordinatesOf } from '../uses/coordinates.ts';
-import { documentRules, parseDocument } from '../uses/read-documents.ts';
+import { parseDocument } from '../uses/parse-document.ts';
+import { documentRules } from '../uses/read-documents.ts';
 import { acceptedPins, sdlOf } from './check-build.ts';
 import type { Build, Uses } from './generated/files.ts';
 import { idOf, type Party, type Question } from './question.ts';

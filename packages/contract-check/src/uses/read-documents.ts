@@ -1,41 +1,109 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import {
-  GraphQLError,
+  Kind,
+  LoneAnonymousOperationRule,
   NoUnusedFragmentsRule,
-  Source,
+  UniqueFragmentNamesRule,
+  UniqueOperationNamesRule,
   concatAST,
-  isExecutableDefinitionNode,
-  parse,
+  print,
   specifiedRules,
   validate,
   type DocumentNode,
+  type ExecutableDefinitionNode,
+  type GraphQLError,
   type GraphQLSchema,
 } from 'graphql';
 import { failAt, withinStack } from '../input-error.ts';
 import { isForeign } from '../source/package-files.ts';
 import { readLocal } from '../source/read-source.ts';
-import type { SourceText } from '../text-file.ts';
+import { clientDirectivesOf, definesForDocuments } from './client-directives.ts';
+import { readDocumentFile, scopeOf } from './document-files.ts';
+import { fragmentFinder, type Scope } from './fragment-scopes.ts';
+import { listFragmentReplacer } from './list-fragments.ts';
+import { failWith } from './parse-document.ts';
+import { sentDefinitions, withoutClient } from './sent-definitions.ts';
 
 export const documentRules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
+const nameRules = [UniqueOperationNamesRule, UniqueFragmentNamesRule];
 
 /**
- * Reads the operations and fragments of all files that match the patterns as one document, which is valid. A fragment may be in
- * another file than its operation, and a fragment that no operation uses is allowed.
+ * Reads the operations of all files that match the patterns. Returns a valid document for each, with the fragments that it needs,
+ * as its client sends it. A fragment may be in another file than its operation, and one that no operation uses is allowed.
  *
+ * @param ignored directives that are removed, as those of known clients are
  * @throws {InputError} which names the file, the line and the column of a problem.
  */
-export function readDocuments(patterns: readonly string[], schema: GraphQLSchema): DocumentNode {
+export function readDocuments(
+  patterns: readonly string[],
+  schema: GraphQLSchema,
+  ignored: readonly string[],
+): DocumentNode[] {
+  const defined = ignored.find((name) => definesForDocuments(schema, name));
+  if (defined !== undefined)
+    failAt(`--ignore-directive ${defined}`, 'the schema defines this directive, so that clients send it');
   const sources = patterns.flatMap((pattern) => readLocal(pattern, failAtFolder));
   // By real path, so that a file and a link to it are one document.
   const files = new Map(sources.map((source) => [realpathSync(source.file), source]));
-  const document = concatAST([...files.values()].map(parseDocument));
+  const scopes = [...files.values()].flatMap(readDocumentFile);
   const all = patterns.join(', ');
-  if (!document.definitions.some(({ kind }) => kind === 'OperationDefinition'))
-    failAt(all, 'the files contain fragments, but no operation');
-  const [first, ...others] = withinStack(all, () => validate(schema, document, documentRules));
-  if (first === undefined) return document;
-  return failWith(first, all, others.length === 0 ? '' : ` (and ${others.length} more)`);
+  const definitions = scopes.flatMap((scope) => scope.definitions);
+  if (!definitions.some(isOperation))
+    failAt(all, `the files contain ${definitions.length === 0 ? '' : 'fragments, but '}no operation`);
+  const { documents, errors } = withinStack(all, () => check(scopes, schema, ignored));
+  const [first, ...others] = errors.values();
+  if (first === undefined) return documents;
+  const [node] = first.nodes ?? [];
+  const isUnknown = node?.kind === Kind.DIRECTIVE && !definesForDocuments(schema, node.name.value);
+  const way = ' The server refuses it. If the client or a gateway removes it, pass --ignore-directive';
+  const more = isUnknown ? `${way} ${node.name.value}.` : '';
+  return failWith(first, all, `${more}${others.length === 0 ? '' : ` (and ${others.length} more)`}`);
+}
+
+function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly string[]) {
+  const isClient = clientDirectivesOf(schema, ignored);
+  const replaceLists = listFragmentReplacer(
+    read.flatMap((scope) => scope.documents),
+    schema,
+    isClient,
+  );
+  const scopes = read.map((scope) => scopeOf(scope.documents.map(replaceLists), scope.isComplete));
+  const find = fragmentFinder(scopes);
+  // By place and message: operations share fragments.
+  const errors = new Map<string, GraphQLError>();
+  const checkBy = (document: DocumentNode, rules: typeof documentRules): void => {
+    for (const error of validate(schema, document, rules)) errors.set(String(error), error);
+  };
+  for (const { documents } of scopes) {
+    for (const document of documents) checkBy(document, [LoneAnonymousOperationRule]);
+    checkBy(concatAST(documents), nameRules);
+  }
+
+  const documents: DocumentNode[] = [];
+  const spread = new Set<string>();
+  for (const scope of scopes)
+    for (const operation of scope.definitions.filter(isOperation)) {
+      const fragments = find(operation, scope);
+      for (const fragment of fragments) spread.add(print(fragment));
+      const document = documentOf(sentDefinitions(operation, fragments, isClient));
+      checkBy(document, documentRules);
+      documents.push(document);
+    }
+  for (const scope of scopes) {
+    const unused = scope.definitions.filter((each) => !isOperation(each) && !spread.has(print(each)));
+    const all = new Set([...unused, ...unused.flatMap((each) => find(each, scope))]);
+    checkBy(documentOf(withoutClient([...all], isClient)), documentRules);
+  }
+  return { documents, errors };
+}
+
+function isOperation(definition: ExecutableDefinitionNode): boolean {
+  return definition.kind === Kind.OPERATION_DEFINITION;
+}
+
+function documentOf(definitions: readonly ExecutableDefinitionNode[]): DocumentNode {
+  return { kind: Kind.DOCUMENT, definitions };
 }
 
 /** A document that is left out would be a use that the file does not show. */
@@ -43,28 +111,4 @@ function failAtFolder(link: string): void {
   if (isForeign(basename(link)) || !existsSync(`${link}/.`)) return;
   const instead = 'Pass a pattern that does not contain it, and another one for its files';
   failAt(link, `is a symbolic link to a folder, which is not followed. ${instead}`);
-}
-
-/** @throws {InputError} which starts with `file:line:column: `. */
-export function parseDocument({ file, text }: SourceText): DocumentNode {
-  try {
-    const document = withinStack(file, () => parse(new Source(text, file)));
-    const other = document.definitions.find((definition) => !isExecutableDefinitionNode(definition));
-    if (other === undefined) return document;
-    const found = 'Expected operations and fragments, found a definition of a schema.';
-    throw new GraphQLError(found, { nodes: other });
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    return failWith(error, file);
-  }
-}
-
-/** @param file is named if the error has no place */
-function failWith(error: GraphQLError, file: string, more = ''): never {
-  const places = (error.locations ?? []).map(({ line, column }, index) => {
-    const { name = file } = error.nodes?.[index]?.loc?.source ?? error.source ?? {};
-    return `${name}:${line}:${column}`;
-  });
-  const [first = file, ...also] = places;
-  failAt(first, `${error.message}${more}${also.length === 0 ? '' : ` (also ${also.join(', ')})`}`, { cause: error });
 }

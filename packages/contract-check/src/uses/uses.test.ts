@@ -250,9 +250,13 @@ describe('invalid input exits 2, and names the place', () => {
     [
       'a syntax error',
       { 'src/a.graphql': 'query A {\n  entry(id: }' },
-      'src/a.graphql:2:13: Syntax Error: Unexpected "}".',
+      'src/a.graphql:2:13: Syntax Error: Unexpected "}". The file is read as GraphQL.',
     ],
-    ['an empty file', { 'src/a.graphql': '# none\n' }, 'src/a.graphql:2:1: Syntax Error: Unexpected <EOF>.'],
+    [
+      'an empty file',
+      { 'src/a.graphql': '# none\n' },
+      'src/a.graphql:2:1: Syntax Error: Unexpected <EOF>. The file is read as GraphQL.',
+    ],
     [
       'an unknown field in a fragment of another file',
       {
@@ -267,9 +271,14 @@ describe('invalid input exits 2, and names the place', () => {
       'src/a.graphql:1:22: Cannot query field "total" on type "Entry". (and 1 more)',
     ],
     [
-      'an operation name in two files',
-      { 'src/a.graphql': 'query A { entry(id: 1) { id } }', 'src/b.graphql': '\nquery A { entry(id: 1) { id } }' },
-      'src/a.graphql:1:7: There can be only one operation named "A". (also src/b.graphql:2:7)',
+      'an operation name twice in a file',
+      { 'src/a.graphql': 'query A { entry(id: 1) { id } }\nquery A { entry(id: 1) { id } }' },
+      'src/a.graphql:1:7: There can be only one operation named "A". (also src/a.graphql:2:7)',
+    ],
+    [
+      'a named and an unnamed operation in a file',
+      { 'src/a.graphql': 'query A { entry(id: 1) { id } }\n{ entry(id: 1) { id } }' },
+      'src/a.graphql:2:1: This anonymous operation must be the only defined operation.',
     ],
     [
       'a fragment that is missing',

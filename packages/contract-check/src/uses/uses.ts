@@ -1,5 +1,5 @@
 import { resolve, sep } from 'node:path';
-import { print, separateOperations, type DefinitionNode } from 'graphql';
+import { print, type DefinitionNode } from 'graphql';
 import { compareText } from '../change.ts';
 import type { UsedFile, Uses } from '../environment/generated/files.ts';
 import { readGraphqlSchema } from '../graphql/read-contract.ts';
@@ -17,12 +17,14 @@ import { readDocuments } from './read-documents.ts';
  *
  * @param documents patterns of files with operations and fragments. Empty, as `schema`, if it uses no GraphQL
  * @param events the JSON Schemas of those that it handles
+ * @param ignoredDirectives those that only this consumer knows
  */
 export function usesOf(
   consumer: string,
   schema: readonly SourceText[],
   documents: readonly string[],
   events: readonly SourceText[],
+  ignoredDirectives: readonly string[],
 ): Uses {
   const files = schema.map(usedFile);
   const [, pin = null] = files.length === 1 ? (/^versions\/([^/]+)\.graphql$/.exec(files[0]?.file ?? '') ?? []) : [];
@@ -31,33 +33,36 @@ export function usesOf(
     consumer,
     pin,
     schema: files,
-    ...(documents.length === 0 ? { coordinates: {}, operations: [] } : usesOfDocuments(schema, documents)),
+    ...(documents.length === 0
+      ? { coordinates: {}, operations: [] }
+      : usesOfDocuments(schema, documents, ignoredDirectives)),
     events: events
       .map((source) => ({ event: eventOf(source), ...usedFile(source) }))
       .toSorted((a, b) => compareText(a.event, b.event)),
   };
 }
 
-function usesOfDocuments(sources: readonly SourceText[], patterns: readonly string[]) {
+function usesOfDocuments(sources: readonly SourceText[], patterns: readonly string[], ignored: readonly string[]) {
   const schema = readGraphqlSchema(sources);
-  const separate = Object.entries(separateOperations(readDocuments(patterns, schema)));
-  const operations = separate
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([name, document]) => {
-      // Not in the order of the files, so that moving a fragment changes nothing.
-      const definitions = document.definitions.toSorted((a, b) => compareText(fragmentName(a), fragmentName(b)));
-      const [operation] = definitions.filter((definition) => definition.kind === 'OperationDefinition');
-      const variables = operation?.variableDefinitions ?? [];
-      return {
-        name: name === '' ? null : name,
-        variables: Object.fromEntries(variables.map(({ variable, type }) => [variable.name.value, print(type)])),
-        text: print({ ...document, definitions }),
-      };
-    });
-  const coordinates = new Map(separate.flatMap(([, document]) => [...coordinatesOf(schema, document)]));
+  const documents = readDocuments(patterns, schema, ignored);
+  const operations = documents.map((document) => {
+    // Not in the order of the files, so that moving a fragment changes nothing.
+    const definitions = document.definitions.toSorted((a, b) => compareText(fragmentName(a), fragmentName(b)));
+    const [operation] = definitions.filter((definition) => definition.kind === 'OperationDefinition');
+    const variables = operation?.variableDefinitions ?? [];
+    return {
+      name: operation?.name?.value ?? null,
+      variables: Object.fromEntries(variables.map(({ variable, type }) => [variable.name.value, print(type)])),
+      text: print({ ...document, definitions }),
+    };
+  });
+  const coordinates = new Map(documents.flatMap((document) => [...coordinatesOf(schema, document)]));
   return {
     coordinates: Object.fromEntries([...coordinates].toSorted(([a], [b]) => compareText(a, b))),
-    operations,
+    // Several files can contain the same operation.
+    operations: [...new Map(operations.map((operation) => [operation.text, operation])).values()].toSorted(
+      (a, b) => compareText(a.name ?? '', b.name ?? '') || compareText(a.text, b.text),
+    ),
   };
 }
 

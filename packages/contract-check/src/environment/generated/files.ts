@@ -196,7 +196,7 @@ export interface Uses {
   };
   operations: {
     /**
-     * Null if the documents contain one operation, which has no name.
+     * Null if the operation has no name. Several can have the same one.
      */
     name: Text | null;
     variables?: {
