@@ -198,6 +198,11 @@ describe('errors stay', () => {
       'src/a.graphql:1:97: Cannot spread fragment "F" within itself.',
     ],
     [
+      'a fragment that doubles the values of its argument',
+      'query A { entry(id: 1) { ...F @with(n: 1) } } fragment F on Entry @arguments(n: { type: "[Int]" }) { parent { ...F @with(n: [$n, $n]) } }',
+      'src/a.graphql:1:111: An operation has more than 1000 lists of arguments of fragments, or longer ones than 10000 characters.',
+    ],
+    [
       'a generated fragment of a list that no document names',
       'mutation A { add(note: "a") { ...Lost_insert } }',
       'src/a.graphql:1:34: Unknown fragment "Lost_insert".',

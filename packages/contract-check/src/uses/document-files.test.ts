@@ -125,6 +125,7 @@ describe('TypeScript and JavaScript', () => {
       'a.ts',
       '@Component({}) class A { constructor(@Inject(B) private b: B) { gql`query A { entry { id } }`; } }',
     ],
+    ['a text with a type', 'a.ts', 'graphql(`query A { entry { id } }` as const)'],
     ['a name that is declared twice', 'a.mjs', 'const a = 1; const a = gql`query A { entry { id } }`;'],
     ['a byte order mark and CR LF', 'a.ts', '\uFEFFconst a = gql`\r\n  query A {\r\n    entry { id }\r\n  }`;\r\n'],
   ])('%s', async (_, path, text) => {
@@ -161,7 +162,12 @@ describe('TypeScript and JavaScript', () => {
       {
         'a.ts': 'const F = gql`fragment F on Entry { id }`;\nconst a = gql`\n  query A { entry { ...F } }\n  ${F}\n`;',
       },
-      'a.ts:4:5: the template has an expression, whose value is not known. Pass the persisted operations of the client, or leave it out: fragments are found by name\n',
+      'a.ts:4:5: the text has an expression, whose value is not known. Pass the persisted operations of the client, or leave it out: fragments are found by name\n',
+    ],
+    [
+      'a text of several parts',
+      { 'a.ts': 'gql("{ entry { id } " + more)' },
+      'a.ts:1:5: the text has an expression, whose value is not known. Pass the persisted operations of the client, or leave it out: fragments are found by name\n',
     ],
     [
       'a syntax error of GraphQL',

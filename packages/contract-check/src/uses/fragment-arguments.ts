@@ -1,4 +1,5 @@
 import {
+  GraphQLError,
   Kind,
   print,
   visit,
@@ -12,6 +13,7 @@ import {
 } from 'graphql';
 import { sha256Of } from '../text-file.ts';
 import type { IsClientDirective } from './client-directives.ts';
+import { failWith } from './parse-document.ts';
 
 /** By the name of the argument. Null if it is left out, so that what it is passed to is left out as well. */
 type Values = ReadonlyMap<string, ValueNode | null>;
@@ -21,10 +23,16 @@ type Values = ReadonlyMap<string, ValueNode | null>;
 const definitionNames = new Set(['argumentDefinitions', 'arguments']);
 const spreadNames = new Set(['arguments', 'uncheckedArguments_DEPRECATED', 'with']);
 
+// Each level of fragments can double the lists of values, and the values themselves.
+const maxCopies = 1000;
+const maxValueLength = 10_000;
+
 /**
  * Replaces the arguments of fragments by their values, as the compilers of Relay and Houdini do: each list of values has a fragment
  * of its own. A variable without a value stays, so that an operation that spreads the fragment does not define it: an argument that
  * is required, or that Relay gets from a `provider`.
+ *
+ * @throws {InputError} if fragments multiply their arguments without an end.
  */
 export function withoutFragmentArguments(
   definitions: readonly ExecutableDefinitionNode[],
@@ -59,6 +67,7 @@ export function withoutFragmentArguments(
         const passed = argumentsIn(spread, spreadNames).filter(({ name }) => declared.has(name.value));
         if (passed.length === 0) return undefined;
         const key = passed.map(({ name, value }) => `${name.value}: ${print(value)}`).toSorted();
+        if (copies.size > maxCopies || key.join().length > maxValueLength) failAtGrowth(spread);
         const name = `${spread.name.value}_${sha256Of(key.join()).slice(0, 8)}`;
         const own = passed.map(({ name: { value: argument }, value }) => [argument, value] as const);
         copy(target.fragment, name, new Map([...defaultsOf(target.given), ...own]));
@@ -70,6 +79,11 @@ export function withoutFragmentArguments(
     (each) => each.kind !== Kind.FRAGMENT_DEFINITION || !withArguments.has(each.name.value),
   );
   return [...others.map(expand), ...copies.values()];
+}
+
+function failAtGrowth(spread: FragmentSpreadNode): never {
+  const problem = `An operation has more than ${maxCopies} lists of arguments of fragments, or longer ones than`;
+  failWith(new GraphQLError(`${problem} ${maxValueLength} characters.`, { nodes: spread }), '');
 }
 
 /** Without a required argument, and without one that a provider gives. */

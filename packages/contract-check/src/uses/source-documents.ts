@@ -5,7 +5,8 @@ import type { SourceText } from '../text-file.ts';
 
 /**
  * The GraphQL texts in a TypeScript or JavaScript file, in their order: templates with the tag `gql` or `graphql`, texts that are
- * passed to such a function, and templates that a comment `GraphQL` precedes or begins. Each is moved to its line and column.
+ * passed to such a function, and templates that a comment `GraphQL` precedes or begins. Each follows as many lines and columns
+ * as precede it in the file, so that errors have its place.
  */
 export function sourceDocuments({ file, text }: SourceText): SourceText[] {
   const nodes = parsed(file, text);
@@ -19,13 +20,33 @@ export function sourceDocuments({ file, text }: SourceText): SourceText[] {
     );
   const documents = nodes.flatMap((node) => {
     if (node.type === 'TaggedTemplateExpression' && isTag(node['tag'])) return nodesIn(node['quasi']);
-    if (node.type === 'CallExpression' && isTag(node['callee'])) return nodesIn(node['arguments']).slice(0, 1);
+    if (node.type === 'CallExpression' && isTag(node['callee']))
+      return nodesIn(node['arguments']).slice(0, 1).flatMap(withoutType);
     return isMarked(node, text) ? [node] : [];
   });
+  const lineStarts = [0, ...[...text.matchAll(/\r\n|[\n\r]/g)].map(({ index, 0: { length } }) => index + length)];
+  const placeOf = (offset: number) => {
+    const line = lineStarts.findLastIndex((start) => start <= offset);
+    return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
+  };
   return [...new Set(documents)]
-    .filter(({ type }) => type === 'TemplateLiteral' || type === 'StringLiteral')
+    .filter(({ type }) => ['TemplateLiteral', 'StringLiteral', 'BinaryExpression'].includes(type))
     .toSorted((a, b) => startOf(a) - startOf(b))
-    .map((node) => ({ file, text: moved(node, text, file) }));
+    .map((node) => {
+      const [expression] = node.type === 'BinaryExpression' ? [node] : nodesIn(node['expressions']);
+      const { line, column } = placeOf(expression === undefined ? startOf(node) + 1 : startOf(expression));
+      const ways = 'Pass the persisted operations of the client, or leave it out: fragments are found by name';
+      const problem = `the text has an expression, whose value is not known. ${ways}`;
+      if (expression !== undefined) failAt(`${file}:${line}:${column}`, problem);
+      const found = node.type === 'StringLiteral' ? node['value'] : cookedOf(nodesIn(node['quasis'])[0]?.['value']);
+      if (typeof found !== 'string') failAt(`${file}:${line}:${column}`, 'the template has an invalid escape sequence');
+      return { file, text: '\n'.repeat(line - 1) + ' '.repeat(column - 1) + found };
+    });
+}
+
+/** What TypeScript says about a type can follow a text: `as const`. */
+function withoutType(node: Node): Node[] {
+  return node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression' ? nodesIn(node['expression']) : [node];
 }
 
 function parsed(file: string, text: string): Node[] {
@@ -74,25 +95,6 @@ function startOf(node: Node): number {
   return Number(node['start']);
 }
 
-/** The text of a template or a string, after as many lines and columns as precede it in the file. */
-function moved(node: Node, source: string, file: string): string {
-  const [expression] = nodesIn(node['expressions']);
-  if (expression !== undefined) {
-    const { line, column } = placeOf(source, startOf(expression));
-    const ways = 'Pass the persisted operations of the client, or leave it out: fragments are found by name';
-    failAt(`${file}:${line}:${column}`, `the template has an expression, whose value is not known. ${ways}`);
-  }
-  const { line, column } = placeOf(source, startOf(node) + 1);
-  const text = node.type === 'StringLiteral' ? node['value'] : cookedOf(nodesIn(node['quasis'])[0]?.['value']);
-  if (typeof text !== 'string') failAt(`${file}:${line}:${column}`, 'the template has an invalid escape sequence');
-  return '\n'.repeat(line - 1) + ' '.repeat(column - 1) + text;
-}
-
 function cookedOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null && 'cooked' in value ? value.cooked : null;
-}
-
-function placeOf(source: string, offset: number): { readonly line: number; readonly column: number } {
-  const lines = source.slice(0, offset).split(/\r\n|[\n\r]/);
-  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
 }
