@@ -1,6 +1,7 @@
 export { createApiReports } from './api/create-api-reports.ts';
 export { compareApiReports, type ApiOptions } from './api/compare-api-reports.ts';
 export type { Change, Location, Notice, Report } from './change.ts';
+export { RepositoryError } from './history/git.ts';
 export type { WorkflowEnvironment } from './history/merge-base.ts';
 export { InputError } from './input-error.ts';
 export type { SourceText } from './text-file.ts';

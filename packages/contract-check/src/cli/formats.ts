@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import type { Location } from '../change.ts';
+import { repositoryAround } from '../history/git.ts';
 import { kindOfPlace } from '../source/read-source.ts';
 import type { Outcome } from './outcome.ts';
 import { renderGithub } from './render-github.ts';
@@ -10,7 +10,7 @@ import { renderMarkdown } from './render-markdown.ts';
 import { renderSarif } from './render-sarif.ts';
 import { renderText } from './render-text.ts';
 
-/** Renders an outcome. `githubWorkspace`: the root of the repository, if git does not find it. */
+/** Renders an outcome. `githubWorkspace`: the root of the repository, if there is no `.git`. */
 type Render = (outcome: Outcome, version: string, githubWorkspace: string | undefined) => string;
 
 /** By format. */
@@ -26,21 +26,11 @@ export const renderers = {
 /** Names files from the root of the repository, as GitHub and code scanning do. Those of a commit are so already. */
 function fromRepositoryRoot(githubWorkspace: string | undefined): (location: Location) => Location {
   const folder = realpathSync('.');
-  const root = repositoryRoot(folder, githubWorkspace);
+  const root = repositoryAround(folder)?.root ?? realpathSync(githubWorkspace || folder);
   return ({ file, line }) => {
     if (kindOfPlace(file) !== 'local' || file === 'standard input') return { file, line };
     const path = relative(root, resolve(folder, file));
     // A file outside of the repository.
     return { file: path.startsWith('..') ? resolve(folder, file) : path.replaceAll(sep, '/'), line };
   };
-}
-
-function repositoryRoot(folder: string, githubWorkspace: string | undefined): string {
-  try {
-    const args = ['rev-parse', '--show-toplevel'];
-    return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trimEnd();
-  } catch {
-    // Git is missing, or does not trust the owner of the folder, as in some containers.
-    return realpathSync(githubWorkspace || folder);
-  }
 }

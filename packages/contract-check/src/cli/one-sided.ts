@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { changeBy, report, type Report } from '../change.ts';
 import { openRepository, type Repository } from '../history/repository.ts';
@@ -22,6 +22,8 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
   const repository = openRepository('.');
   const commit = ref === '' ? null : (repository?.commitOf(ref) ?? null);
   if (repository === null || commit === null || (named !== null && isPattern(named))) return null;
+  // A hook of a server: which path of the repository the local file has is unknown.
+  if (!repository.hasWorkingTree) return null;
   const local = repository.fromRoot(`./${relative('.', now).replaceAll(sep, '/')}`);
   const path = named === null ? local : repository.fromRoot(named);
   // A missing file at another path is more likely a mistake.
@@ -39,6 +41,10 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
     );
   const location = { file: now, line: null };
   if (!wasThere && existsSync(now)) {
+    const file = relative(realpathSync('.'), realpathSync(now));
+    // The commit can have the file at another path, through which it is compared.
+    if (file !== relative('.', now))
+      failAt(now, `is reached through a symbolic link. Pass the path of the file, ${file}`);
     const change = changeBy(workspaceRules.contractAdded, now, `${now} was added.`);
     const moved = renamedFrom(repository, commit, path);
     const message = `${moved} has a similar text and was moved here. To compare with it: --from git:${ref}:${moved}`;
@@ -55,7 +61,9 @@ export function oneSidedReport(from: readonly string[], to: readonly string[]): 
 
 /** The file of a commit that git takes for the former place of a file. */
 function renamedFrom(repository: Repository, commit: string, path: string): string | undefined {
-  const found = repository.git('diff', '--name-status', '--diff-filter=R', '-M', '-z', commit).split('\0');
+  // Of the index: a file of the working tree would pass the filters in .gitattributes, which can be programs.
+  const args = ['--cached', '--name-status', '--diff-filter=R', '-M', '-z', '--no-ext-diff', '--no-textconv', commit];
+  const found = repository.git('diff-index', ...args).split('\0');
   const at = found.indexOf(path);
   return at === -1 ? undefined : found[at - 1];
 }

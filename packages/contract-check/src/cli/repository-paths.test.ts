@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { folderForFile, writeIn } from '../../test/support/folders.ts';
+import { folderForFile, folderForTest, writeIn } from '../../test/support/folders.ts';
 import { commitFirst } from '../../test/support/git.ts';
 import { runInFolder } from '../../test/support/run-in-folder.ts';
 
@@ -14,8 +14,8 @@ beforeAll(() => {
   writeIn(folder, 'schema.graphql', 'type Query {\n  a: Int\n}\n');
 });
 
-const compare = (from: string, format: string, variables = {}): Promise<string> =>
-  runInFolder(folder, ['graphql', '--from', from, '--to', 'schema.graphql', '--format', format], variables);
+const compare = (from: string, format: string): Promise<string> =>
+  runInFolder(folder, ['graphql', '--from', from, '--to', 'schema.graphql', '--format', format]);
 
 describe('in a folder of a repository', () => {
   test('annotations name files from its root', async () => {
@@ -43,10 +43,11 @@ describe('in a folder of a repository', () => {
   });
 });
 
-test('without git, annotations name files from the workspace of GitHub', async () => {
-  const variables = { GIT_DIR: join(root, 'nowhere'), GITHUB_WORKSPACE: join(root, 'packages') };
-  expect(await compare('old.graphql', 'github', variables)).toContain('file=api/schema.graphql,');
-  expect(await compare('old.graphql', 'github', { ...variables, GITHUB_WORKSPACE: '' })).toContain(
-    'file=schema.graphql,',
-  );
+test('outside of a repository, annotations name files from the workspace of GitHub', async () => {
+  const workspace = realpathSync(folderForTest());
+  const outside = dirname(writeIn(workspace, 'api/schema.graphql', 'type Query {\n  a: Int\n}\n'));
+  writeIn(outside, 'old.graphql', 'type Query {\n  a: Int\n  b: Int\n}\n');
+  const args = ['graphql', '--from', 'old.graphql', '--to', 'schema.graphql', '--format', 'github'];
+  expect(await runInFolder(outside, args, { GITHUB_WORKSPACE: workspace })).toContain('file=api/schema.graphql,');
+  expect(await runInFolder(outside, args, { GITHUB_WORKSPACE: '' })).toContain('file=schema.graphql,');
 });

@@ -6,6 +6,7 @@ import { overridesOf } from '../config/apply-overrides.ts';
 import { readConfig } from '../config/config.ts';
 import { findSchemas } from '../find/find-schemas.ts';
 import { compareGraphqlFiles } from '../graphql/compare-graphql.ts';
+import { RepositoryError } from '../history/git.ts';
 import type { WorkflowEnvironment } from '../history/merge-base.ts';
 import { InputError, errorField, failAt } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
@@ -39,7 +40,7 @@ export interface RunResult {
 const exitCodes = { yes: 0, no: 1, unknown: 3 } as const;
 
 export interface CommandEnvironment extends WorkflowEnvironment {
-  /** The root of the repository, if git does not find it. */
+  /** The root of the repository, if there is no `.git`. */
   readonly GITHUB_WORKSPACE?: string | undefined;
   /** The variables that `--header` names. */
   readonly [variable: string]: string | undefined;
@@ -65,7 +66,7 @@ export async function run(
         : await commands[invocation.command]({ ...invocation, version, readInput, environment });
     return { ...result, stdout: terminalText(result.stdout, { keepsLines: true }) };
   } catch (error) {
-    if (error instanceof UsageError || error instanceof InputError) {
+    if (error instanceof UsageError || error instanceof InputError || error instanceof RepositoryError) {
       return { exitCode: 2, stdout: '', stderr: `${terminalText(error.message.replaceAll(/\s*\n\s*/g, ' '))}\n` };
     }
     throw error;

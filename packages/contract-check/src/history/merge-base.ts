@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { failAt, ifValid } from '../input-error.ts';
+import { failAt } from '../input-error.ts';
 import { ownMember } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { readSourceText } from '../text-file.ts';
@@ -44,9 +44,7 @@ export function findMergeBase(repository: Repository, ref: string | null, enviro
         : `no such commit. Fetch it, for example: git fetch origin ${name.replace(/^origin\//, '')}`,
     );
   }
-  // git fails without a message if there is none.
-  const findBases = () => ifValid(() => repository.lines('merge-base', '--all', target, 'HEAD')) ?? [];
-  const [commit, another] = target === repository.head ? [target] : findBases();
+  const [commit, another] = target === repository.head ? [target] : repository.mergeBases(target);
   // Which one git names first depends on the dates that their authors gave them.
   if (another !== undefined)
     failAt(

@@ -1,26 +1,35 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join, posix, resolve } from 'node:path';
+import { join, posix } from 'node:path';
 import { failAt } from '../input-error.ts';
 import { remembered } from '../remembered.ts';
 import { below, type PackageFiles } from '../source/package-files.ts';
 import { foldersAround } from '../source/project.ts';
 import { decodeSourceText, readSourceText, type SourceText } from '../text-file.ts';
+import { repositoryAround, RepositoryError, runGit, type RepositoryPlace } from './git.ts';
 
 /** The files of a commit. */
 export type CommitFiles = ReturnType<Repository['filesAt']>;
 
 // Starting git takes longer than its work, so a process answers as many questions as possible, and no question is asked twice.
 
-const maxOutputBytes = 1024 * 1024 * 1024;
-
 /** Opens the git repository around a folder. Returns null if there is none. */
 export function openRepository(folder: string): Repository | null {
-  const { status, stdout, stderr } = runGit(folder, ['rev-parse', '--is-shallow-repository', '--show-prefix', 'HEAD']);
-  if (status === 0) return new Repository(folder, stdout.toString().split('\n'));
-  if (!isInRepository(folder)) return null;
-  const isReadable = runGit(folder, ['rev-parse', '--git-dir']).status === 0;
-  failAt(folder, isReadable ? 'the repository has no commit' : stderr);
+  const place = repositoryAround(folder);
+  if (place === null) return null;
+  const asked = ['--is-bare-repository', '--is-shallow-repository', '--show-prefix', 'HEAD'];
+  const { status, stdout } = runGit(place, ['rev-parse', ...asked]);
+  if (status !== 0) {
+    runOrFail(place, ['rev-parse', '--git-dir']);
+    failAt(folder, 'the repository has no commit');
+  }
+  const [isBare, isShallow, prefix, head = ''] = stdout.toString().split('\n');
+  if (place.root === null && isBare === 'false')
+    failAt(
+      folder,
+      `is not in the working tree of the repository that GIT_DIR names, ${place.gitDir}. Set GIT_WORK_TREE to the folder that has its files.`,
+    );
+  if (prefix !== place.prefix)
+    failAt(folder, `git takes the folder for ${prefix || 'the root'} of its repository, but it is ${place.prefix}`);
+  return new Repository(place, isShallow === 'true', head);
 }
 
 /** The git repository around a folder. */
@@ -29,25 +38,26 @@ export class Repository {
   readonly isShallow: boolean;
   /** The id of the commit that is checked out. */
   readonly head: string;
-  readonly #folder: string;
+  /** Whether it is known where the folder is in the repository. It is not in a bare one. */
+  readonly hasWorkingTree: boolean;
+  readonly #place: RepositoryPlace;
   /** The path of the folder from the root of the repository. Empty, or with a slash at the end. */
   readonly #prefix: string;
   readonly #contents = new Map<string, Uint8Array>();
   readonly #parents = new Map<string, readonly string[]>();
   #refs: ReadonlyMap<string, string> | undefined;
 
-  constructor(folder: string, [shallow, prefix = '', head = '']: readonly string[]) {
-    this.#folder = folder;
-    this.isShallow = shallow === 'true';
-    this.#prefix = prefix;
+  constructor(place: RepositoryPlace, isShallow: boolean, head: string) {
+    this.#place = place;
+    this.#prefix = place.prefix;
+    this.hasWorkingTree = place.root !== null;
+    this.isShallow = isShallow;
     this.head = head;
   }
 
   /** Runs git in the folder and returns what it prints. */
   git(...args: string[]): string {
-    const { status, stdout, stderr } = runGit(this.#folder, args);
-    if (status !== 0) failAt(this.#folder, `git ${args[0]}: ${stderr}`);
-    return stdout.toString();
+    return runOrFail(this.#place, args).toString();
   }
 
   /** The lines that git prints. */
@@ -57,14 +67,18 @@ export class Repository {
   }
 
   #read(blob: string): Uint8Array {
-    if (!this.#contents.has(blob)) this.#load([blob]);
-    return this.#contents.get(blob) ?? new Uint8Array();
+    const content = this.#contents.get(blob);
+    if (content !== undefined) return content;
+    this.#load([blob]);
+    return this.#read(blob);
   }
 
   #load(blobs: readonly string[]): void {
     const missing = [...new Set(blobs)].filter((blob) => !this.#contents.has(blob));
-    for (const [index, object] of readObjects(this.#folder, missing).entries())
-      if (object?.type === 'blob') this.#contents.set(missing[index] ?? '', object.content);
+    for (const [index, object] of readObjects(this.#place, missing).entries()) {
+      const blob = missing[index] ?? '';
+      this.#contents.set(blob, (object ?? lacks(this.#place, blob)).content);
+    }
   }
 
   /** The commits of the tags and the remote branches, by the full name of the ref. */
@@ -89,7 +103,7 @@ export class Repository {
     if (known !== undefined) return known;
     for (const name of ref.startsWith('refs/') ? [ref] : [`refs/remotes/${ref}`, ref]) {
       const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
-      const found = runGit(this.#folder, args);
+      const found = runGit(this.#place, args);
       if (found.status === 0) return found.stdout.toString().trim();
     }
     return null;
@@ -108,6 +122,14 @@ export class Repository {
     if (known !== undefined && !this.isShallow) return known;
     const [, ...ids] = this.git('rev-list', '--parents', '-1', commit).trim().split(' ');
     return ids;
+  }
+
+  /** The newest commits that a commit and HEAD have in common. */
+  mergeBases(commit: string): string[] {
+    const { status, stdout, stderr } = runGit(this.#place, ['merge-base', '--all', commit, 'HEAD']);
+    // 1: there is none.
+    if (status !== 0 && status !== 1) throw new RepositoryError(`git merge-base: ${stderr}`);
+    return stdout.toString().split('\n').filter(Boolean);
   }
 
   /** The files of a commit, by its id. `label` names it in the names of files: `git:LABEL:PATH`. */
@@ -178,7 +200,7 @@ export class Repository {
 
   /** Whether a path relative to the folder is in the repository. */
   contains(path: string): boolean {
-    return !posix.join(this.#prefix, path).startsWith('../');
+    return !posix.isAbsolute(path) && !posix.join(this.#prefix, path).startsWith('../');
   }
 
   /** Whether git tracks a file, or a file in a folder. `path` is relative to the folder. */
@@ -186,19 +208,34 @@ export class Repository {
     return this.git('ls-files', '-z', '--', `:(top,literal)${posix.join(this.#prefix, path)}`) !== '';
   }
 
-  /** The texts of files at commits, and the parents of these, in one git process. Null for a missing file. */
+  /** The texts of files at commits, and the parents of these, in one git process. Null for a file that the commit does not have. */
   textsAt(places: readonly { readonly commit: string; readonly path: string }[]): (string | null)[] {
     const names = places.map(({ commit, path }) =>
       // git reads one name per line.
       path.includes('\n') ? this.filesAt(commit).idOf(path) : `${commit}:${posix.join(this.#prefix, path)}`,
     );
     const commits = [...new Set(places.map(({ commit }) => commit))].filter((commit) => !this.#parents.has(commit));
-    const objects = readObjects(this.#folder, [...names, ...commits]);
+    const objects = readObjects(this.#place, [...names, ...commits]);
     for (const [index, commit] of commits.entries())
-      this.#parents.set(commit, parentsIn(objects[names.length + index]));
+      this.#parents.set(commit, parentsIn(objects[names.length + index] ?? lacks(this.#place, commit)));
+    const unread = places.filter((_, index) => objects[index] === null);
+    for (const [commit, absent] of Map.groupBy(unread, (each) => each.commit))
+      this.#checkAbsent(
+        commit,
+        absent.map(({ path }) => posix.join(this.#prefix, path)),
+      );
     return objects
       .slice(0, names.length)
       .map((object) => (object?.type === 'blob' ? new TextDecoder().decode(object.content) : null));
+  }
+
+  /** @throws {RepositoryError} when a commit has one of the files, so that git lacks its content */
+  #checkAbsent(commit: string, paths: readonly string[]): void {
+    const entries = this.git('ls-tree', '-z', '--full-tree', commit, '--', ...paths).split('\0');
+    for (const entry of entries) {
+      const [, blob, path = ''] = /^\d+ blob (\w+)\t(.*)$/s.exec(entry) ?? [];
+      if (blob !== undefined && paths.includes(path)) lacks(this.#place, blob);
+    }
   }
 }
 
@@ -212,26 +249,41 @@ export function commitAt(ref: string, folder: string): { readonly repository: Re
   return { repository, tree: repository.filesAt(commit, ref) };
 }
 
-/** The files in a folder that git does not ignore, by path relative to it. Null if the folder is not in a repository. */
+/** Null for a bare repository, which has no index. */
+function workingTreeAround(folder: string): RepositoryPlace | null {
+  const place = repositoryAround(folder);
+  return place?.root === null ? null : place;
+}
+
+/** The files in a folder that git does not ignore, by path relative to it. Null if the folder is not in a working tree. */
 export function keptFiles(folder: string): ReadonlySet<string> | null {
-  if (!isInRepository(folder)) return null;
-  const { status, stdout } = runGit(folder, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
-  return status === 0 ? new Set(stdout.toString().split('\0')) : null;
+  const place = workingTreeAround(folder);
+  if (place === null) return null;
+  const listed = runOrFail(place, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']).toString();
+  return new Set(listed.split('\0'));
 }
 
 /** The files in a folder that git has, but that a sparse checkout leaves out, by path relative to the folder. */
 export function filesLeftOut(folder: string): PackageFiles {
-  if (!existsSync(folder) || !isInRepository(folder)) return new Map();
-  const { stdout } = runGit(folder, ['ls-files', '-z', '-t']);
-  const paths = [...stdout.toString().matchAll(/(?:^|\0)S ([^\0\n]+)(?=\0)/g)].map(([, path = '']) => path);
-  const contents = new Map<string, Uint8Array | undefined>();
-  function textOf(path: string): SourceText {
+  const place = workingTreeAround(folder);
+  return place === null ? new Map() : leftOutOf(place);
+}
+
+function leftOutOf(place: RepositoryPlace): PackageFiles {
+  const listed = runOrFail(place, ['ls-files', '-z', '-t']).toString();
+  const paths = [...listed.matchAll(/(?:^|\0)S ([^\0\n]+)(?=\0)/g)].map(([, path = '']) => path);
+  const contents = new Map<string, Uint8Array>();
+  function contentOf(path: string): Uint8Array | undefined {
     // All packages are read. A process for each file would take long.
     const missing = paths.filter((each) => posix.basename(each) === posix.basename(path) && !contents.has(each));
     const names = missing.map((each) => `:./${each}`);
-    const objects = readObjects(folder, names);
-    for (const [index, each] of missing.entries()) contents.set(each, objects[index]?.content);
-    const [file, content] = [join(folder, path), contents.get(path)];
+    const objects = readObjects(place, names);
+    for (const [index, each] of missing.entries())
+      contents.set(each, (objects[index] ?? lacks(place, names[index] ?? '')).content);
+    return contents.get(path);
+  }
+  function textOf(path: string): SourceText {
+    const [file, content] = [join(place.folder, path), contentOf(path)];
     if (content === undefined) return readSourceText(file);
     const readRelative = (other: string): SourceText => textOf(posix.join(posix.dirname(path), other));
     return { file, text: decodeSourceText(file, content), readRelative };
@@ -239,9 +291,20 @@ export function filesLeftOut(folder: string): PackageFiles {
   return new Map(paths.map((path) => [path, () => textOf(path)]));
 }
 
-/** Asks the file system, because the messages of git depend on the language. */
-function isInRepository(folder: string): boolean {
-  return foldersAround(resolve(folder)).some((each) => existsSync(join(each, '.git')));
+/**
+ * A `node_modules` in a folder or around it in which git tracks files, so that a pull request can have written what Node loads from
+ * there. Undefined if there is none.
+ */
+export function trackedModules(folder: string): string | undefined {
+  const place = workingTreeAround(folder);
+  if (place === null) return undefined;
+  const folders = foldersAround(posix.join('.', place.prefix)).map((each) => posix.join(each, 'node_modules'));
+  // A file system can take NODE_MODULES for it.
+  const patterns = folders.map((each) => `:(top,icase,literal)${each}`);
+  return runOrFail(place, ['ls-files', '-z', '--', ...patterns])
+    .toString()
+    .split('\0')
+    .find((path) => path !== '');
 }
 
 interface GitObject {
@@ -250,22 +313,26 @@ interface GitObject {
 }
 
 /** The parents in the header of a commit. */
-function parentsIn(object: GitObject | null | undefined): string[] {
-  const [header = ''] = new TextDecoder().decode(object?.content).split('\n\n', 1);
+function parentsIn({ content }: GitObject): string[] {
+  const [header = ''] = new TextDecoder().decode(content).split('\n\n', 1);
   return [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
 }
 
-/** Objects by id or `COMMIT:PATH`. Null for a name that does not exist. */
-function readObjects(folder: string, names: readonly string[]): (GitObject | null)[] {
+/** Objects by id or `COMMIT:PATH`. Null for what git lacks, which may be the path or only its content. */
+function readObjects(place: RepositoryPlace, names: readonly string[]): (GitObject | null)[] {
   if (names.length === 0) return [];
-  const { status, stdout, stderr } = runGit(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`);
-  if (status !== 0) failAt(folder, `git cat-file: ${stderr}`);
+  const stdout = runOrFail(place, ['cat-file', '--batch'], `${names.join('\n')}\n`);
   let at = 0;
-  return names.map(() => {
+  return names.map((name) => {
     const end = stdout.indexOf(0x0a, at);
-    const [, type = '', bytes] = / (\w+) (\d+)$/.exec(stdout.subarray(at, end).toString()) ?? [];
+    const line = stdout.subarray(at, end).toString();
+    const [, type = '', bytes] = / (\w+) (\d+)$/.exec(line) ?? [];
     at = end + 1;
-    if (bytes === undefined) return null;
+    if (bytes === undefined) {
+      // The content of a submodule is in another repository.
+      if (line.endsWith(' missing') || line.endsWith(' submodule')) return null;
+      throw new RepositoryError(`${place.folder}: git cat-file: ${line || `no answer about ${name}`}`);
+    }
     const content = stdout.subarray(at, at + Number(bytes));
     // A line end follows each content.
     at += Number(bytes) + 1;
@@ -273,15 +340,15 @@ function readObjects(folder: string, names: readonly string[]): (GitObject | nul
   });
 }
 
-/** `stderr` is its first line, without the severity. */
-function runGit(folder: string, args: readonly string[], input = '') {
-  // A ref in `refs/replace/` would change what a commit contains.
-  const { status, stdout, stderr, error } = spawnSync('git', ['--no-replace-objects', ...args], {
-    cwd: folder,
-    input,
-    maxBuffer: maxOutputBytes,
-  });
-  if (error !== undefined) failAt(folder, `cannot run git: ${error.message}`, { cause: error });
-  const [line = ''] = stderr.toString().trim().split('\n', 1);
-  return { status, stdout, stderr: line.replace(/^fatal: /, '') };
+function lacks({ folder }: RepositoryPlace, object: string): never {
+  throw new RepositoryError(
+    `${folder}: the repository lacks the object ${object}. Look for damage with git fsck, or fetch it again with git fetch --refetch`,
+  );
+}
+
+/** Runs git in the folder of a place and returns what it prints. */
+function runOrFail(place: RepositoryPlace, args: readonly string[], input?: string): Buffer {
+  const { status, stdout, stderr } = runGit(place, args, input);
+  if (status !== 0) throw new RepositoryError(`${place.folder}: git ${args[0]}: ${stderr}`);
+  return stdout;
 }

@@ -270,6 +270,15 @@ describe('a commit', () => {
     expect(await compared('git:HEAD:api/schema.graphql', 'api/schema.graphql')).toContain('major  Query.b');
   });
 
+  test('does not lack a file that has another path behind a link', async () => {
+    symlinkSync('api', join(folder, 'current'));
+    symlinkSync('api/schema.graphql', join(folder, 'current.graphql'));
+    for (const path of ['current/schema.graphql', 'current.graphql'])
+      expect(await compared('git:HEAD', path)).toBe(
+        `${path}: is reached through a symbolic link. Pass the path of the file, api/schema.graphql\n`,
+      );
+  });
+
   test('has the files of a pattern, or those at the paths of the other side', async () => {
     for (const from of ['git:HEAD:api/*.graphql', 'git:HEAD'])
       expect(await compared(from, 'api/*.graphql', '--format', 'json')).toContain(

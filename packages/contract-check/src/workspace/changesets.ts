@@ -7,6 +7,8 @@ import type * as configuration from '@changesets/config';
 import type * as reader from '@changesets/read';
 import type * as manypkg from '@manypkg/get-packages';
 import { changesetsIn } from '../declaring.ts';
+import { RepositoryError } from '../history/git.ts';
+import { trackedModules } from '../history/repository.ts';
 import { InputError, errorMessage, failAt } from '../input-error.ts';
 import { ownMember, type JsonValue } from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -24,7 +26,7 @@ export async function readDeclaredBumps(root: string): Promise<Map<string, Verdi
     const releases = await pendingReleases(root);
     return new Map(releases.map(({ name, type }) => [name, isVerdict(type) ? type : 'none']));
   } catch (error) {
-    if (error instanceof InputError) throw error;
+    if (error instanceof InputError || error instanceof RepositoryError) throw error;
     throw await placed(folder, error);
   }
 }
@@ -35,6 +37,12 @@ export async function readDeclaredBumps(root: string): Promise<Map<string, Verdi
  */
 async function pendingReleases(root: string): Promise<readonly Release[]> {
   const { installed, isBefore3 } = changesetsIn(root);
+  const tracked = installed === null ? undefined : trackedModules(root);
+  if (tracked !== undefined)
+    failAt(
+      join(root, tracked),
+      'is in git, so a pull request could replace the installed Changesets, whose code runs here. Remove node_modules from git.',
+    );
   const require = createRequire(installed ?? import.meta.url);
   if (isBefore3) {
     if (installed === null)
