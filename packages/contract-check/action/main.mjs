@@ -1,32 +1,27 @@
 // The entry of the GitHub Action. It uses only what Node contains, so that the folder needs no build.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 const environment = process.env;
-const bin = 'node_modules/@deedwire/contract-check/dist/bin.js';
 
 /** The value of an input. Empty if it is not set. */
 function input(name) {
   return (environment[`INPUT_${name.toUpperCase()}`] ?? '').trim();
 }
 
-/** The command that the working directory or a folder above it has installed. Undefined if there is none. */
-function installedIn(folder) {
-  const file = join(folder, bin);
-  if (existsSync(file)) return file;
-  return dirname(folder) === folder ? undefined : installedIn(dirname(folder));
-}
-
-/** Installs the package into a temporary folder. Returns the file of the command. */
+/**
+ * Installs the package into a temporary folder, in which no settings of the checkout apply. Returns the file of the command. What the
+ * checkout has in `node_modules` never runs: the pull request can have written it, or the lockfile from which it was installed.
+ */
 function install(name) {
   const folder = mkdtempSync(join(environment['RUNNER_TEMP'] ?? tmpdir(), 'contract-check-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   // npm is a script on Windows, which only a shell runs.
   const options = { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' };
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', name], options);
-  return join(folder, bin);
+  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', name], options);
+  return join(folder, 'node_modules/@deedwire/contract-check/dist/bin.js');
 }
 
 const folder = resolve(input('working-directory') || '.');
@@ -34,10 +29,8 @@ const command = input('command') || 'workspace';
 const options = ['from', 'to', 'direction', 'declared', 'header', 'base', 'config'].flatMap((name) =>
   input(name) === '' ? [] : [`--${name}`, input(name)],
 );
-const file = installedIn(folder) ?? install(input('package'));
-
 /** Runs the command and returns its result. */
-function check(format) {
+function check(file, format) {
   const args = [file, command, ...options, '--format', format];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: folder,
@@ -51,15 +44,33 @@ function setOutput(name, value) {
   if (environment['GITHUB_OUTPUT']) appendFileSync(environment['GITHUB_OUTPUT'], `${name}=${value}\n`);
 }
 
-const annotations = check('github');
-process.stdout.write(annotations.stdout);
-if (annotations.status === 2) {
-  // Invalid usage or invalid input: one line, which becomes the annotation.
-  process.stdout.write(`::error title=contract-check::${annotations.stderr.trim().replaceAll('%', '%25')}\n`);
-} else {
-  setOutput('verdict', JSON.parse(check('json').stdout).verdict);
-  if (environment['GITHUB_STEP_SUMMARY']) appendFileSync(environment['GITHUB_STEP_SUMMARY'], check('markdown').stdout);
-  if (input('sarif-file') !== '') writeFileSync(resolve(folder, input('sarif-file')), check('sarif').stdout);
+/** Prints an error as one annotation. */
+function annotate(message) {
+  const data = message.trim().replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  process.stdout.write(`::error title=contract-check::${data}\n`);
 }
-setOutput('passed', annotations.status === 0);
-process.exitCode = annotations.status;
+
+/** Returns the exit code of the command. */
+function report(file) {
+  const { status, stdout, stderr } = check(file, 'github');
+  process.stdout.write(stdout);
+  if (status === 2) {
+    // Invalid usage or invalid input.
+    annotate(stderr);
+    return status;
+  }
+  setOutput('verdict', JSON.parse(check(file, 'json').stdout).verdict);
+  if (environment['GITHUB_STEP_SUMMARY'])
+    appendFileSync(environment['GITHUB_STEP_SUMMARY'], check(file, 'markdown').stdout);
+  if (input('sarif-file') !== '') writeFileSync(resolve(folder, input('sarif-file')), check(file, 'sarif').stdout);
+  return status;
+}
+
+let file;
+try {
+  file = install(input('package'));
+} catch {
+  annotate(`npm cannot install ${input('package')}. Check the input "package" and the registry.`);
+}
+process.exitCode = file === undefined ? 2 : report(file);
+setOutput('passed', process.exitCode === 0);

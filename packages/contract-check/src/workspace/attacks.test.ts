@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { create } from 'tar';
@@ -113,6 +113,23 @@ describe('one pull request', () => {
       isMember: members.includes(path),
       isOther: members.includes('other/api'),
     }).toEqual({ areListed: true, isMember: true, isOther: false });
+  });
+
+  test.each(['node_modules', 'packages/api/node_modules', 'Node_Modules'])('adds Changesets in %s', async (modules) => {
+    release({ '.changeset/config.json': '{}' });
+    const started = join(folder, 'started');
+    const read = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '');`;
+    commit({
+      [`${modules}/@changesets/cli/package.json`]: '{ "name": "@changesets/cli", "version": "2.29.0" }',
+      [`${modules}/@changesets/cli/node_modules/@changesets/get-release-plan/index.js`]: read,
+      'packages/api/.changeset/config.json': '{}',
+    });
+    // As on a file system that takes both names for one.
+    if (modules === 'Node_Modules') symlinkSync(modules, join(root, 'node_modules'));
+    await expect(check({ root: modules.startsWith('packages') ? join(root, 'packages/api') : root })).rejects.toThrow(
+      `${modules.replace('packages/api/', '')}/@changesets/cli/node_modules/@changesets/get-release-plan/index.js: is in git, so a pull request could replace the installed Changesets`,
+    );
+    expect(existsSync(started)).toBe(false);
   });
 
   test('has builds in a folder of the workspace, which git ignores', async () => {

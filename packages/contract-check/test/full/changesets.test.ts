@@ -82,6 +82,7 @@ describe.each([2, 3] as const)('the bumps of Changesets %d are those of changese
   const write = (path: string, content: object | string) => writeIn(root, path, content);
   write('package.json', { name: 'shop', private: true, workspaces: ['packages/*'] });
   write('package-lock.json', '{}');
+  write('.gitignore', 'node_modules');
   write('packages/lib/package.json', lib);
   mkdirSync(join(root, 'node_modules/@changesets'), { recursive: true });
   symlinkSync(commands[major], join(root, 'node_modules/@changesets/cli'));

@@ -8,14 +8,16 @@ import { createMonorepo, describeMonorepo, npm, type Monorepo } from '../support
 import { packedPackage } from '../support/packed-package.ts';
 
 // Runs the packed package outside this workspace. All tests share one installation. `test/long/` has the other package managers,
-// the other versions of graphql and TypeScript, npx, and an action that installs the package.
+// the other versions of graphql and TypeScript, and npx.
 
 const scratch = folderForFile();
 
 let monorepo: Monorepo;
 let consumer = '';
+let tarball = '';
 beforeAll(async () => {
-  monorepo = createMonorepo(npm, scratch, await packedPackage());
+  tarball = await packedPackage();
+  monorepo = createMonorepo(npm, scratch, tarball);
   consumer = join(monorepo.root, 'consumer');
   mkdirSync(consumer);
 });
@@ -36,13 +38,17 @@ test('an API report names the package to install if TypeScript is missing', () =
 });
 
 describe('the GitHub Action', () => {
-  const inputs = { command: 'graphql', from: 'old.graphql', to: 'new.graphql', declared: 'minor', package: 'lost.tgz' };
+  const inputs = { command: 'graphql', from: 'old.graphql', to: 'new.graphql', declared: 'minor' };
 
   test('annotates, writes the summary, the outputs and SARIF from the root of the repository, and fails', () => {
     const folder = folderWithContracts(consumer);
     const path = relative(monorepo.root, folder);
     const options = { 'working-directory': path, 'sarif-file': 'result.sarif' };
-    const { status, stdout, outputs, summary } = runAction(scratch, monorepo.root, { ...inputs, ...options });
+    const { status, stdout, outputs, summary } = runAction(scratch, monorepo.root, {
+      ...inputs,
+      ...options,
+      package: tarball,
+    });
     expect(stdout).toContain(
       `::error file=${path}/new.graphql,line=9,title=major%3A Product.name (graphql/outputWidened)::`,
     );
@@ -55,13 +61,18 @@ describe('the GitHub Action', () => {
   });
 
   test('passes if the bump is large enough', () => {
-    const { status, outputs } = runAction(scratch, folderWithContracts(consumer), { ...inputs, declared: 'major' });
+    const { status, outputs } = runAction(scratch, folderWithContracts(consumer), {
+      ...inputs,
+      declared: 'major',
+      package: tarball,
+    });
     expect({ status, outputs }).toEqual({ status: 0, outputs: 'verdict=major\npassed=true\n' });
   });
 
   test('reports invalid input as an annotation', () => {
     const { status, stdout, outputs } = runAction(scratch, folderWithContracts(consumer), {
       ...inputs,
+      package: tarball,
       from: 'lost.graphql',
     });
     expect(stdout).toContain('::error title=contract-check::lost.graphql: file not found\n');
