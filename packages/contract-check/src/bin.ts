@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { linesOf, printedLines } from './cli/printed-line.ts';
 import { unsupportedNode } from './cli/supported-node.ts';
-import { terminalText } from './cli/terminal-text.ts';
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.
@@ -22,9 +22,7 @@ if (problem === null) {
   } catch (error) {
     // Exit code 1 would state that the check failed.
     const description = error instanceof Error ? error.stack : error;
-    process.stderr.write(
-      `contract-check: internal error: ${terminalText(String(description), { keepsLines: true })}\n`,
-    );
+    process.stderr.write(printedLines(linesOf(`contract-check: internal error: ${String(description)}`)));
     process.exitCode = 2;
   }
 } else {

@@ -1,3 +1,4 @@
+import { terminalText } from './cli/terminal-text.ts';
 import type { Declaring } from './declaring.ts';
 import { compareVerdicts, type Verdict } from './verdict.ts';
 import { bumpBetween } from './version-bump.ts';
@@ -22,6 +23,11 @@ interface Failed {
   readonly remedy: string;
 }
 
+/** The sentence and the commands, one line each, whatever the names of packages and files contain. */
+function remedyOf(...lines: readonly string[]): string {
+  return lines.map((line) => terminalText(line)).join('\n');
+}
+
 /** Why a declared bump is too small, and how to declare a larger one. */
 export function tooSmallBump(
   { packageName, manifest, needed, declared, released = null, isOption, raisedTo = null }: TooSmallBump,
@@ -34,32 +40,35 @@ export function tooSmallBump(
   if (raisedTo !== null)
     return {
       message: `the changes need a ${needed} bump since ${released ?? 'the last release'}, but "version" is ${raisedTo}, which releases them before pending changesets apply.`,
-      remedy: `${[...raise, 'restore "version", and raise it in a release'].join(', or ')}.`,
+      remedy: remedyOf(`${[...raise, 'restore "version", and raise it in a release'].join(', or ')}.`),
     };
   if (isOption) {
     const [remedy = '', ...commands] = declareBump(packageName, needed, declaring).split('\n');
-    return { message: `${message}.`, remedy: [`pass --declared ${needed}, and ${remedy}`, ...commands].join('\n') };
+    return { message: `${message}.`, remedy: remedyOf(`pass --declared ${needed}, and ${remedy}`, ...commands) };
   }
   if (!declaring.usesChangesets)
     return {
       message: `${message}.`,
-      remedy: `${[...raise, `pass --declared ${needed} and release ${bump}`].join(', or ')}.`,
+      remedy: remedyOf(`${[...raise, `pass --declared ${needed} and release ${bump}`].join(', or ')}.`),
     };
   const skip = declaring.skipOf(packageName, manifest);
   if (skip !== null)
-    return { message: `${message}: ${skip.reason}.`, remedy: `${[skip.remedy, ...raise].join(', or ')}.` };
+    return { message: `${message}: ${skip.reason}.`, remedy: remedyOf(`${[skip.remedy, ...raise].join(', or ')}.`) };
   const command = declaring.addCommand(packageName, needed, 'Describe the change for your users');
   return {
     message: `${message}.`,
-    remedy: `${[...raise, `declare ${bump}`].join(', or ')}, with contract-check changelog --write or with:\n${command}`,
+    remedy: remedyOf(
+      `${[...raise, `declare ${bump}`].join(', or ')}, with contract-check changelog --write or with:`,
+      command,
+    ),
   };
 }
 
 /** The remedy for a package without a bump: a sentence, then the command to run. */
 export function declareBump(packageName: string, bump: Verdict, declaring: Declaring): string {
-  if (!declaring.usesChangesets) return `release a ${bump} bump of ${packageName}.`;
+  if (!declaring.usesChangesets) return remedyOf(`release a ${bump} bump of ${packageName}.`);
   const command = declaring.addCommand(packageName, bump, 'Describe the change for your users');
-  return `declare a ${bump} bump of ${packageName}:\n${command}`;
+  return remedyOf(`declare a ${bump} bump of ${packageName}:`, command);
 }
 
 /** The smallest next version whose bump is large enough. */
@@ -79,10 +88,12 @@ function keepReleased(packageName: string, file: string, declaring: Declaring): 
   if (file === 'versions.json')
     return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
   if (file === 'package.json')
-    return `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier pull request of its own.`;
+    return remedyOf(
+      `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier pull request of its own.`,
+    );
   if (!/^(?:versions|json-schema)\//.test(file))
-    return `revert the major changes in ${file}: restore what was released, and only add to it.`;
+    return remedyOf(`revert the major changes in ${file}: restore what was released, and only add to it.`);
   const remedy = `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor`;
-  if (!declaring.usesChangesets) return `${remedy}.`;
-  return `${remedy}:\n${declaring.addCommand(packageName, 'minor', 'Describe the new version for your users')}`;
+  if (!declaring.usesChangesets) return remedyOf(`${remedy}.`);
+  return remedyOf(`${remedy}:`, declaring.addCommand(packageName, 'minor', 'Describe the new version for your users'));
 }

@@ -5,6 +5,7 @@ import { compareVerdicts, type Verdict } from '../verdict.ts';
 import { bumpFor } from '../version-bump.ts';
 import type { PackageReport } from '../workspace/check-workspace.ts';
 import type { ContractChange } from '../workspace/compare-snapshots.ts';
+import { printedLines } from './printed-line.ts';
 
 type Changesets = ReturnType<typeof changesetsFor>;
 
@@ -16,7 +17,7 @@ export function changesetsFor(packages: readonly PackageReport[]) {
     .map(({ name, needed, changes }) => ({
       /** In `.changeset/`. The same for each run, so that a later run replaces the file. */
       name: `contract-${name.replaceAll(/[^\w.-]+/g, '-').replace(/^-/, '')}.md`,
-      text: `---\n${JSON.stringify(name)}: ${needed}\n---\n\n${textOf(changes)}\n`,
+      lines: ['---', `${JSON.stringify(name)}: ${needed}`, '---', '', ...textOf(changes)],
     }));
 }
 
@@ -24,9 +25,9 @@ export function changesetsFor(packages: readonly PackageReport[]) {
 export function writeChangesets(root: string, changesets: Changesets): string[] {
   const folder = join(root, '.changeset');
   if (!existsSync(folder)) failAt(folder, 'folder not found. Run `changeset init`.');
-  return changesets.map(({ name, text }) => {
+  return changesets.map(({ name, lines }) => {
     const path = join(folder, name);
-    writeFileSync(path, text);
+    writeFileSync(path, printedLines(lines));
     return path;
   });
 }
@@ -37,12 +38,11 @@ const headings: Readonly<Record<Exclude<Verdict, 'none'>, string>> = {
   patch: 'Documentation:',
 };
 
-function textOf(changes: readonly ContractChange[]): string {
+function textOf(changes: readonly ContractChange[]): string[] {
   return (['major', 'minor', 'patch'] as const)
     .map((verdict) => ({ verdict, lines: linesOf(changes.filter((change) => change.verdict === verdict)) }))
     .filter(({ lines }) => lines.length > 0)
-    .map(({ verdict, lines }) => `${headings[verdict]}\n\n${lines.join('\n')}`)
-    .join('\n\n');
+    .flatMap(({ verdict, lines }, index) => [...(index === 0 ? [] : ['']), headings[verdict], '', ...lines]);
 }
 
 /** One line for each element, with the versions in which it changed. */

@@ -4,6 +4,7 @@ import type { Location } from '../change.ts';
 import { repositoryAround } from '../history/git.ts';
 import { kindOfPlace } from '../source/read-source.ts';
 import type { Outcome } from './outcome.ts';
+import { jsonLines, type Line } from './printed-line.ts';
 import { renderGithub } from './render-github.ts';
 import { renderJunit } from './render-junit.ts';
 import { renderMarkdown } from './render-markdown.ts';
@@ -11,12 +12,12 @@ import { renderSarif } from './render-sarif.ts';
 import { renderText } from './render-text.ts';
 
 /** Renders an outcome. `githubWorkspace`: the root of the repository, if there is no `.git`. */
-type Render = (outcome: Outcome, version: string, githubWorkspace: string | undefined) => string;
+type Render = (outcome: Outcome, version: string, githubWorkspace: string | undefined) => readonly Line[];
 
 /** By format. */
 export const renderers = {
   text: renderText,
-  json: ({ json }) => JSON.stringify(json, null, 2),
+  json: ({ json }) => jsonLines(json),
   github: (outcome, _, githubWorkspace) => renderGithub(outcome, fromRepositoryRoot(githubWorkspace)),
   sarif: (outcome, version, githubWorkspace) => renderSarif(outcome, fromRepositoryRoot(githubWorkspace), version),
   markdown: renderMarkdown,

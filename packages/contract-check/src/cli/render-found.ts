@@ -5,6 +5,7 @@ import { configurationOf, type FoundSchemas, type SchemaGroup } from '../find/fi
 import type { SchemaKind } from '../find/recognize.ts';
 import { failAt } from '../input-error.ts';
 import { packageManagerOf } from '../source/project.ts';
+import { jsonLines } from './printed-line.ts';
 
 const kindText: Readonly<Record<SchemaKind, string>> = {
   graphql: 'GraphQL schema',
@@ -13,7 +14,7 @@ const kindText: Readonly<Record<SchemaKind, string>> = {
 };
 
 /** The schemas of a repository, and how to compare them. `writes`: writes the configuration instead of printing it. */
-export function renderFound(found: FoundSchemas, root: string, writes: boolean): string {
+export function renderFound(found: FoundSchemas, root: string, writes: boolean): string[] {
   const { groups, compared, invalid, searched } = found;
   const unread = Array.from(found.unread, ([noun, files]) => count(files, noun)).join(', ');
   const notLookedAt = unread === '' ? [] : [`Not looked at, because no command reads them: ${unread}.`];
@@ -31,7 +32,7 @@ export function renderFound(found: FoundSchemas, root: string, writes: boolean):
     ...section('These files are invalid:', invalid),
     ...notLookedAt,
     'Nothing was compared.',
-  ].join('\n');
+  ];
 }
 
 function renderCompared({ compared }: FoundSchemas): string[] {
@@ -61,7 +62,7 @@ function renderStart({ groups, compared, isInGit }: FoundSchemas, root: string, 
       : [
           `To compare them with the last release of their packages, save this as ${configFile}, or run find --write:`,
           '',
-          JSON.stringify(configurationOf(groups, isNode), null, 2),
+          ...jsonLines(configurationOf(groups, isNode)),
           '',
         ]),
     ...startNotes(groups).map((note) => `- ${note}`),

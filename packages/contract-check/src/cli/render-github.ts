@@ -1,10 +1,11 @@
 import type { Location } from '../change.ts';
 import { levelOf, reasonsOf, summaryOf, type Level, type Outcome } from './outcome.ts';
+import type { Line } from './printed-line.ts';
 
 const commands: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'notice' };
 
 /** Renders workflow commands of GitHub Actions, and a summary. `placed` names a file as GitHub does. */
-export function renderGithub(outcome: Outcome, placed: (location: Location) => Location): string {
+export function renderGithub(outcome: Outcome, placed: (location: Location) => Location): Line[] {
   const { groups, notices, exceptions } = outcome;
   return [
     ...groups.flatMap((group) =>
@@ -26,16 +27,16 @@ export function renderGithub(outcome: Outcome, placed: (location: Location) => L
         command('error', null, name, `The exception for ${coordinate} expired after ${expiresOn}.`),
       ),
     summaryOf(outcome),
-  ].join('\n');
+  ];
 }
 
-function command(name: string, location: Location | null, title: string, message: string): string {
+function command(name: string, location: Location | null, title: string, message: string): Line {
   const properties = [
     ...(location === null ? [] : [`file=${escapeProperty(location.file)}`]),
     ...(typeof location?.line === 'number' ? [`line=${location.line}`] : []),
     `title=${escapeProperty(title)}`,
   ];
-  return `::${name} ${properties.join(',')}::${escapeData(message)}`;
+  return { workflowCommand: `::${name} ${properties.join(',')}::${escapeData(message)}` };
 }
 
 function escapeData(text: string): string {

@@ -1,24 +1,19 @@
 import { levelOf, placeOf, reasonsOf, type Group, type Outcome } from './outcome.ts';
 
 /** Renders JUnit XML: one suite for each package, one case for each change, and one for the declared bump. */
-export function renderJunit(outcome: Outcome): string {
-  const suites = outcome.groups.map(renderSuite);
+export function renderJunit(outcome: Outcome): string[] {
+  const suites = outcome.groups.flatMap(renderSuite);
   const expired = outcome.exceptions.filter(({ status }) => status === 'expired');
   if (expired.length > 0) {
     const cases = expired.map(({ package: name, coordinate, expiresOn }) =>
       testCase(`${name} ${coordinate}`, 'exceptions', failure(`The exception expired after ${expiresOn}.`, '')),
     );
-    suites.push(suite('exceptions', cases));
+    suites.push(...suite('exceptions', cases));
   }
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<testsuites name="contract-check">',
-    ...suites,
-    '</testsuites>',
-  ].join('\n');
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="contract-check">', ...suites, '</testsuites>'];
 }
 
-function renderSuite(group: Group): string {
+function renderSuite(group: Group): string[] {
   const { name, problems, verdict, declared } = group;
   const changes = group.changes.map((change) => {
     const text = `${change.message}\n${reasonsOf(change)}\n${placeOf(change.location)}`;
@@ -35,10 +30,10 @@ function renderSuite(group: Group): string {
   return suite(name ?? 'contract', [...changes, declaredCase]);
 }
 
-function suite(name: string, cases: readonly ReturnType<typeof testCase>[]): string {
+function suite(name: string, cases: readonly ReturnType<typeof testCase>[]): string[] {
   const failed = cases.filter((each) => each.failed).length;
   const open = `  <testsuite name="${escape(name)}" tests="${cases.length}" failures="${failed}" errors="0" skipped="0" time="0">`;
-  return [open, ...cases.map(({ xml }) => xml), '  </testsuite>'].join('\n');
+  return [open, ...cases.map(({ xml }) => xml), '  </testsuite>'];
 }
 
 function testCase(name: string, className: string, body: string) {
@@ -54,12 +49,13 @@ function output(text: string): string {
   return `<system-out>${escape(text)}</system-out>`;
 }
 
-/** Escapes text for elements and attributes, and replaces the characters that XML 1.0 does not allow. */
+/** Escapes text for elements and attributes, also line ends, and replaces the characters that XML 1.0 does not allow. */
 function escape(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
+    .replaceAll(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}');
 }

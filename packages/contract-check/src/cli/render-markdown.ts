@@ -1,10 +1,13 @@
 import { expiryText, levelOf, placeOf, reasonsOf, summaryOf, type Group, type Outcome } from './outcome.ts';
 
+/** Lines of Markdown that belong together. An empty line separates blocks. */
+type Block = readonly string[];
+
 /** Renders GitHub Flavored Markdown, for a comment or a job summary. */
-export function renderMarkdown(outcome: Outcome): string {
+export function renderMarkdown(outcome: Outcome): string[] {
   const { groups, notices, exceptions } = outcome;
   const blocks = [
-    `**${escapeText(summaryOf(outcome))}**`,
+    [`**${escapeText(summaryOf(outcome))}**`],
     ...groups.flatMap(renderGroup),
     ...listUnder(
       '### Notices',
@@ -14,18 +17,18 @@ export function renderMarkdown(outcome: Outcome): string {
       '### Exceptions',
       exceptions.map(({ package: name, coordinate, rule, reason, status, expiresOn, approvedBy }) => {
         const text = `${reason} Approved by ${approvedBy}. ${expiryText[status](expiresOn)}`;
-        return `- ${name} ${code(coordinate)} (${code(rule)}): ${escapeText(text)}`;
+        return `- ${escapeText(name)} ${code(coordinate)} (${code(rule)}): ${escapeText(text)}`;
       }),
     ),
   ];
-  return blocks.join('\n\n');
+  return blocks.flatMap((block, index) => (index === 0 ? block : ['', ...block]));
 }
 
-function listUnder(heading: string, items: readonly string[]): string[] {
-  return items.length === 0 ? [] : [heading, items.join('\n')];
+function listUnder(heading: string, items: Block): Block[] {
+  return items.length === 0 ? [] : [[heading], items];
 }
 
-function renderGroup(group: Group): string[] {
+function renderGroup(group: Group): Block[] {
   const { name, baseline, verdict, declared, changes, problems } = group;
   const compared = baseline === null ? 'not released yet' : `compared with ${code(baseline)}`;
   const bump = declared === null ? '' : `, declared bump ${declared}`;
@@ -41,14 +44,14 @@ function renderGroup(group: Group): string[] {
     return `| ${cells.join(' | ')} |`;
   });
   return [
-    `### ${name === null ? 'Contract' : escapeText(name)}: ${verdict}${bump} (${compared})`,
-    ...(rows.length === 0
+    [`### ${name === null ? 'Contract' : escapeText(name)}: ${verdict}${bump} (${compared})`],
+    rows.length === 0
       ? [baseline === null ? 'Every change is allowed.' : 'No changes.']
-      : [['| Verdict | Element | Change | Place | Rule |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')]),
+      : ['| Verdict | Element | Change | Place | Rule |', '| --- | --- | --- | --- | --- |', ...rows],
     ...problems.map(({ message, remedy }) => {
       const [first = '', ...commands] = remedy.split('\n');
       const block = commands.length === 0 ? [] : ['', '```sh', ...commands, '```'];
-      return [`Failed: ${escapeText(message)} To fix: ${escapeText(first)}`, ...block].join('\n');
+      return [`Failed: ${escapeText(message)} To fix: ${escapeText(first)}`, ...block];
     }),
   ];
 }

@@ -5,9 +5,10 @@ import type { Change, Location } from '../change.ts';
 import { rulesById } from '../rules.ts';
 import { sha256Of } from '../text-file.ts';
 import { levelOf, reasonsOf, type Group, type Outcome } from './outcome.ts';
+import { jsonLines } from './printed-line.ts';
 
 /** Renders SARIF 2.1.0, which code scanning services read. `placed` names a file as they do. */
-export function renderSarif(outcome: Outcome, placed: (location: Location) => Location, version: string): string {
+export function renderSarif(outcome: Outcome, placed: (location: Location) => Location, version: string): string[] {
   const findings = outcome.groups.flatMap((group) =>
     group.changes.map((change) => ({ change, level: levelOf(change, group) })),
   );
@@ -47,7 +48,7 @@ export function renderSarif(outcome: Outcome, placed: (location: Location) => Lo
       },
     ],
   };
-  return JSON.stringify(log, null, 2);
+  return jsonLines(log);
 }
 
 function failuresOf({ problems, name }: Group): Notification[] {

@@ -4,21 +4,21 @@ import { exceptionsFile, type ReportedException } from '../workspace/exceptions.
 import { expiryText, nothingEnforced, placeOf, reasonsOf, summaryOf, type Group, type Outcome } from './outcome.ts';
 
 /** Renders the text format: the changes, the problems and their remedies, then the exceptions. */
-export function renderText(outcome: Outcome): string {
+export function renderText(outcome: Outcome): string[] {
   const { groups, notices, exceptions, verdict } = outcome;
   const [only] = groups;
   if (only?.name === null) {
     const failed = only.problems.flatMap(({ remedy }) => renderRemedy(remedy, ''));
     const found = [...renderChanges(only.changes, '  '), ...renderNotices(notices)];
     const end = only.declared === null ? nothingEnforced : summaryOf(outcome);
-    return [`Verdict: ${verdict}`, ...found, end, ...failed].join('\n');
+    return [`Verdict: ${verdict}`, ...found, end, ...failed];
   }
   return [
     ...groups.flatMap(renderGroup),
     ...renderNotices(notices),
     ...renderExceptions(exceptions),
     summaryOf(outcome),
-  ].join('\n');
+  ];
 }
 
 function renderChanges(changes: Group['changes'], indent: string): string[] {
@@ -79,13 +79,13 @@ export function describeReleases({ packages, notices }: WorkspaceReport) {
   const changed = packages.filter(({ changes }) => changes.length > 0);
   const summary =
     changed.length === 0
-      ? 'Passed: the contracts are as in the last release of each package.'
+      ? ['Passed: the contracts are as in the last release of each package.']
       : [
           `Failed: ${changed.map(({ name }) => name).join(', ')}`,
           'To fix: raise the version of each of them, and commit it, before you publish it.',
-        ].join('\n');
-  const text = [...packages.flatMap(releaseOf), '', ...renderNotices(notices), summary].join('\n');
-  return { text, isComplete: changed.length === 0 };
+        ];
+  const lines = [...packages.flatMap(releaseOf), '', ...renderNotices(notices), ...summary];
+  return { lines, isComplete: changed.length === 0 };
 }
 
 function releaseOf({ name, version, baseline, changes, verdict }: PackageReport): string[] {

@@ -24,10 +24,10 @@ import { renderers } from './formats.ts';
 import { oneSidedReport } from './one-sided.ts';
 import { UsageError, readInvocation, type CommandLine, type CommandName } from './options.ts';
 import { outcomeOfReport, outcomeOfWorkspace, type Outcome } from './outcome.ts';
+import { jsonLines, linesOf, printedLines, type Line } from './printed-line.ts';
 import { renderAnswer } from './render-answer.ts';
 import { renderFound } from './render-found.ts';
 import { describeReleases } from './render-text.ts';
-import { terminalText } from './terminal-text.ts';
 
 export interface RunResult {
   /** 0: passed. 1: failed. 2: invalid usage or invalid input. 3: the answer is unknown. */
@@ -35,6 +35,12 @@ export interface RunResult {
   readonly stdout: string;
   /** One line for invalid usage or invalid input. */
   readonly stderr: string;
+}
+
+/** What a command returns. */
+interface Printed {
+  readonly exitCode: RunResult['exitCode'];
+  readonly lines: readonly Line[];
 }
 
 const exitCodes = { yes: 0, no: 1, unknown: 3 } as const;
@@ -60,14 +66,14 @@ export async function run(
   try {
     const version = ownVersion();
     const invocation = readInvocation(args, version);
-    const result =
+    const { exitCode, lines } =
       typeof invocation === 'string'
-        ? printed(invocation.trimEnd())
+        ? printed(linesOf(invocation.trimEnd()))
         : await commands[invocation.command]({ ...invocation, version, readInput, environment });
-    return { ...result, stdout: terminalText(result.stdout, { keepsLines: true }) };
+    return { exitCode, stdout: printedLines(lines), stderr: '' };
   } catch (error) {
     if (error instanceof UsageError || error instanceof InputError || error instanceof RepositoryError) {
-      return { exitCode: 2, stdout: '', stderr: `${terminalText(error.message.replaceAll(/\s*\n\s*/g, ' '))}\n` };
+      return { exitCode: 2, stdout: '', stderr: printedLines([error.message.replaceAll(/\s*\n\s*/g, ' ')]) };
     }
     throw error;
   }
@@ -80,7 +86,7 @@ interface Given extends CommandLine {
   readonly environment: CommandEnvironment;
 }
 
-const commands: Readonly<Record<CommandName, (given: Given) => RunResult | Promise<RunResult>>> = {
+const commands: Readonly<Record<CommandName, (given: Given) => Printed | Promise<Printed>>> = {
   find: ({ options }) => printed(renderFound(findSchemas(options.root), options.root, options.write === true)),
   graphql: compare,
   'json-schema': compare,
@@ -92,10 +98,10 @@ const commands: Readonly<Record<CommandName, (given: Given) => RunResult | Promi
   uses,
   'can-i-deploy': answer,
   'can-i-retire': answer,
-  explain: ({ args: [rule] }) => printed(rule === undefined ? listRules() : explainRule(rule)),
+  explain: ({ args: [rule] }) => printed(linesOf(rule === undefined ? listRules() : explainRule(rule))),
 };
 
-async function compare(given: Given): Promise<RunResult> {
+async function compare(given: Given): Promise<Printed> {
   const { command, options, readInput } = given;
   const { from, to, declared = null, config = null } = options;
   if ([...from, ...to].filter((place) => place === '-').length > 1)
@@ -149,53 +155,52 @@ function compareSources({ command, options }: Given, from: readonly SourceText[]
   }
 }
 
-function answer({ args: [version], options, environment }: Given): RunResult {
+function answer({ args: [version], options, environment }: Given): Printed {
   const now = new Date();
   const answers = options.environment.map((file) => ask(version, file, options, environment, now));
   const worst = (['no', 'unknown'] as const).find((each) => answers.some((one) => one.answer === each)) ?? 'yes';
-  const text =
+  const lines =
     options.format === 'json'
-      ? JSON.stringify(answers.length === 1 ? answers[0] : answers, null, 2)
-      : answers.map((each) => renderAnswer(each, now)).join('\n');
-  return { ...printed(text), exitCode: exitCodes[worst] };
+      ? jsonLines(answers.length === 1 ? answers[0] : answers)
+      : answers.flatMap((each) => renderAnswer(each, now));
+  return { lines, exitCode: exitCodes[worst] };
 }
 
 function check({ options: { baseline, ...options }, environment }: Given): Promise<WorkspaceReport> {
   return checkWorkspace({ ...options, baselines: baseline, environment });
 }
 
-async function release({ options: { root, config }, environment }: Given): Promise<RunResult> {
+async function release({ options: { root, config }, environment }: Given): Promise<Printed> {
   const named = config === undefined ? {} : { config };
   // A release is made from what is merged, and declares nothing but the versions that it contains.
   const checked = await checkWorkspace({ root, ...named, base: 'HEAD', declared: 'none', environment });
-  const { text, isComplete } = describeReleases(checked);
-  return { ...printed(text), exitCode: isComplete ? 0 : 1 };
+  const { lines, isComplete } = describeReleases(checked);
+  return { lines, exitCode: isComplete ? 0 : 1 };
 }
 
-async function changelog(given: Given): Promise<RunResult> {
+async function changelog(given: Given): Promise<Printed> {
   const { root, write: isWritten } = given.options;
   const changesets = changesetsFor((await check(given)).packages);
-  if (changesets.length === 0) return printed('Every change is declared.');
-  if (isWritten === true) return printed(writeChangesets(root, changesets).join('\n'));
-  const texts = changesets.map(({ text }) => text);
-  return printed(texts.join('\n').trimEnd());
+  if (changesets.length === 0) return printed(['Every change is declared.']);
+  if (isWritten === true) return printed(writeChangesets(root, changesets));
+  return printed(changesets.flatMap(({ lines }, index) => (index === 0 ? lines : ['', ...lines])));
 }
 
 /** Prints the only report, or writes all of them and prints their paths. */
-async function apiReport({ args: files, options: { out } }: Given): Promise<RunResult> {
+async function apiReport({ args: files, options: { out } }: Given): Promise<Printed> {
   const reports = [...(await createApiReports(files))];
-  if (out === undefined) return printed(reports.map(([, text]) => text.trimEnd()).join('\n'));
-  return printed(reports.map(([name, text]) => write(join(out, name), text)).join('\n'));
+  if (out === undefined) return printed(reports.flatMap(([, text]) => linesOf(text.trimEnd())));
+  return printed(reports.map(([name, text]) => write(join(out, name), text)));
 }
 
 /** Writes the same text to a file or to the standard output. */
-async function uses(given: Given): Promise<RunResult> {
+async function uses(given: Given): Promise<Printed> {
   const { consumer, documents, ignoreDirective, output, ...options } = given.options;
   const context = { others: [], readInput: given.readInput, headers: headersOf(given) };
   const schema = await readSources(options.schema, { ...context, isGraphql: true });
   const events = await readSources(options.events, { ...context, isGraphql: false });
-  const result = printed(JSON.stringify(usesOf(consumer, schema, documents, events, ignoreDirective), null, 2));
-  return output === undefined ? result : printed(write(output, terminalText(result.stdout, { keepsLines: true })));
+  const lines = jsonLines(usesOf(consumer, schema, documents, events, ignoreDirective));
+  return printed(output === undefined ? lines : [write(output, printedLines(lines))]);
 }
 
 /** Writes a file, and the folders around it. Returns its path. */
@@ -209,13 +214,13 @@ function write(path: string, text: string): string {
   return path;
 }
 
-function rendered({ options, version, environment }: Given, outcome: Outcome): RunResult {
-  const text = renderers[options.format](outcome, version, environment.GITHUB_WORKSPACE);
-  return { ...printed(text), exitCode: outcome.passed ? 0 : 1 };
+function rendered({ options, version, environment }: Given, outcome: Outcome): Printed {
+  const lines = renderers[options.format](outcome, version, environment.GITHUB_WORKSPACE);
+  return { lines, exitCode: outcome.passed ? 0 : 1 };
 }
 
-function printed(text: string): RunResult {
-  return { exitCode: 0, stdout: `${text}\n`, stderr: '' };
+function printed(lines: readonly Line[]): Printed {
+  return { exitCode: 0, lines };
 }
 
 function ownVersion(): string {

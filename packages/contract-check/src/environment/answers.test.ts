@@ -88,6 +88,18 @@ Evidence: production, taken 20 s ago (TIME): partner-api 0.5.0
   });
 });
 
+test('says that no build has registered', async () => {
+  const { processes } = environmentOf();
+  const changes = { processes: processes.map((process) => ({ ...process, digest: null })), contracts: {} };
+  const { exitCode, stdout } = await canIDeploy({ changes, builds: [newApi] });
+  expect({ exitCode, stdout: stdout.replaceAll(/\d{4}-.*?Z/g, 'TIME') }).toEqual({
+    exitCode: 3,
+    stdout: expect.stringMatching(
+      /\nEvidence: production, taken 20 s ago \(TIME\)\. It has no build to\s+check against\.\n$/,
+    ),
+  });
+});
+
 test('says no with the reason and what to deploy first', async () => {
   const archived = { ...api, appends: { 'referral.archived': [] } };
   const asked = {

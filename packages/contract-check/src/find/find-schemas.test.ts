@@ -211,6 +211,20 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
+const referring = (file: string) => schema.replace('"type": "object"', `"properties": { "a": { "$ref": "${file}" } }`);
+
+test('says once what is invalid in a file that others refer to', async () => {
+  write({
+    'a.schema.json': referring('c.schema.json'),
+    'b.schema.json': referring('c.schema.json'),
+    'c.schema.json': referring('lost.json'),
+    'schema.graphql': sdl,
+  });
+  expect((await find()).stdout.replaceAll(`${root}/`, '')).toContain(
+    'These files are invalid:\n\n  c.schema.json:1: /properties/a refers to "lost.json": lost.json: file not found (reported for 3 files, first a.schema.json)\n\n',
+  );
+});
+
 test('exits 2 for a folder that does not exist, and for an invalid configuration', async () => {
   expect((await run(['find', '--root', join(root, 'lost')])).stderr).toContain('is not a readable folder');
   write({ 'contract-check.json': '{', 'a.graphql': sdl });

@@ -40,7 +40,8 @@ export function findSchemas(root: string) {
   const candidates = searched.filter(([path]) => canBeSchema(path));
   const compared = comparedFiles(now);
   const found: { path: string; kind: SchemaKind; owner: WorkspacePackage | null }[] = [];
-  const invalid: string[] = [];
+  /** The files with each problem. */
+  const invalid = new Map<string, string[]>();
   const unread = new Map<string, number>();
   for (const [path, read] of searched) {
     if (compared.has(path)) continue;
@@ -52,7 +53,7 @@ export function findSchemas(root: string) {
       if (kind !== null) found.push({ path, kind, owner: nearest(now.packageIn, posix.dirname(path)) });
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      invalid.push(error.message);
+      invalid.set(error.message, [...(invalid.get(error.message) ?? []), path]);
     }
   }
   // What a pattern matches: also what git ignores, but nothing hidden.
@@ -80,8 +81,10 @@ export function findSchemas(root: string) {
       };
       return [{ kind, owner, files: paths.length, entry }];
     }),
-    /** Why files that seem to be schemas are none. */
-    invalid,
+    /** Why files that seem to be schemas are none, each reason once. */
+    invalid: Array.from(invalid, ([problem, files]) =>
+      files.length === 1 ? problem : `${problem} (reported for ${files.length} files, first ${files[0]})`,
+    ),
     /** The numbers of files that no command reads: `YAML file` → 3. */
     unread,
   };

@@ -70,7 +70,7 @@ async function check(today = '2027-01-01') {
     codes: report.packages.flatMap(({ problems }) => problems.map(({ code }) => code)),
     statuses: report.exceptions.map(({ status }) => status),
     passed: outcome.passed,
-    text: renderText(outcome),
+    text: renderText(outcome).join('\n'),
   };
 }
 
