@@ -1,8 +1,8 @@
 // The entry of the GitHub Action. It uses only what Node contains, so that the folder needs no build.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 
 const environment = process.env;
 
@@ -12,16 +12,18 @@ function input(name) {
 }
 
 /**
- * Installs the package into a temporary folder, in which no settings of the checkout apply. Returns the file of the command. What the
- * checkout has in `node_modules` never runs: the pull request can have written it, or the lockfile from which it was installed.
+ * Installs the package into a temporary folder, in which no settings of the checkout apply. Returns the file of the command, null if
+ * there is none. What the checkout has in `node_modules` never runs: the pull request can have written it, or the lockfile from which
+ * it was installed.
  */
 function install(name) {
   const folder = mkdtempSync(join(environment['RUNNER_TEMP'] ?? tmpdir(), 'contract-check-'));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   // npm is a script on Windows, which only a shell runs.
   const options = { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' };
-  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', name], options);
-  return join(folder, 'node_modules/@deedwire/contract-check/dist/bin.js');
+  const { status } = spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', name], options);
+  const file = join(folder, 'node_modules/@deedwire/contract-check/dist/bin.js');
+  return status === 0 && existsSync(file) ? file : null;
 }
 
 const folder = resolve(input('working-directory') || '.');
@@ -29,14 +31,17 @@ const command = input('command') || 'workspace';
 const options = ['from', 'to', 'direction', 'declared', 'header', 'base', 'config'].flatMap((name) =>
   input(name) === '' ? [] : [`--${name}`, input(name)],
 );
+
 /** Runs the command and returns its result. */
 function check(file, format) {
   const args = [file, command, ...options, '--format', format];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, args, {
     cwd: folder,
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
   });
+  // For example because the working directory does not exist.
+  if (error !== undefined) return { status: 2, stdout: '', stderr: `${folder}: ${error.message}` };
   return { status: status ?? 2, stdout, stderr };
 }
 
@@ -62,15 +67,29 @@ function report(file) {
   setOutput('verdict', JSON.parse(check(file, 'json').stdout).verdict);
   if (environment['GITHUB_STEP_SUMMARY'])
     appendFileSync(environment['GITHUB_STEP_SUMMARY'], check(file, 'markdown').stdout);
-  if (input('sarif-file') !== '') writeFileSync(resolve(folder, input('sarif-file')), check(file, 'sarif').stdout);
+  if (input('sarif-file') === '') return status;
+  const path = resolve(folder, input('sarif-file'));
+  try {
+    writeInPlace(path, check(file, 'sarif').stdout);
+  } catch (error) {
+    annotate(`${path} cannot be written: ${error.message}`);
+    return 2;
+  }
   return status;
 }
 
-let file;
-try {
-  file = install(input('package'));
-} catch {
-  annotate(`npm cannot install ${input('package')}. Check the input "package" and the registry.`);
+/** Writes a file. Links that the pull request contains, which could lead to other files of the runner, are not followed. */
+function writeInPlace(path, text) {
+  const parent = relative(folder, dirname(path));
+  const isInside = !parent.startsWith('..') && resolve(folder, parent) === dirname(path);
+  if (isInside && realpathSync(dirname(path)) !== join(realpathSync(folder), parent))
+    throw new Error('a symbolic link leads out of its folder');
+  rmSync(path, { force: true });
+  writeFileSync(path, text);
 }
-process.exitCode = file === undefined ? 2 : report(file);
+
+const file = install(input('package'));
+if (file === null)
+  annotate(`npm cannot install contract-check from "${input('package')}". Check the input "package" and the registry.`);
+process.exitCode = file === null ? 2 : report(file);
 setOutput('passed', process.exitCode === 0);

@@ -1,4 +1,4 @@
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { create } from 'tar';
 import { beforeEach, expect, test } from 'vitest';
@@ -41,10 +41,15 @@ test('runs the package of its input, and nothing that the pull request contains'
   };
   for (const [path, content] of Object.entries(files)) writeIn(checkout, path, content);
   for (const path of Object.keys(files)) cpSync(join(checkout, path), join(checkout, 'api', path), { recursive: true });
+  symlinkSync(join(scratch, 'started'), join(checkout, 'api/result.sarif'));
   initRepository(checkout);
   commitAll(checkout);
   const file = packageWith(`console.log(process.argv.includes('json') ? '{"verdict":"minor"}' : process.cwd())`);
-  const result = runAction(scratch, checkout, { package: file, 'working-directory': 'api' });
+  const result = runAction(scratch, checkout, {
+    package: file,
+    'working-directory': 'api',
+    'sarif-file': 'result.sarif',
+  });
   expect(result).toMatchObject({ status: 0, outputs: 'verdict=minor\npassed=true\n' });
   expect(result.stdout).toContain(`${checkout}/api\n`);
   expect(existsSync(join(scratch, 'started'))).toBe(false);
@@ -59,10 +64,32 @@ test('an error is one annotation, whatever its text contains', () => {
   ]);
 });
 
-test('a package that cannot be installed is an annotation', () => {
-  const { status, stdout, outputs } = runAction(scratch, checkout, { package: join(scratch, 'lost.tgz') });
+const passing = `console.log(process.argv.includes('json') ? '{"verdict":"minor"}' : 'SARIF')`;
+
+test.each([
+  ['a working directory that does not exist', { 'working-directory': 'lost' }, /lost: .*ENOENT/],
+  [
+    'a folder of the report that does not exist',
+    { 'sarif-file': 'lost/a.sarif' },
+    /a\.sarif cannot be written: ENOENT/,
+  ],
+  ['a folder that is a link', { 'sarif-file': 'linked/a.sarif' }, /a\.sarif cannot be written: a symbolic link leads/],
+])('%s is an annotation', (_, inputs, message) => {
+  writeIn(scratch, 'outside/a.sarif', 'kept');
+  symlinkSync(join(scratch, 'outside'), join(checkout, 'linked'));
+  const { status, stdout, outputs } = runAction(scratch, checkout, { package: packageWith(passing), ...inputs });
+  expect(status).toBe(2);
+  expect(outputs).toMatch(/^(?:verdict=minor\n)?passed=false\n$/);
+  expect(stdout).toMatch(new RegExp(`^::error title=contract-check::.*${message.source}`, 'm'));
+  expect(readFileSync(join(scratch, 'outside/a.sarif'), 'utf8')).toBe('kept');
+});
+
+test.each(['', 'lost.tgz', 'other'])('a package without the command is an annotation: %j', (name) => {
+  writeIn(scratch, 'other/package.json', { name: 'other', version: '1.0.0' });
+  const path = name === '' ? '' : join(scratch, name);
+  const { status, stdout, outputs } = runAction(scratch, checkout, { package: path });
   expect({ status, outputs }).toEqual({ status: 2, outputs: 'passed=false\n' });
   expect(stdout).toContain(
-    `::error title=contract-check::npm cannot install ${scratch}/lost.tgz. Check the input "package" and the registry.\n`,
+    `::error title=contract-check::npm cannot install contract-check from "${path}". Check the input "package" and the registry.\n`,
   );
 });
