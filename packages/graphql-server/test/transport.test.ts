@@ -363,7 +363,7 @@ describe('documents', () => {
     ['a number out of range', { query: '{ hello(times: 99999999999) }' }, 'GRAPHQL_VALIDATION_FAILED'],
     ['a subscription', { query: 'subscription { hello }' }, 'GRAPHQL_VALIDATION_FAILED'],
     ['an unknown operation name', { ...hello, operationName: 'X' }, 'GRAPHQL_VALIDATION_FAILED'],
-    ['an empty operation name', { ...hello, operationName: '' }, 'GRAPHQL_VALIDATION_FAILED'],
+    ['a blank operation name', { ...hello, operationName: ' ' }, 'GRAPHQL_VALIDATION_FAILED'],
     [
       'several operations without a name',
       { query: 'query A { hello } query B { hello }' },
@@ -400,6 +400,17 @@ describe('documents', () => {
       expect(response.body).not.toHaveProperty('data');
     },
   );
+
+  test.each([
+    ['an anonymous operation', '{ hello }', '200'],
+    ['one operation', 'query A { hello }', '200'],
+    ['two operations', 'query A { hello } query B { hello }', '200 GRAPHQL_VALIDATION_FAILED'],
+  ])('takes an empty operation name as none for %s', async (_, query, expected) => {
+    const responses = await Promise.all(['', null, undefined].map((operationName) => send({ query, operationName })));
+    expect(responses.map(({ summary }) => summary)).toEqual([expected, expected, expected]);
+    const messages = responses.map(({ body }) => body.errors?.map(({ message }) => message));
+    expect(messages).toEqual([messages[1], messages[1], messages[1]]);
+  });
 
   test.each([
     ['two root fields', 'mutation { first(input: { name: "a" }) second }'],

@@ -24,7 +24,7 @@ export function findOperation(document: DocumentNode, operationName: string | nu
   const message =
     operationName === null
       ? 'The document contains several operations. Name one of them in "operationName".'
-      : 'The document contains no operation with the name in "operationName".';
+      : 'The document contains no operation with the name in "operationName". Name one of its operations, or omit "operationName" if it contains only one.';
   throw new RequestError('GRAPHQL_VALIDATION_FAILED', { message });
 }
 

@@ -38,7 +38,8 @@ export function readParameters(members: Readonly<Record<string, unknown>>): Grap
   return {
     ...(query !== null && { query }),
     variables: variables ?? {},
-    ...(operationName !== null && { operationName }),
+    // Clients whose texts are never null send an empty one for no name, which GraphQL over HTTP allows.
+    ...(operationName !== null && operationName !== '' && { operationName }),
     ...(extensions !== null && { extensions }),
   };
 }

@@ -156,6 +156,7 @@ export function recordedRequests(sender: Sender): ReadonlyMap<string, Buffer> {
   const requests: [string, Buffer][] = [
     ['a query', send({ body: { query: own } })],
     ['a query with a name', send({ body: { query: `query A ${own} query B ${own}`, operationName: 'B' } })],
+    ['an empty name', send({ body: { query: own, operationName: '' } })],
     ['an unknown name', send({ body: { query: own, operationName: 'C' } })],
     ['five requests at once', Buffer.concat([one, one, one, one, last])],
     ['a request before a malformed one', Buffer.concat([one, Buffer.from('NOPE\r\n\r\n')])],
