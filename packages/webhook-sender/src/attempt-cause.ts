@@ -10,6 +10,11 @@ const notSecured =
   (receiver) =>
     `Could not establish a TLS connection to ${receiver}: ${problem}.`;
 
+const notHttp =
+  (problem: string): Describe =>
+  (receiver) =>
+    `The response of ${receiver} is not valid HTTP/1.1: ${problem}.`;
+
 const descriptions = {
   NOT_OPENED: () => 'The service could not open a connection. The receiver is not the cause. Try again later.',
   REFUSED: notConnected(
@@ -49,6 +54,29 @@ const descriptions = {
   NO_RESPONSE: (receiver) => `${receiver} did not send the response headers.`,
   BODY_NOT_ENDED: (receiver, responseStatus) =>
     `${receiver} returned status ${responseStatus}, but the response body did not end.`,
+  BODY_ENDED_EARLY: (receiver, responseStatus) =>
+    `${receiver} returned status ${responseStatus}, but the body ended early: before its Content-Length, or before its last chunk. Check what sets Content-Length, and what closes the connection.`,
+  CHUNK_INVALID: (receiver, responseStatus) =>
+    `${receiver} returned status ${responseStatus}, but the chunks of the body are not valid HTTP/1.1. Check what writes them: a script, or a proxy that changes the body.`,
+  STATUS_INVALID: notHttp('its status is not a number of three digits'),
+  HEADER_NAME_INVALID: notHttp(
+    'a header line has no colon, a blank before it, or another forbidden character in its name. Correct the header; proxies and firewalls add such ones too',
+  ),
+  HEADER_VALUE_INVALID: notHttp(
+    'the value of a header has a control character. Remove it; proxies and firewalls add such headers too',
+  ),
+  HEADER_FOLDED: notHttp(
+    'a header line starts with a blank. Write each header in one line; proxies and firewalls add such headers too',
+  ),
+  LINE_END_INVALID: notHttp(
+    'a line of its head does not end with CR LF. Correct the line end; proxies and firewalls add headers with such ones too',
+  ),
+  LENGTHS_CONFLICT: notHttp(
+    'it has two Content-Length headers, or Content-Length and Transfer-Encoding. Send one of them; proxies and firewalls add the other one too',
+  ),
+  LENGTH_INVALID: notHttp(
+    'its Content-Length is not one number. Correct it; proxies and firewalls change this header too',
+  ),
   NOT_HTTP: (receiver) =>
     `The response of ${receiver} is not valid HTTP/1.1. Check that the port belongs to an HTTP server.`,
   HEADERS_TOO_LARGE: (receiver) => `The response headers of ${receiver} are larger than 16 kB. Send smaller headers.`,

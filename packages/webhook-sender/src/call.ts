@@ -188,7 +188,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.error =
       cause !== null && (isOfUndici || isBug(cause))
         ? cause
-        : exchangeError(this.connection.origin, this.status, cause, timedOut);
+        : exchangeError(this.connection, this.status, cause, timedOut);
     this.#end();
   }
 
@@ -212,8 +212,13 @@ function withoutEndingBlanks(value: string): string {
   return value.replace(/(?<![\t ])[\t ]+$/, '');
 }
 
-function exchangeError(origin: string, responseStatus: number | null, cause: unknown, timedOut: boolean): AttemptError {
-  const [code, attemptCause] = failureOf(responseStatus, cause, timedOut);
+function exchangeError(
+  { origin, parserReason }: Connection,
+  responseStatus: number | null,
+  cause: unknown,
+  timedOut: boolean,
+): AttemptError {
+  const [code, attemptCause] = failureOf(responseStatus, cause, timedOut, parserReason);
   const message = describeCause(attemptCause, new URL(origin).host, responseStatus);
   return new AttemptError(code, message, { attemptCause, responseStatus, cause });
 }
@@ -222,6 +227,7 @@ function failureOf(
   responseStatus: number | null,
   error: unknown,
   timedOut: boolean,
+  reason: string | null,
 ): [code: AttemptErrorClass, cause: AttemptCause] {
   if (timedOut) return ['TIMEOUT', responseStatus === null ? 'NO_RESPONSE' : 'BODY_NOT_ENDED'];
   if (error instanceof errors.HeadersOverflowError) return ['PROTOCOL_ERROR', 'HEADERS_TOO_LARGE'];
@@ -229,6 +235,24 @@ function failureOf(
   if (error instanceof ResponseSizeError) return ['PROTOCOL_ERROR', 'RESPONSE_TOO_LARGE'];
   // Matched by class, because errors of undici's parser have no code.
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
-    return ['PROTOCOL_ERROR', 'NOT_HTTP'];
-  return ['CONNECTION_FAILED', errorCode(error) === 'ECONNRESET' ? 'RESPONSE_RESET' : 'CLOSED'];
+    return ['PROTOCOL_ERROR', parserCause(responseStatus, reason)];
+  if (errorCode(error) === 'ECONNRESET') return ['CONNECTION_FAILED', 'RESPONSE_RESET'];
+  return ['CONNECTION_FAILED', responseStatus === null ? 'CLOSED' : 'BODY_ENDED_EARLY'];
+}
+
+/** By what the parser says about the head of a response. It has other words for the same in trailers. */
+const byReason: readonly (readonly [reason: RegExp, cause: AttemptCause])[] = [
+  [/^Invalid (?:response )?status/, 'STATUS_INVALID'],
+  [/^Invalid header (?:token|field char)$/, 'HEADER_NAME_INVALID'],
+  [/^Invalid header value char$/, 'HEADER_VALUE_INVALID'],
+  [/^Unexpected (?:whitespace after header value|space after start line)$/, 'HEADER_FOLDED'],
+  [/^Missing expected [CL][FR] after |^Expected LF after /, 'LINE_END_INVALID'],
+  [/^(?:Duplicate Content-Length|(?:Content-Length|Transfer-Encoding) can't be present)/, 'LENGTHS_CONFLICT'],
+  [/Content-Length/, 'LENGTH_INVALID'],
+];
+
+function parserCause(responseStatus: number | null, reason: string | null): AttemptCause {
+  if (responseStatus !== null)
+    return reason === null || reason === 'Invalid EOF state' ? 'BODY_ENDED_EARLY' : 'CHUNK_INVALID';
+  return byReason.find(([pattern]) => reason !== null && pattern.test(reason))?.[1] ?? 'NOT_HTTP';
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Client } from './undici.ts';
+import { Client, parserReason } from './undici.ts';
 
 /** One connection to an origin, used by one request at a time. */
 export interface Connection {
@@ -14,6 +14,8 @@ export interface Connection {
   releasedAtMs: number | null;
   /** Where `socket.bytesRead` may be at the end of the current exchange. Beyond it, the socket fails with `ResponseSizeError`. */
   readMax: number;
+  /** Set when the socket fails: what is wrong in the response, in the words of the parser. Null if nothing is. */
+  parserReason: string | null;
 }
 
 /** The receiver sent far more than its headers and its body may have. */
@@ -129,7 +131,7 @@ export function openConnection(
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const connection = {
+  const connection: Connection = {
     client,
     socket,
     origin: url.origin,
@@ -137,7 +139,9 @@ export function openConnection(
     vettedAtMs,
     releasedAtMs: null,
     readMax: Infinity,
+    parserReason: null,
   };
+  socket.on('error', () => (connection.parserReason = parserReason(socket)));
   // The parser of undici bounds headers, but neither reason phrases nor chunk extensions.
   socket.on('readable', () => {
     if (socket.bytesRead > connection.readMax) socket.destroy(new ResponseSizeError('The response has no end'));

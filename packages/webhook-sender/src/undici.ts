@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import type * as Undici from 'undici';
 
 // undici has no entry point for less than all of it: fetch, caches, mocks and proxies, which take 13 MB of memory.
@@ -9,7 +10,7 @@ export type Client = Undici.Client;
 
 export const errors: typeof Undici.errors = require('undici/lib/core/errors.js');
 
-const symbols: { kQueue: symbol; kPendingIdx: symbol } = require('undici/lib/core/symbols.js');
+const symbols: { kQueue: symbol; kPendingIdx: symbol; kParser: symbol } = require('undici/lib/core/symbols.js');
 
 /** The headers of the request that the client is about to write, names and values in turn. undici writes what this array contains. */
 export function headersToWrite(client: Client): string[] {
@@ -17,4 +18,24 @@ export function headersToWrite(client: Client): string[] {
   const request = queue[Number(Reflect.get(client, symbols.kPendingIdx))];
   if (request === undefined) throw new TypeError('The queue of undici has no request to write.');
   return request.headers;
+}
+
+interface Parser {
+  /** Null once the socket has closed. */
+  readonly ptr: number | null;
+  readonly llhttp: { llhttp_get_error_reason(ptr: number): number; readonly memory: { readonly buffer: ArrayBuffer } };
+}
+
+/**
+ * What the parser found wrong in a response, in the words of llhttp. Null if nothing. Ask before the socket closes. The error of undici
+ * does not have it if `Content-Length` came before.
+ */
+export function parserReason(socket: Socket): string | null {
+  const parser: Parser | null | undefined = Reflect.get(socket, symbols.kParser);
+  if (!parser || parser.ptr === null) return null;
+  const { llhttp, ptr } = parser;
+  const start = llhttp.llhttp_get_error_reason(ptr);
+  if (start === 0) return null;
+  const bytes = Buffer.from(llhttp.memory.buffer, start);
+  return bytes.toString('latin1', 0, bytes.indexOf(0));
 }

@@ -314,6 +314,70 @@ describe('an incomplete response', () => {
     await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
   });
 
+  const head = 'HTTP/1.1 200 OK\r\n';
+  it.each([
+    ['a status that is no number', 'STATUS_INVALID', 'HTTP/1.1 OK\r\n\r\n'],
+    ['a forbidden character in a name', 'HEADER_NAME_INVALID', `${head}x(y: a\r\n\r\n`],
+    ['a blank before the colon', 'HEADER_NAME_INVALID', `${head}content-length : 0\r\n\r\n`],
+    ['a line without a colon', 'HEADER_NAME_INVALID', `${head}x\r\n\r\n`],
+    ['NUL in a value', 'HEADER_VALUE_INVALID', `${head}x: a\0b\r\n\r\n`],
+    ['DEL in a value after a length', 'HEADER_VALUE_INVALID', `${head}content-length: 2\r\nx: a\u007Fb\r\n\r\nok`],
+    ['a folded header', 'HEADER_FOLDED', `${head}x: a\r\n b\r\n\r\n`],
+    ['a blank before the first name', 'HEADER_FOLDED', `${head} x: a\r\n\r\n`],
+    ['LF without CR after the status', 'LINE_END_INVALID', 'HTTP/1.1 204 No Content\n\n'],
+    ['LF without CR after a length', 'LINE_END_INVALID', `${head}content-length: 2\n\r\nok`],
+    ['CR without LF in a value', 'LINE_END_INVALID', `${head}x: a\rb\r\n\r\n`],
+    ['CR without LF after the headers', 'LINE_END_INVALID', `${head}x: a\r\n\rb`],
+    ['the same length twice', 'LENGTHS_CONFLICT', `${head}content-length: 2\r\ncontent-length: 2\r\n\r\nok`],
+    ['a length, then chunks', 'LENGTHS_CONFLICT', `${head}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n`],
+    ['chunks, then a length', 'LENGTHS_CONFLICT', `${head}transfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n`],
+    ['two lengths in one header', 'LENGTH_INVALID', `${head}content-length: 2, 2\r\n\r\nok`],
+    ['a length that is no number', 'LENGTH_INVALID', `${head}content-length: x\r\n\r\n`],
+    ['an empty length', 'LENGTH_INVALID', `${head}content-length:\r\n\r\n`],
+    ['a length that is too large', 'LENGTH_INVALID', `${head}content-length: ${'9'.repeat(30)}\r\n\r\n`],
+    ['an SSH server', 'NOT_HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
+    ['HTTP/2', 'NOT_HTTP', 'HTTP/2 200 OK\r\n\r\n'],
+  ])('tells %s as %s', async (_case, cause, text) => {
+    const receiver = await rawReceiver((socket) => socket.write(text));
+    expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+      error: 'PROTOCOL_ERROR',
+      cause,
+      responseStatus: null,
+    });
+  });
+
+  it.each([
+    ['no size', 'CHUNK_INVALID', 'x\r\n'],
+    ['a wrong size', 'CHUNK_INVALID', '1\r\nabc\r\n0\r\n\r\n'],
+    ['LF without CR', 'CHUNK_INVALID', '1\na\n0\n\n'],
+    ['an invalid trailer', 'CHUNK_INVALID', '0\r\nx(: a\r\n\r\n'],
+    ['no end', 'BODY_ENDED_EARLY', '1\r\na\r\n'],
+    ['an end within one', 'BODY_ENDED_EARLY', '5\r\nab'],
+  ])('tells chunks with %s as %s, with their status', async (_case, cause, chunks) => {
+    for (const connection of ['close', 'keep-alive']) {
+      const receiver = await rawReceiver((socket) =>
+        socket.end(`${head}connection: ${connection}\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`),
+      );
+      expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+        cause,
+        responseStatus: 200,
+      });
+    }
+  });
+
+  it.each(['close', 'keep-alive'])(
+    'tells a body that is shorter than its length, with connection: %s',
+    async (value) => {
+      const receiver = await rawReceiver((socket) =>
+        socket.end(`${head}connection: ${value}\r\ncontent-length: 5\r\n\r\nab`),
+      );
+      expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+        cause: 'BODY_ENDED_EARLY',
+        responseStatus: 200,
+      });
+    },
+  );
+
   it('does not result from headers just under 16 kB', async () => {
     const receiver = await httpReceiver((response) => response.writeHead(200, { a: 'b'.repeat(15_900) }).end());
     expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });

@@ -116,6 +116,11 @@ describe('the handshake', () => {
       /^The response of 127\.0\.0\.1:\d+ is not valid HTTP\/1\.1\. Check that the port belongs to an HTTP server\.$/,
     ],
     [
+      'a control character in a header',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nx-waf: a\0b\r\n\r\nok',
+      /^The response of 127\.0\.0\.1:\d+ is not valid HTTP\/1\.1: the value of a header has a control character\./,
+    ],
+    [
       'large headers',
       `HTTP/1.1 200 OK\r\na: ${'b'.repeat(17_000)}\r\n\r\n`,
       /response headers of .* larger than 16 kB/,

@@ -42,6 +42,16 @@ test.each([
   ],
   [
     'PROTOCOL_ERROR',
+    'BODY_ENDED_EARLY',
+    'The receiver returned status 200, but the body ended early: before its Content-Length, or before its last chunk. Check what sets Content-Length, and what closes the connection.',
+  ],
+  [
+    'PROTOCOL_ERROR',
+    'HEADER_VALUE_INVALID',
+    'The response of the receiver is not valid HTTP/1.1: the value of a header has a control character. Remove it; proxies and firewalls add such headers too.',
+  ],
+  [
+    'PROTOCOL_ERROR',
     'REQUEST_NOT_SENT',
     'The request could not be built, or not be written as HTTP. Your receiver is not the cause. Report the identifier of the delivery.',
   ],
