@@ -55,6 +55,9 @@ export type FindingCode =
   | 'SECRET_URL_DECODED'
   | 'SECRET_URL_ENCODED'
   | 'SECRET_WHITESPACE'
+  | 'SECRET_WITH_SCHEME'
+  | 'SECRET_WITH_VERSION'
+  | 'SECRETS_JOINED'
   | 'SIGNATURE_BASE64'
   | 'SIGNATURE_BASE64URL'
   | 'SIGNATURE_HEX'
@@ -211,6 +214,12 @@ const texts = {
   SECRET_WHITESPACE: [
     'The secret contains white space, for example a line break from a file.',
     'Remove it, or trim the secret where the program reads it.',
+  ],
+  SECRET_WITH_SCHEME: ['The secret begins with "Bearer", which belongs to API keys.', 'Remove what precedes "whsec_".'],
+  SECRET_WITH_VERSION: ['The secret begins with "v1", which belongs to signatures.', 'Remove what precedes "whsec_".'],
+  SECRETS_JOINED: [
+    'The text contains several secrets.',
+    'Pass each as a string of its own, in an array. `WEBHOOK_SECRET` and `--secret-file` of the commands have one on each line.',
   ],
   SIGNATURE_MISSING: [
     'The request has neither `webhook-signature` nor `X-Service-Webhook-Signature`.',

@@ -21,7 +21,19 @@ const isSame = (a: string, b: string): boolean => a === b;
 
 const hex: Undo<string> = ['SECRET_HEX', (secret) => mapKey(secret, hexBytes)];
 
+/** Each of the secrets in a text. There are at most ten. */
+const joined = Array.from({ length: 10 }, (_, index): Undo<string> => [
+  'SECRETS_JOINED',
+  (text) => {
+    const secrets = text.split(/[\s,;|"'[\]]+/).filter((each) => each !== '');
+    return secrets.length > 1 && secrets.every(isValid) ? (secrets[index] ?? null) : null;
+  },
+]);
+
 const undos: readonly Undo<string>[] = [
+  ['SECRET_WITH_VERSION', (secret) => /^v\d[a-z]?[,=:\s]\s*(whsec_.*)$/is.exec(secret)?.[1] ?? null],
+  ['SECRET_WITH_SCHEME', (secret) => /^bearer\s+(whsec_.*)$/is.exec(secret)?.[1] ?? null],
+  ...joined,
   ['SECRET_WHITESPACE', (secret) => (secret.trim() === secret ? null : secret.trim())],
   ['SECRET_QUOTED', (secret) => /^(["'`])(.*)\1$/s.exec(secret)?.[2] ?? null],
   ['SECRET_NAME_INCLUDED', (secret) => /^(?:export\s+)?\w+\s*[=:]\s*(.*\S.*)$/s.exec(secret)?.[1] ?? null],

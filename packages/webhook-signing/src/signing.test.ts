@@ -182,6 +182,26 @@ describe.each([
       expect(webhookSecretProblem(secret)).toBe(null);
     });
 
+    it.each([
+      [`v1,${secret}`, 'The secret begins with "v1"'],
+      [`v1 ${secret}`, 'The secret begins with "v1"'],
+      [`v1=${secret}`, 'The secret begins with "v1"'],
+      [`Bearer ${secret}`, 'The secret begins with "Bearer"'],
+      [`export WEBHOOK_SECRET="${secret}"`, 'The secret begins with the name of its variable'],
+      [`"${secret}"`, 'The secret is in quotation marks'],
+      [`${secret} ${secret}`, 'The text contains 2 secrets. Pass each as a string of its own'],
+      [`${secret},${secret}`, 'The text contains 2 secrets. Pass each as a string of its own'],
+      [`${secret}\n${secret}\n`, 'The text contains 2 secrets. Pass each as a string of its own'],
+      [`["${secret}","${secret}"]`, 'The text contains 2 secrets. Pass each as a string of its own'],
+      [`whsec_${secret}`, 'What follows "whsec_" is not'],
+      [`hunter2 ${secret}`, 'The secret does not start with "whsec_"'],
+    ])('says what is beside a secret, and shows no other text (%#)', (given, problem) => {
+      const found = webhookSecretProblem(given) ?? '';
+      expect(found.slice(0, problem.length)).toBe(problem);
+      expect(found).not.toContain(secret.slice(6, 16));
+      expect(found).not.toContain('hunter2');
+    });
+
     it('defaults to the current time and a tolerance of 300 s', async () => {
       const seconds = Math.floor(Date.now() / 1000);
       const fresh = await signWebhook({ id, timestamp: seconds - 290, body: '{}', secret });

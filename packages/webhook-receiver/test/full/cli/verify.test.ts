@@ -69,6 +69,21 @@ test.each([
   expect(stdout).toMatch(/^accepted, signed with secret 2 of 2\.\n/);
 });
 
+test.each([
+  ['SECRET_WITH_VERSION', `v1,${secret}`],
+  ['SECRET_WITH_VERSION', `v1 ${secret}`],
+  ['SECRET_WITH_SCHEME', `Bearer ${secret}`],
+  ['SECRETS_JOINED', `${secret} ${generateWebhookSecret()}`],
+])('names what stands beside the secret: %s', async (code, value) => {
+  const { exitCode, stdout, stderr } = await call(['verify', '--at', receivedAt], {
+    env: { WEBHOOK_SECRET: value },
+    input: http,
+  });
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain(`\n${code}\n`);
+  expect(stdout + stderr).not.toContain(secret.slice(6, 16));
+});
+
 test('reads files', async () => {
   const capture = await file('request.http', http.replace(body, ''));
   const secrets = await file('secrets', `${generateWebhookSecret()}\n${secret}\n`);
