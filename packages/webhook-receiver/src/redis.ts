@@ -3,8 +3,9 @@ import { rememberedMs, type WebhookStore } from './store.ts';
 
 export interface RedisStoreOptions {
   /**
-   * Sends one command and returns its reply, with texts as strings. With `redis`: `(command) => client.sendCommand(command)`. With `ioredis`:
-   * `([name, ...parameters]) => client.call(name, ...parameters)`.
+   * Sends one command and returns its reply as Redis sends it: texts as strings, integers as numbers, nil as null. With `redis`:
+   * `(command) => client.sendCommand(command)`. With `ioredis`: `([name, ...parameters]) => client.call(name, ...parameters)`. A client
+   * that parses replies as JSON, such as `@upstash/redis`, needs `automaticDeserialization: false`.
    */
   send: (command: [name: string, ...parameters: string[]]) => Promise<unknown>;
   /** Precedes all keys. Defaults to `webhook`. */
@@ -56,7 +57,7 @@ return forgotten`;
 // Of a subscription: the holder of its lease, and its position.
 const takeScript = `
 local holder = redis.call('get', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+if holder and holder ~= ARGV[1] then return false end
 redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return redis.call('get', KEYS[2]) or ''`;
 const keepScript = `
@@ -66,6 +67,19 @@ if ARGV[3] then redis.call('set', KEYS[2], ARGV[3]) end
 return 1`;
 
 const forgetBatch = 500;
+
+type Reply = 'integer' | 'nil' | 'text';
+
+/** @throws {TypeError} if the client has changed the reply: for example, positions that it parsed would be lost. */
+function checked(reply: unknown, ...expected: readonly Reply[]): number | string | null {
+  if (typeof reply === 'string' && expected.includes('text')) return reply;
+  if (typeof reply === 'number' && expected.includes('integer')) return reply;
+  if (reply === null && expected.includes('nil')) return reply;
+  const found = Object.prototype.toString.call(reply).slice('[object '.length, -1);
+  throw new TypeError(
+    `The Redis client replied with ${found}, not with ${expected.join(' or ')}. Let it return replies as Redis sends them: texts as strings, without parsing JSON (automaticDeserialization: false of @upstash/redis), and integers as numbers.`,
+  );
+}
 
 /**
  * Remembers deliveries in Redis 7 or later. A lease, renewed while the handler runs, keeps other processes from processing the
@@ -89,7 +103,8 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       const lease = crypto.randomUUID();
       const complete = (): Promise<unknown> =>
         run(completeScript, [indexKey, ...keys], String(rememberedMs), String(Date.now()), ...ids);
-      const existing = await run(leaseScript, keys, lease, String(leaseMs), ...(again ? ['again'] : []));
+      const reply = await run(leaseScript, keys, lease, String(leaseMs), ...(again ? ['again'] : []));
+      const existing = checked(reply, 'text', 'nil');
       if (existing !== null && existing !== 'again') return existing === 'done' ? 'duplicate' : 'busy';
       const lost = new AbortController();
       const lose = (): void => lost.abort(new Error(`The lease of the delivery ${id} could not be renewed.`));
@@ -97,7 +112,7 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       const renew = async (): Promise<void> => {
         const nowMs = performance.now();
         if (nowMs - renewedMs >= leaseMs) lose();
-        const isHeld = await run(renewScript, keys, lease, String(leaseMs));
+        const isHeld = checked(await run(renewScript, keys, lease, String(leaseMs)), 'integer');
         if (isHeld === 0) lose();
         else renewedMs = nowMs;
       };
@@ -123,7 +138,7 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       let forgotten = 0;
       for (let start = 0; start < ids.length; start += forgetBatch) {
         const batch = ids.slice(start, start + forgetBatch);
-        forgotten += Number(await run(forgetScript, [indexKey, ...batch.map(keyOf)], ...batch));
+        forgotten += Number(checked(await run(forgetScript, [indexKey, ...batch.map(keyOf)], ...batch), 'integer'));
       }
       return forgotten;
     },
@@ -132,11 +147,12 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
       rememberedMs,
       async take(subscriptionId, holder, pullLeaseMs) {
         const reply = await run(takeScript, pullKeys(subscriptionId), holder, String(pullLeaseMs));
-        return reply === 0 ? null : { position: reply === '' ? null : String(reply) };
+        const position = checked(reply, 'text', 'nil');
+        return position === null ? null : { position: position === '' ? null : String(position) };
       },
       async keep(subscriptionId, holder, pullLeaseMs, position) {
         const values = [holder, String(pullLeaseMs), ...(position === null ? [] : [position])];
-        return (await run(keepScript, pullKeys(subscriptionId), ...values)) === 1;
+        return checked(await run(keepScript, pullKeys(subscriptionId), ...values), 'integer') === 1;
       },
       async release(subscriptionId, holder) {
         await run(releaseScript, pullKeys(subscriptionId).slice(0, 1), holder);
@@ -146,6 +162,6 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
 
   async function idsSince(since: Date): Promise<string[]> {
     const found = await send(['ZRANGEBYSCORE', indexKey, String(since.getTime()), '+inf']);
-    return Array.isArray(found) ? found.map(String) : [];
+    return Array.isArray(found) ? found.map((id) => String(checked(id, 'text'))) : [];
   }
 }

@@ -13,6 +13,18 @@ import { Subject } from '../support/subject.ts';
 
 if (isWithoutRedis) process.stdout.write('redis-server is not installed, so the Redis store is not tested.\n');
 
+// What a client can do to replies.
+const parsed = (reply: unknown): unknown => {
+  try {
+    return typeof reply === 'string' ? JSON.parse(reply) : reply;
+  } catch {
+    return reply;
+  }
+};
+const asBuffers = (reply: unknown): unknown => (typeof reply === 'string' ? Buffer.from(reply) : reply);
+const asTexts = (reply: unknown): unknown => (typeof reply === 'number' ? String(reply) : reply);
+const absentAsUndefined = (reply: unknown): unknown => reply ?? undefined;
+
 describe.skipIf(isWithoutRedis)('the Redis store', () => {
   let redis: RedisServer;
   let store: WebhookStore;
@@ -174,6 +186,37 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
     expect(await store.forget({ since: new Date(Date.now() - 60_000) })).toBeGreaterThan(1_100);
     expect(await store.once(id, effect)).toBe('processed');
     expect(effects).toBe(3);
+  });
+
+  const through = (change: (reply: unknown) => unknown): WebhookStore =>
+    redisStore({
+      async send([name, ...parameters]) {
+        const reply = await redis.client.call(name, ...parameters);
+        return Array.isArray(reply) ? reply.map(change) : change(reply);
+      },
+    });
+
+  const option = /automaticDeserialization: false/;
+
+  test('throws if the client parses a position, names the option, and keeps the position', async () => {
+    const { positions } = through(parsed);
+    expect(await positions?.take(id, 'a', 60_000)).toEqual({ position: null });
+    expect(await positions?.keep(id, 'a', 60_000, '{"sequence":4}')).toBe(true);
+    await expect(positions?.take(id, 'a', 60_000)).rejects.toThrow(option);
+    await positions?.release(id, 'a');
+    expect(await store.positions?.take(id, 'b', 60_000)).toEqual({ position: '{"sequence":4}' });
+    expect(await store.positions?.take(id, 'c', 60_000)).toBeNull();
+  });
+
+  test('throws if the client changes the replies about deliveries', async () => {
+    await store.once('4711', effect);
+    await expect(through(parsed).forget({ since: new Date(0) })).rejects.toThrow(option);
+    await store.once(id, effect);
+    await expect(through(asBuffers).once(id, effect)).rejects.toThrow('replied with Uint8Array, not with text or nil');
+    await expect(through(absentAsUndefined).once(`${id}_new`, effect)).rejects.toThrow('replied with Undefined');
+    await expect(through(asTexts).forget({ ids: [id] })).rejects.toThrow('replied with String, not with integer');
+    await expect(through(asTexts).positions?.keep(id, 'a', 60_000, null)).rejects.toThrow('replied with String');
+    expect(effects).toBe(2);
   });
 
   test('responds 503 without calling the handler while Redis is unavailable, and remembers across a restart', async () => {
