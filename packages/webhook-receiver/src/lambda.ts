@@ -14,6 +14,8 @@ export interface LambdaEvent {
 export interface LambdaResult {
   statusCode: number;
   headers: Record<string, string>;
+  /** If the event has them: a load balancer in multi-value mode reads no others. */
+  multiValueHeaders?: Record<string, string[]>;
   body: string;
 }
 
@@ -23,9 +25,16 @@ export function lambdaHandler(receiver: WebhookReceiver): (event: LambdaEvent) =
     const method = event.requestContext?.http?.method ?? event.httpMethod ?? '';
     const { headers: single, multiValueHeaders: multiple } = event;
     // API Gateway and load balancers fill one or both. Emulators can send the other one empty.
-    const headers = (multiple && Object.keys(multiple).length > 0 ? multiple : single) ?? {};
-    const response = await receiver.receive({ method, headers, body: async () => bodyOf(event) });
-    return { statusCode: response.status, headers: { ...response.headers }, body: response.body };
+    const hasMultiple = Object.keys(multiple ?? {}).length > 0;
+    const received = (hasMultiple ? multiple : single) ?? {};
+    const { status, headers, body } = await receiver.receive({
+      method,
+      headers: received,
+      body: async () => bodyOf(event),
+    });
+    const values = Object.entries(headers).map(([name, value]): [string, string[]] => [name, [value]]);
+    const multiValueHeaders = Object.fromEntries(values);
+    return { statusCode: status, headers: { ...headers }, ...(hasMultiple && { multiValueHeaders }), body };
   };
 }
 

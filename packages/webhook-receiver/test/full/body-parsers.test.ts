@@ -292,6 +292,25 @@ describe('Lambda', () => {
     expect(await answerTo({ ...eventOf(deliveryOf()), multiValueHeaders: {} })).toEqual(processed);
   });
 
+  const type = 'application/json';
+  test.each([
+    ['of a load balancer in multi-value mode', { headers: null }, { multiValueHeaders: { 'content-type': [type] } }],
+    ['of payload format 1.0, which has both', {}, { multiValueHeaders: { 'content-type': [type] } }],
+    ['of an emulator, whose multi-value headers are empty', { multiValueHeaders: {} }, {}],
+    ['of a load balancer, whose multi-value headers are null', { multiValueHeaders: null }, {}],
+  ])('responds with the headers that the event has: %s', async (_, change, multiple) => {
+    const event = eventOf(deliveryOf());
+    const values = Object.entries(event.headers).map(([name, value]) => [name, [value]]);
+    const { multiValueHeaders, ...result } = await lambdaHandler(receiver())({
+      ...event,
+      multiValueHeaders: Object.fromEntries(values),
+      ...change,
+    });
+    expect(result).toMatchObject({ statusCode: 200, headers: { 'content-type': type } });
+    expect({ multiValueHeaders }).toMatchObject(multiple);
+    expect(multiValueHeaders === undefined).toBe(!('multiValueHeaders' in multiple));
+  });
+
   test('processes a body of text with a byte order mark', async () => {
     const body = `\uFEFF${JSON.stringify(converted)}`;
     expect(await answerTo({ ...eventOf(deliveryOf({ body })), body, isBase64Encoded: false })).toEqual(processed);
