@@ -35,10 +35,10 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   let receiver: SampleReceiver | undefined;
   let system: System | undefined;
   // While the system starts, nothing has to be stopped in order: every process that it starts ends with this one.
-  async function stop(exitCode: number): Promise<void> {
+  async function stop(exitCode: number, reason: string): Promise<void> {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    say('\nStopping …');
+    say(`\nStopping: ${reason} …`);
     await home.removeDevFiles();
     await system?.stop();
     await receiver?.close();
@@ -46,15 +46,21 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     say('Stopped.');
     process.exit(exitCode);
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
-  onOutputLost((exitCode) => void stop(exitCode));
-  await watchParents(() => void stop(0));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void stop(0, `received ${signal}`));
+  onOutputLost((exitCode) => void stop(exitCode, 'the output cannot be written'));
+  await watchParents(
+    (ended) =>
+      void stop(
+        0,
+        `${ended} has ended, which ran this. To keep it running in a script, see "In a script" in docs/quickstart.md`,
+      ),
+  );
 
   say('Preparing the database …');
   database = await openDevDatabase(config, home);
   void database.ended.then((reason) => {
-    if (!stopping.signal.aborted) say(`The database server ended: ${reason}`);
-    return stop(1);
+    return stop(1, `the database server ended: ${reason}`);
   });
   const state = await claimDatabase(database.url, home);
   await migrateDevDatabase(database, say);

@@ -22,6 +22,18 @@ test('watches every process from npx down, and the parent of npx', async () => {
   ]);
 });
 
+test('watches a shell whose script runs npx, and not what started this shell', async () => {
+  const npm = { pid: 11, parentPid: 10, command: 'npm run ci' };
+  const script = { pid: 12, parentPid: 11, command: 'sh -c ./ci.sh' };
+  const shell = { pid: 15, parentPid: 12, command: 'sh -c npx -y pnpm@12.21.0 dev; echo ended' };
+  const npx = { pid: 20, parentPid: 15, command: 'npm exec pnpm@12.21.0 dev' };
+  const chain = await launchChain(50, reader(init, terminal, npm, script, shell, npx, { ...dev, parentPid: 20 }));
+  expect(chain.map(({ pid, parentPid }) => [pid, parentPid])).toEqual([
+    [50, 20],
+    [20, 15],
+  ]);
+});
+
 test('watches only its own parent when it is started directly', async () => {
   const shell = { pid: 40, parentPid: 10, command: 'bash' };
   const chain = await launchChain(50, reader(init, terminal, shell, dev));

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface Ancestor {
@@ -14,32 +15,46 @@ export type ReadProcess = (pid: number) => Promise<Ancestor | null>;
 const pollMs = 2_000;
 
 /**
- * Calls `onEnd` when a process that started this one ends. `npx` and the package manager do not forward signals, and each
- * can be killed separately. Therefore every process between this one and the one that ran `npx` or `pnpm` is watched.
+ * Calls `onEnd` when a process that started this one ends, with its name and id. `npx` and the package manager do not forward signals,
+ * and each can be killed separately. Therefore every process between this one and the one that ran `npx` or `pnpm` is watched.
  */
-export async function watchParents(onEnd: () => void): Promise<void> {
+export async function watchParents(onEnd: (ended: string) => void): Promise<void> {
   const chain = await launchChain(process.pid, readProcess);
+  const parents = await Promise.all(chain.map(async ({ parentPid }) => readProcess(parentPid)));
   const poll = setInterval(() => void checkChain(), pollMs);
   poll.unref();
   async function checkChain(): Promise<void> {
-    const unchanged = await Promise.all(
-      chain.map(async ({ pid, parentPid }) => (await readProcess(pid))?.parentPid === parentPid),
-    );
-    if (!unchanged.includes(false)) return;
+    const now = await Promise.all(chain.map(async ({ pid }) => readProcess(pid)));
+    const index = chain.findIndex(({ parentPid }, link) => now[link]?.parentPid !== parentPid);
+    if (index === -1) return;
     clearInterval(poll);
-    onEnd();
+    onEnd(`${nameOf(parents[index])} (${chain[index]?.parentPid})`);
   }
 }
 
-/** The processes from this one up to the topmost `npx` or package manager. The parent of the last one ran the command. */
+/** Without its arguments, which can contain secrets. */
+function nameOf(parent: Ancestor | null | undefined): string {
+  return basename(parent?.command.split(' ')[0] ?? 'a process');
+}
+
+/**
+ * The processes from this one up to the topmost `npx` or package manager, between which are only shells. The parent of the last one ran
+ * the command.
+ */
 export async function launchChain(ownPid: number, read: ReadProcess): Promise<Ancestor[]> {
   const chain: Ancestor[] = [];
   let length = 1;
   for (let link = await read(ownPid); link && link.pid > 1; link = await read(link.parentPid)) {
     chain.push(link);
-    if (/\b(npm|npx|pnpm|corepack)\b/.test(link.command)) length = chain.length;
+    if (isLauncher(link)) length = chain.length;
+    else if (chain.length > length + 1) break;
   }
   return chain.slice(0, length);
+}
+
+/** A shell can name them in its script. */
+function isLauncher({ command }: Ancestor): boolean {
+  return /\b(npm|npx|pnpm|corepack)\b/.test(command) && !/^\S*sh /.test(command);
 }
 
 async function readProcess(pid: number): Promise<Ancestor | null> {

@@ -12,7 +12,7 @@ const read = (path: string): string => readFileSync(join(workspaceRoot, path), '
 const page = read('docs/quickstart.md');
 /** What `pnpm receiver` runs. */
 const receiverScript: string = JSON.parse(read('package.json')).scripts.receiver;
-/** The shell blocks of the page, in order. */
+/** The shell blocks of the page, in order. The last one starts `dev` in a script: `long/dev-ends.test.ts` runs it. */
 const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 const [
   devBlock = '',
@@ -86,7 +86,7 @@ async function startReceiver(block: string, env: Record<string, string> & { PORT
 }
 
 test('the page has the blocks that are run below', () => {
-  expect(blocks).toHaveLength(8);
+  expect(blocks).toHaveLength(9);
   expect(devBlock).toBe(/^npx -y pnpm@[\d.]+ dev\n/m.exec(read('README.md'))?.[0]);
   expect(nodeBlock).toMatch(/^\. \.local\/dev\.env\nnpx -y pnpm@[\d.]+ receiver\n$/);
   expect(receiverScript).toContain(nodeReceiver.file);

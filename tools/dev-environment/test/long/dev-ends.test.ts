@@ -1,5 +1,12 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { commandsOf } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDevHome, type DevHome } from '../dev-process.ts';
+import { workspaceRoot } from '../../src/workspace.ts';
+import { createDevHome, type DevHome, freePorts } from '../dev-process.ts';
 
 // The processes are found by their inherited environment, which only Linux reports.
 describe.skipIf(process.platform !== 'linux')('every process ends', () => {
@@ -28,6 +35,23 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
     const dev = await startCompletely({ launcher: ['sh', '-c', '"$@"; exit', 'sh'] });
     dev.child.kill('SIGKILL');
     await expect.poll(() => home.processes()).toEqual([]);
+    expect(dev.output()).toContain(`\nStopping: sh (${dev.child.pid}) has ended, which ran this.`);
+  });
+
+  test('after the process that the commands "In a script" started, and not after these', async () => {
+    const page = readFileSync(join(workspaceRoot, 'docs/quickstart.md'), 'utf8');
+    const [commands = ''] = commandsOf(page, 'In a script', 1);
+    const logFile = join(home.path, 'dev.log');
+    const script = commands.replace('> dev.log', `> ${logFile}`).replaceAll('.local/', `${home.path}/`);
+    const env = { ...process.env, ...freePorts, DEEDWIRE_HOME: home.path };
+    const started = await promisify(execFile)('sh', ['-ec', `${script}\necho $!`], { cwd: workspaceRoot, env });
+    // Longer than it takes to notice that a process has ended.
+    await sleep(6_000);
+    expect(readFileSync(logFile, 'utf8')).not.toContain('Stopping');
+    expect(home.processes().length).toBeGreaterThan(5);
+    process.kill(Number(started.stdout.trim().split('\n').at(-1)));
+    await expect.poll(() => home.processes()).toEqual([]);
+    expect(readFileSync(logFile, 'utf8')).toMatch(/\nStopping: sh \(\d+\) has ended, which ran this\..*\nStopped\.\n$/);
   });
 
   test('after the reader of its output', async () => {
@@ -42,5 +66,6 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
     await expect.poll(dev.output, { interval: 10 }).toContain('Starting the apps');
     dev.signalGroup('SIGTERM');
     await expect.poll(() => home.processes()).toEqual([]);
+    expect(dev.output()).toContain('\nStopping: received SIGTERM …\n');
   });
 });
