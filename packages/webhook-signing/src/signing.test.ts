@@ -183,16 +183,19 @@ describe.each([
     });
 
     it.each([
-      [`v1,${secret}`, 'The secret begins with "v1"'],
-      [`v1 ${secret}`, 'The secret begins with "v1"'],
-      [`v1=${secret}`, 'The secret begins with "v1"'],
-      [`Bearer ${secret}`, 'The secret begins with "Bearer"'],
-      [`export WEBHOOK_SECRET="${secret}"`, 'The secret begins with the name of its variable'],
-      [`"${secret}"`, 'The secret is in quotation marks'],
-      [`${secret} ${secret}`, 'The text contains 2 secrets. Pass each as a string of its own'],
-      [`${secret},${secret}`, 'The text contains 2 secrets. Pass each as a string of its own'],
-      [`${secret}\n${secret}\n`, 'The text contains 2 secrets. Pass each as a string of its own'],
-      [`["${secret}","${secret}"]`, 'The text contains 2 secrets. Pass each as a string of its own'],
+      [`v1,${secret}`, 'The secret begins with v1, Remove that.'],
+      [`v1 ${secret}`, 'The secret begins with v1  Remove that.'],
+      [`v1=${secret}`, 'The secret begins with v1= Remove that.'],
+      [`Bearer ${secret}`, 'The secret begins with Bearer  Remove that.'],
+      [`export WEBHOOK_SECRET="${secret}"`, 'The secret begins with export WEBHOOK_SECRET= Remove that.'],
+      [`"${secret}"`, 'The secret begins with " Remove that.'],
+      [`${secret} ${secret}`, 'The text contains several secrets. Pass an array, or to commands a line for each.'],
+      [`${secret},${secret}`, 'The text contains several secrets. Pass an array, or to commands a line for each.'],
+      [`${secret}\n${secret}\n`, 'The text contains several secrets. Pass an array, or to commands a line for each.'],
+      [
+        `["${secret}","${secret}"]`,
+        'The text contains several secrets. Pass an array, or to commands a line for each.',
+      ],
       [`whsec_${secret}`, 'What follows "whsec_" is not'],
       [`hunter2 ${secret}`, 'The secret does not start with "whsec_"'],
     ])('says what is beside a secret, and shows no other text (%#)', (given, problem) => {

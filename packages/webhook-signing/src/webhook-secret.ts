@@ -42,26 +42,20 @@ export function secretKey(scheme: SchemeName, secret: string): Uint8Array<ArrayB
   return scheme === 'service' ? utf8(secret) : fromBase64(secret.slice(secretPrefix.length));
 }
 
-/** What people configure with a secret. Nothing else is named: it may be a secret. */
-const extras: readonly (readonly [pattern: RegExp, problem: string])[] = [
-  [/^v\d[a-z]?[,=:\s]\s*whsec_/i, 'begins with "v1", which belongs to signatures. Remove what precedes "whsec_".'],
-  [/^bearer\s+whsec_/i, 'begins with "Bearer", which belongs to API keys. Remove what precedes "whsec_".'],
-  [/^(?:export\s+)?\w+\s*[=:]\s*["'`]?whsec_/, 'begins with the name of its variable. Remove what precedes "whsec_".'],
-  [/^["'`]/, 'is in quotation marks. Remove them.'],
-];
+/** What people configure with a secret. No other text is shown: it may be a secret. */
+const beside = /^(?:(?:export )?[A-Z_]+=|v\da?\W|[Bb]earer )(?=\W*whsec_)|^["'`]/;
 
 function problemOf(value: unknown): string {
   const format = `A webhook secret is "${secretPrefix}" followed by the base64 of ${minBytes} to ${maxBytes} bytes.`;
   if (value === undefined || value === '')
     return `The secret is ${value === '' ? 'empty' : 'undefined'}. Check that it is configured. ${format}`;
   if (typeof value !== 'string') return `The secret is not a string. ${format}`;
-  const count = value.split(secretPrefix).length - 1;
-  if (count > 1 && !value.startsWith(secretPrefix + secretPrefix))
-    return `The text contains ${count} secrets. Pass each as a string of its own, in an array; commands read one from each line. ${format}`;
+  if (/whsec_.*\Wwhsec_/s.test(value))
+    return `The text contains several secrets. Pass an array, or to commands a line for each. ${format}`;
   if (value.trim() !== value)
     return `The secret starts or ends with white space, such as a line feed. Remove it. ${format}`;
-  const [, problem] = extras.find(([pattern]) => pattern.test(value)) ?? [];
-  if (problem !== undefined) return `The secret ${problem} ${format}`;
+  const [found] = beside.exec(value) ?? [];
+  if (found !== undefined) return `The secret begins with ${found} Remove that. ${format}`;
   if (!value.startsWith(secretPrefix))
     return `The secret does not start with "${secretPrefix}". Pass the whole secret. ${format}`;
   return `What follows "${secretPrefix}" is not padded, canonical base64 of the right length. ${format}`;
