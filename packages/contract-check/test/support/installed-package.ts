@@ -112,6 +112,7 @@ export function testInstalledPackage(projectOf: () => string): void {
       'api',
       'config.schema.json',
       'dist',
+      'docs',
       'environment.schema.json',
       'manifest.schema.json',
       'package.json',
