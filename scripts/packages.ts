@@ -12,18 +12,41 @@ in a project: from these files, or from a private registry. Default folder: .loc
 
 type Tarballs = Awaited<ReturnType<typeof packPublicPackages>>;
 
-/** The tarball of a package, after those of the packages that it depends on: npm would look for these on a registry. */
-function withDependencies(tarballs: Tarballs, name: string): string[] {
+/** The tarball of a package, after those of the packages that it depends on. */
+function withDependencies(tarballs: Tarballs, name: string): Tarballs {
   const [found] = tarballs.filter(({ of }) => of.name === name);
-  return found ? [...found.of.dependencies.flatMap((each) => withDependencies(tarballs, each)), `'${found.file}'`] : [];
+  if (!found) return [];
+  return [...new Set([...found.of.dependencies.flatMap((each) => withDependencies(tarballs, each)), found])];
 }
+
+/** The command of each package manager that installs the last package, and asks no registry for the others: the names are not registered. */
+const installers: Readonly<Record<string, (files: Tarballs, needed: Tarballs, file: string) => string>> = {
+  // In an order: npm asks for a dependency that the same command installs.
+  npm: (files) => files.map(({ file }) => `npm install '${file}'`).join(' && '),
+  pnpm: (_, needed, file) => {
+    const overrides = Object.fromEntries(needed.map((each) => [each.of.name, `file:${each.file}`]));
+    const configure = `pnpm config set --location=project --json overrides '${JSON.stringify(overrides)}' && `;
+    return `${needed.length > 0 ? configure : ''}pnpm add '${file}'`;
+  },
+  Yarn: (_, needed, file) => {
+    const resolutions = needed.map((each) => ` 'resolutions.${each.of.name}=file:${each.file}'`).join('');
+    return `${needed.length > 0 ? `npm pkg set${resolutions} && ` : ''}yarn add '${file}'`;
+  },
+};
 
 function describe(tarballs: Tarballs): string {
   const names = tarballs.map(({ of }) => of.name);
-  return `Run one of these in your project:
+  const groups = Object.entries(installers).map(([manager, command]) => {
+    const lines = names.map((name) => {
+      const files = withDependencies(tarballs, name);
+      return `${command(files, files.slice(0, -1), files.at(-1)?.file ?? '')}\n`;
+    });
+    return `With ${manager}:\n\n${lines.join('')}\n`;
+  });
+  return `Run one of these lines in your project. None asks a registry for these packages. That of pnpm replaces the
+overrides of the project: if it has some, add these to pnpm-workspace.yaml instead.
 
-${names.map((name) => `npm install ${[...new Set(withDependencies(tarballs, name))].join(' ')}\n`).join('')}
-Or publish all to a private registry:
+${groups.join('')}Or publish all to a private registry:
 
 REGISTRY=https://registry.example
 ${tarballs.map(({ file }) => `npm publish --no-provenance --registry "$REGISTRY" '${file}'\n`).join('')}

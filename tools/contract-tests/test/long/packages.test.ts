@@ -1,6 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { readPackedPackages, publishedPackages } from '../support/packed-packages.ts';
@@ -23,17 +27,52 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** The command that `pnpm packages` prints for a package, from its tarball or by its name. */
-function printedFor(printed: string, end: RegExp): string {
-  return printed.split('\n').find((line) => line.startsWith('npm install ') && end.test(line)) ?? 'false';
+/** A registry without our packages. Others come from that of npm. */
+async function startEmptyRegistry(): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+  });
+  const { port } = await forTest(listen(server));
+  return { url: `http://127.0.0.1:${port}/`, asked };
 }
 
-test('an empty project installs a package and its dependencies from the tarballs', async () => {
+/** The lines that `pnpm packages` prints for a package manager, one for each package. */
+async function linesFor(manager: string): Promise<string[]> {
   const { printed } = await readPackedPackages();
-  expect(printed.match(/^npm install '.*\/deedwire-.*\.tgz'$/gm)).toHaveLength(publishedPackages.length);
-  const cwd = await newFolder();
-  await succeed('sh', ['-c', printedFor(printed, /\/deedwire-webhook-receiver-[\d.]+\.tgz'$/)], { cwd, env });
-  expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd })).toBe('200\n');
+  const [, lines = ''] = new RegExp(`^With ${manager}:\n\n(.*?)\n\n`, 'ms').exec(printed) ?? [];
+  return lines.split('\n');
+}
+
+test.each([
+  ['npm', 'npm', null],
+  ['pnpm', 'pnpm', 'pnpm@12.21.0'],
+  ['Yarn', 'yarn', 'yarn@1.22.22'],
+  ['Yarn', 'yarn', '@yarnpkg/cli-dist@4.18.1'],
+])('the line of %s for each package installs it and asks no registry for ours', async (manager, program, version) => {
+  const registry = await startEmptyRegistry();
+  const lines = await linesFor(manager);
+  expect(lines).toHaveLength(publishedPackages.length);
+  const others = lines.filter((line) => !line.includes(' && '));
+  expect(others).toHaveLength(publishedPackages.length - 1);
+  const folder = await newFolder();
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  await writeFile(join(folder, '.npmrc'), `@deedwire:registry=${registry.url}\n`);
+  await writeFile(join(folder, 'yarn.lock'), '');
+  const scopes = `npmScopes: { deedwire: { npmRegistryServer: '${registry.url}' } }`;
+  await writeFile(
+    join(folder, '.yarnrc.yml'),
+    `nodeLinker: node-modules\nenableTelemetry: false\nunsafeHttpWhitelist: ['127.0.0.1']\n${scopes}\n`,
+  );
+  const alias = version === null ? '' : `${program}() { npx -y --package=${version} ${program} "$@"; }\n`;
+  const [line = 'false'] = lines.filter((each) => each.includes(' && '));
+  await succeed('sh', ['-ec', alias + line], { cwd: folder, env });
+  expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd: folder })).toBe('200\n');
+  await succeed('sh', ['-ec', alias + others.join('\n')], { cwd: folder, env });
+  const names = readdirSync(join(folder, 'node_modules/@deedwire')).map((name) => `@deedwire/${name}`);
+  expect(names.toSorted()).toEqual(publishedPackages.toSorted());
+  expect(registry.asked).toEqual([]);
 });
 
 test('an empty project installs a package from a private registry', async () => {
@@ -49,7 +88,7 @@ test('an empty project installs a package from a private registry', async () => 
   const cwd = await newFolder();
   await writeFile(join(cwd, 'package.json'), '{}');
   const [configure = 'false'] = /^npm config set .*$/m.exec(printed) ?? [];
-  const install = printedFor(printed, / @deedwire\/webhook-receiver$/);
+  const [install = 'false'] = /^npm install @deedwire\/webhook-receiver$/m.exec(printed) ?? [];
   await succeed('sh', ['-ec', `${configure}\n${install}`], { cwd, env: { ...env, REGISTRY: registry.url } });
   expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd })).toBe('200\n');
 });
