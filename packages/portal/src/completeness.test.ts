@@ -22,7 +22,7 @@ const pageOf = (edges: readonly Edge[], firstKeptSequence: number | null = 1, ha
   edges: edges.map(
     ({ second, eventSecond = second, sequence = second, type = 'referral.created', isTest = false, ...rest }) => ({
       sequence,
-      node: { id: eventOf(eventSecond), deliveryId: deliveryOf(second), type, isTest, ...rest },
+      node: { eventId: eventOf(eventSecond), deliveryId: deliveryOf(second), type, isTest, ...rest },
     }),
   ),
   pageInfo: { endCursor: 'cursor', hasNextPage },

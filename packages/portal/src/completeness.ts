@@ -85,15 +85,15 @@ export async function comparePage(found: Comparison, page: Page, log: ReceiverLo
   found.numberedUntilMs = Date.parse(page.numberedUntil);
   let isPast = false;
   for (const { sequence, node } of page.edges) {
-    const { id, deliveryId, type, isTest, payload } = node;
+    const { eventId, deliveryId, type, isTest, payload } = node;
     if (found.readSequence !== null && sequence !== found.readSequence + 1) found.hasGap = true;
     const createdMs = timeOf(deliveryId);
     if (found.startSequence === null) Object.assign(found, { startSequence: sequence, startMs: createdMs });
     found.readSequence = sequence;
-    const named = [log.ids.get(deliveryId), log.ids.get(id)].filter((each) => each !== undefined);
+    const named = [log.ids.get(deliveryId), log.ids.get(eventId)].filter((each) => each !== undefined);
     for (const logged of named) logged.isFound = true;
     // A worker that is late creates the delivery of an event long after the event.
-    const eventMs = timeOf(id);
+    const eventMs = timeOf(eventId);
     isPast = eventMs >= range.untilMs + clockMs;
     if (eventMs >= range.untilMs || (range.type !== null && range.type !== type)) continue;
     found.firstSequence ??= sequence;

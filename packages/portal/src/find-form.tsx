@@ -62,7 +62,7 @@ async function findEvent({ id, type, atMs }: Wanted & { kind: 'event' }): Promis
       ...times,
       after,
     });
-    found.push(...webhookDeliveries.nodes.filter(({ event }) => event.id === id));
+    found.push(...webhookDeliveries.nodes.filter(({ event }) => event.eventId === id));
     if (!webhookDeliveries.pageInfo.hasNextPage) break;
     after = webhookDeliveries.pageInfo.endCursor;
   }

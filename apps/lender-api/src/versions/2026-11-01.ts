@@ -12,6 +12,6 @@ export function createSchema(): GraphQLSchema {
   builder.objectField(Lender, 'members', (t) =>
     t.field({ type: [TeamMember], resolve: (_, _args, { actions, caller }) => listTeamMembers(actions, caller) }),
   );
-  addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int' });
+  addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true });
   return builder.toSchema();
 }

@@ -17,6 +17,6 @@ export function createSchema(): GraphQLSchema {
       resolve: (_, page, { actions, caller }) => pageTeamMembers(actions, caller, page),
     }),
   );
-  addWebhooks(builder, connectionOf, { checkId: requireIdOfType, sequenceType: 'Long' });
+  addWebhooks(builder, connectionOf, { checkId: requireIdOfType, sequenceType: 'Long', eventsHaveId: false });
   return builder.toSchema();
 }

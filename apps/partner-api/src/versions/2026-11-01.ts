@@ -12,6 +12,6 @@ export function createSchema(): GraphQLSchema {
   const Matter = addMatter(builder);
   const Referral = addReferral(builder, { Matter, connectionOf, checkId: acceptAnyId });
   addCreateReferral(builder, Referral);
-  addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int' });
+  addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true });
   return builder.toSchema();
 }

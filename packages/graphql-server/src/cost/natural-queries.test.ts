@@ -67,7 +67,7 @@ function delivery(sequence: number) {
     },
     sequence,
     status: 'FAILED',
-    event: { id: gid('WebhookEvent'), type: 'referral.converted', version, timestamp: at },
+    event: { eventId: gid('WebhookEvent'), type: 'referral.converted', version, timestamp: at },
     createdAt: at,
     nextAttemptAt: null,
     attemptCount: 15,

@@ -1,20 +1,25 @@
 import { GraphQLError, Kind, type ValueNode } from 'graphql';
 
-const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
+const dateTime = /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
 
 /**
- * The value of an argument of the type `DateTime`: RFC 3339, with any offset. Fractions of a millisecond are cut off.
+ * The value of an argument of the type `DateTime`: RFC 3339, with any offset. Fractions of a millisecond are cut off, and a leap second
+ * counts as the second after it.
  *
  * @throws {GraphQLError} for any other value, and for a day that does not exist
  */
 export function parseDateTime(value: unknown): Date {
   const [, day] = (typeof value === 'string' && dateTime.exec(value)) || [];
   if (typeof value === 'string' && day !== undefined) {
-    // JavaScript understands capital letters only.
-    const time = new Date(value.toUpperCase());
+    const isLeap = value.slice(17, 19) === '60';
+    // JavaScript understands capital letters only, and no leap second.
+    const written = isLeap ? `${value.slice(0, 17)}59${value.slice(19)}` : value;
+    const time = new Date(Date.parse(written.toUpperCase()) + (isLeap ? 1_000 : 0));
     // JavaScript takes February 30 as March 2.
     const isReal = new Date(`${value.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(day);
-    if (isReal && !Number.isNaN(time.getTime())) return time;
+    // A leap second is the last one of a day in UTC.
+    const isPossible = !isLeap || time.getTime() % 86_400_000 < 1_000;
+    if (isReal && isPossible && !Number.isNaN(time.getTime())) return time;
   }
   const found =
     typeof value === 'string'

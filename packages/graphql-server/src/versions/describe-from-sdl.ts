@@ -6,6 +6,7 @@ import {
   isInterfaceType,
   isIntrospectionType,
   isObjectType,
+  isScalarType,
   isSpecifiedScalarType,
 } from 'graphql';
 
@@ -15,8 +16,8 @@ interface Described {
 }
 
 /**
- * Copies the descriptions of the contract onto the schema, so that only the contract contains them. Ignores elements that
- * only one of the two has; `serveContract` compares the two.
+ * Copies the descriptions of the contract, and the URLs that specify its scalars, onto the schema, so that only the contract contains
+ * them. Ignores elements that only one of the two has; `serveContract` compares the two.
  */
 export function describeFromSdl(schema: GraphQLSchema, contract: GraphQLSchema): void {
   schema.description = contract.description;
@@ -25,7 +26,8 @@ export function describeFromSdl(schema: GraphQLSchema, contract: GraphQLSchema):
     const from = contract.getType(type.name);
     type.description = from?.description;
 
-    if (isEnumType(type) && isEnumType(from)) describeAll(type.getValues(), from.getValues());
+    if (isScalarType(type) && isScalarType(from)) type.specifiedByURL = from.specifiedByURL;
+    else if (isEnumType(type) && isEnumType(from)) describeAll(type.getValues(), from.getValues());
     else if (isInputObjectType(type) && isInputObjectType(from)) describeAll(fieldsOf(type), fieldsOf(from));
     else if ((isObjectType(type) || isInterfaceType(type)) && (isObjectType(from) || isInterfaceType(from))) {
       describeAll(fieldsOf(type), fieldsOf(from));

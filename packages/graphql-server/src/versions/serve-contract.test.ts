@@ -30,7 +30,7 @@ const sdl = /* GraphQL */ `
     weight: Int = 1
   }
   "A day."
-  scalar Day
+  scalar Day @specifiedBy(url: "https://example.com/day")
 `;
 const costs = () => ({ weights: {}, listSizes: { 'Query.things': 10 }, pageSizeMaximum: 100 });
 const contract: Contract = {
@@ -39,9 +39,9 @@ const contract: Contract = {
   costs,
 };
 const serve = (text: string) => serveContract(contract, new Map([['2026-01-01', buildSchema(text)]]));
-const undescribed = sdl.replaceAll(/"[A-Z][^"]*"/g, '');
+const undescribed = sdl.replaceAll(/"[A-Z][^"]*"| @specifiedBy\(.*\)/g, '');
 
-test('copies the descriptions of the contract into the schema', () => {
+test('copies the descriptions and the URLs of scalars of the contract into the schema', () => {
   const { versions, problems } = serve(undescribed);
   expect(problems).toEqual([]);
   expect(versions.map(({ version, deprecation }) => [version, deprecation])).toEqual([['2026-01-01', null]]);
@@ -75,7 +75,7 @@ test.each([
     '"id: ID! @deprecated"',
   ],
   ['one more enum value', 'HI\n', 'HI HO\n', 'enum Greeting', '"}"', '"HO"'],
-  ['one more type', 'scalar Day', 'scalar Day scalar Year', 'interface Thing', '"(end)"', '""'],
+  ['one more type', 'scalar Day', 'scalar Year scalar Day', 'interface Thing', '"(end)"', '""'],
 ])('reports the place of the difference: %s', (_, from, to, inside, promised, actual) => {
   expect(undescribed).toContain(from);
   const { problems } = serve(undescribed.replace(from, to));

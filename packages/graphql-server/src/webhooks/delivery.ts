@@ -12,7 +12,7 @@ import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '../schema/builder.ts';
 import { chargeFurtherPart } from '../schema/operation-context.ts';
 import { addWebhookAttempt } from './attempt.ts';
-import type { WebhookParts } from './webhook-parts.ts';
+import { eventIdDeprecation, type WebhookParts } from './webhook-parts.ts';
 
 /**
  * Adds `WebhookDelivery`, `Query.webhookDelivery`, `Query.webhookDeliveries`, `WebhookSubscription.deliveries` and
@@ -20,7 +20,16 @@ import type { WebhookParts } from './webhook-parts.ts';
  */
 export function addWebhookDelivery(
   builder: InterfaceSchemaBuilder,
-  { AttemptError, connectionOf, Subscription, DelayReason, PayloadDeletion, checkId, sequenceType }: WebhookParts,
+  {
+    AttemptError,
+    connectionOf,
+    Subscription,
+    DelayReason,
+    PayloadDeletion,
+    checkId,
+    sequenceType,
+    eventsHaveId,
+  }: WebhookParts,
 ): void {
   const Attempt = addWebhookAttempt(builder, { AttemptError });
   const DelayType = addWebhookDelay(builder, DelayReason);
@@ -30,12 +39,15 @@ export function addWebhookDelivery(
 
   const Event = builder.objectRef<WebhookDelivery['event']>('WebhookDeliveryEvent').implement({
     fields: (t) => ({
-      id: t.exposeID('id'),
+      eventId: t.exposeID('id'),
       type: t.exposeString('type'),
       version: t.exposeString('version'),
       timestamp: t.expose('timestamp', { type: 'DateTime' }),
     }),
   });
+
+  if (eventsHaveId)
+    builder.objectField(Event, 'id', (t) => t.exposeID('id', { deprecationReason: eventIdDeprecation }));
 
   const Delivery = builder.objectRef<WebhookDelivery>('WebhookDelivery').implement({
     fields: (t) => ({

@@ -11,7 +11,7 @@ import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { OperationContext } from '../schema/operation-context.ts';
 import { selectsField } from '../schema/selects-field.ts';
-import type { WebhookParts } from './webhook-parts.ts';
+import { eventIdDeprecation, type WebhookParts } from './webhook-parts.ts';
 
 /** Adds `WebhookEventType` and `Query.webhookEventTypes`. */
 export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
@@ -43,11 +43,11 @@ export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
 /** Adds `WebhookEvent` and `Query.webhookEvents`. */
 export function addWebhookEvents(
   builder: InterfaceSchemaBuilder,
-  { connectionOf, checkId, PayloadDeletion }: WebhookParts,
+  { connectionOf, checkId, PayloadDeletion, eventsHaveId }: WebhookParts,
 ): void {
   const Event = builder.objectRef<WebhookEvent>('WebhookEvent').implement({
     fields: (t) => ({
-      id: t.exposeID('id'),
+      eventId: t.exposeID('id'),
       deliveryId: t.exposeID('deliveryId'),
       type: t.exposeString('type'),
       version: t.exposeString('version'),
@@ -57,6 +57,8 @@ export function addWebhookEvents(
       payloadDeletion: t.expose('payloadDeletion', { type: PayloadDeletion, nullable: true }),
     }),
   });
+  if (eventsHaveId)
+    builder.objectField(Event, 'id', (t) => t.exposeID('id', { deprecationReason: eventIdDeprecation }));
   const EventConnection = connectionOf<WebhookEvent, WebhookEventPage>('WebhookEvent', Event, (Edge, Connection) => {
     builder.objectField(Edge, 'sequence', (t) => t.field({ type: 'Long', resolve: ({ node }) => node.sequence }));
     builder.objectFields(Connection, (t) => ({

@@ -8,7 +8,12 @@ export interface WebhookDifferences {
   checkId: CheckId;
   /** The type of `WebhookDelivery.sequence`. */
   sequenceType: 'Int' | 'Long';
+  /** Whether `WebhookEvent` and `WebhookDeliveryEvent` have an `id` beside `eventId`. */
+  eventsHaveId: boolean;
 }
+
+export const eventIdDeprecation =
+  'Use `eventId`, the same value. Clients that normalize objects by `id`, such as Apollo Client and Relay, mix what several subscriptions receive of one event.';
 
 /** What the modules of the webhook part use of their version and of each other. */
 export interface WebhookParts extends WebhookDifferences, ReturnType<typeof addSharedTypes> {

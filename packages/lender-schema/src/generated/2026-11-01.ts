@@ -740,8 +740,13 @@ export type WebhookPayloadDeletion =
 /** The event of a delivery, without its payload. */
 export type WebhookDeliveryEvent = {
   /**
-   * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the
-   * payload.
+   * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the payload.
+   * Deliveries of the event to other subscriptions share it.
+   */
+  eventId: Scalars['ID']['output'];
+  /**
+   * Global identifier of the event, as `eventId`.
+   * @deprecated Use `eventId`, the same value. Clients that normalize objects by `id`, such as Apollo Client and Relay, mix what several subscriptions receive of one event.
    */
   id: Scalars['ID']['output'];
   /** Name of the event type, for example `lender.updated`. */
@@ -883,13 +888,18 @@ export type WebhookEvent = {
    * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the payload.
    * Subscriptions to the same event type share it.
    */
+  eventId: Scalars['ID']['output'];
+  /**
+   * Global identifier of the event, as `eventId`.
+   * @deprecated Use `eventId`, the same value. Clients that normalize objects by `id`, such as Apollo Client and Relay, mix what several subscriptions receive of one event.
+   */
   id: Scalars['ID']['output'];
   /**
    * Global identifier of the delivery, in the form `gid://<namespace>/WebhookDelivery/<number>`. It equals the header `webhook-id`
    * of every attempt; use it to detect events that you have received already.
    */
   deliveryId: Scalars['ID']['output'];
-  /** Name of the event type, for example `referral.converted`. */
+  /** Name of the event type, for example `lender.updated`. */
   type: Scalars['String']['output'];
   /** Payload version of the delivery, for example `2026-11-01`. */
   version: Scalars['String']['output'];

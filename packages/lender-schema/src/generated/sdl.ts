@@ -360,12 +360,12 @@ type TeamMember {
 A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`. As an argument, it can
 have any offset, and any number of decimal places or none.
 """
-scalar DateTime
+scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 """
 A calendar date in UTC, as an RFC 3339 full-date string, for example \`2027-11-01\`.
 """
-scalar Date
+scalar Date @specifiedBy(url: "https://scalars.graphql.org/chillicream/date.html")
 
 """
 An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number.
@@ -994,10 +994,17 @@ The event of a delivery, without its payload.
 """
 type WebhookDeliveryEvent {
   """
-  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the
-  payload.
+  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
+  Deliveries of the event to other subscriptions share it.
+  """
+  eventId: ID!
+  """
+  Global identifier of the event, as \`eventId\`.
   """
   id: ID!
+    @deprecated(
+      reason: "Use \`eventId\`, the same value. Clients that normalize objects by \`id\`, such as Apollo Client and Relay, mix what several subscriptions receive of one event."
+    )
   """
   Name of the event type, for example \`lender.updated\`.
   """
@@ -1239,14 +1246,21 @@ type WebhookEvent {
   Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
   Subscriptions to the same event type share it.
   """
+  eventId: ID!
+  """
+  Global identifier of the event, as \`eventId\`.
+  """
   id: ID!
+    @deprecated(
+      reason: "Use \`eventId\`, the same value. Clients that normalize objects by \`id\`, such as Apollo Client and Relay, mix what several subscriptions receive of one event."
+    )
   """
   Global identifier of the delivery, in the form \`gid://<namespace>/WebhookDelivery/<number>\`. It equals the header \`webhook-id\`
   of every attempt; use it to detect events that you have received already.
   """
   deliveryId: ID!
   """
-  Name of the event type, for example \`referral.converted\`.
+  Name of the event type, for example \`lender.updated\`.
   """
   type: String!
   """
@@ -2658,8 +2672,9 @@ enum CreatePortalLinkUserErrorCode {
 }
 `],
   ['2027-02-01', `# The lender interface at version 2027-02-01, composed by \`pnpm generate\` of own/2027-02-01.graphql and packages/webhook-contract/editions/{2026-11-01,2027-02-01}.graphql.
-# Differences from 2026-11-01: \`Lender.members\` is a connection, \`WebhookDelivery.sequence\` is a \`Long\`, and an identifier of another
-# form or type than that of its argument is rejected with \`BAD_USER_INPUT\`.
+# Differences from 2026-11-01: \`Lender.members\` is a connection, \`WebhookDelivery.sequence\` is a \`Long\`, \`WebhookEvent\` and
+# \`WebhookDeliveryEvent\` have no \`id\`, and an identifier of another form or type than that of its argument is rejected with
+# \`BAD_USER_INPUT\`.
 
 """
 Queries of the lender interface. They return only data of the lender organization that the credentials of the request
@@ -3059,12 +3074,12 @@ type TeamMemberEdge {
 A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`. As an argument, it can
 have any offset, and any number of decimal places or none.
 """
-scalar DateTime
+scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 """
 A calendar date in UTC, as an RFC 3339 full-date string, for example \`2027-11-01\`.
 """
-scalar Date
+scalar Date @specifiedBy(url: "https://scalars.graphql.org/chillicream/date.html")
 
 """
 An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number.
@@ -3693,10 +3708,10 @@ The event of a delivery, without its payload.
 """
 type WebhookDeliveryEvent {
   """
-  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the
-  payload.
+  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
+  Deliveries of the event to other subscriptions share it.
   """
-  id: ID!
+  eventId: ID!
   """
   Name of the event type, for example \`lender.updated\`.
   """
@@ -3938,14 +3953,14 @@ type WebhookEvent {
   Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
   Subscriptions to the same event type share it.
   """
-  id: ID!
+  eventId: ID!
   """
   Global identifier of the delivery, in the form \`gid://<namespace>/WebhookDelivery/<number>\`. It equals the header \`webhook-id\`
   of every attempt; use it to detect events that you have received already.
   """
   deliveryId: ID!
   """
-  Name of the event type, for example \`referral.converted\`.
+  Name of the event type, for example \`lender.updated\`.
   """
   type: String!
   """

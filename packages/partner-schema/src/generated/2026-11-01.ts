@@ -893,8 +893,13 @@ export type WebhookPayloadDeletion =
 /** The event of a delivery, without its payload. */
 export type WebhookDeliveryEvent = {
   /**
-   * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the
-   * payload.
+   * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the payload.
+   * Deliveries of the event to other subscriptions share it.
+   */
+  eventId: Scalars['ID']['output'];
+  /**
+   * Global identifier of the event, as `eventId`.
+   * @deprecated Use `eventId`, the same value. Clients that normalize objects by `id`, such as Apollo Client and Relay, mix what several subscriptions receive of one event.
    */
   id: Scalars['ID']['output'];
   /** Name of the event type, for example `referral.converted`. */
@@ -1035,6 +1040,11 @@ export type WebhookEvent = {
   /**
    * Global identifier of the event, in the form `gid://<namespace>/WebhookEvent/<number>`. It equals the `id` of the payload.
    * Subscriptions to the same event type share it.
+   */
+  eventId: Scalars['ID']['output'];
+  /**
+   * Global identifier of the event, as `eventId`.
+   * @deprecated Use `eventId`, the same value. Clients that normalize objects by `id`, such as Apollo Client and Relay, mix what several subscriptions receive of one event.
    */
   id: Scalars['ID']['output'];
   /**

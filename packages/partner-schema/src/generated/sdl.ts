@@ -604,12 +604,12 @@ enum CreateReferralUserErrorCode {
 A point in time in UTC, as an RFC 3339 string with milliseconds, for example \`2026-11-01T09:30:00.000Z\`. As an argument, it can
 have any offset, and any number of decimal places or none.
 """
-scalar DateTime
+scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 """
 A calendar date in UTC, as an RFC 3339 full-date string, for example \`2027-11-01\`.
 """
-scalar Date
+scalar Date @specifiedBy(url: "https://scalars.graphql.org/chillicream/date.html")
 
 """
 An integer from -9007199254740991 to 9007199254740991 (2^53 - 1), as a JSON number.
@@ -1238,10 +1238,17 @@ The event of a delivery, without its payload.
 """
 type WebhookDeliveryEvent {
   """
-  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the
-  payload.
+  Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
+  Deliveries of the event to other subscriptions share it.
+  """
+  eventId: ID!
+  """
+  Global identifier of the event, as \`eventId\`.
   """
   id: ID!
+    @deprecated(
+      reason: "Use \`eventId\`, the same value. Clients that normalize objects by \`id\`, such as Apollo Client and Relay, mix what several subscriptions receive of one event."
+    )
   """
   Name of the event type, for example \`referral.converted\`.
   """
@@ -1483,7 +1490,14 @@ type WebhookEvent {
   Global identifier of the event, in the form \`gid://<namespace>/WebhookEvent/<number>\`. It equals the \`id\` of the payload.
   Subscriptions to the same event type share it.
   """
+  eventId: ID!
+  """
+  Global identifier of the event, as \`eventId\`.
+  """
   id: ID!
+    @deprecated(
+      reason: "Use \`eventId\`, the same value. Clients that normalize objects by \`id\`, such as Apollo Client and Relay, mix what several subscriptions receive of one event."
+    )
   """
   Global identifier of the delivery, in the form \`gid://<namespace>/WebhookDelivery/<number>\`. It equals the header \`webhook-id\`
   of every attempt; use it to detect events that you have received already.

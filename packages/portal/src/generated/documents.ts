@@ -242,7 +242,7 @@ export type WebhookSubscriptionStatus =
   | 'PAUSED'
   | '%future added value';
 
-export type EventPageFragment = { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } };
+export type EventPageFragment = { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } };
 
 export type EventsQueryVariables = Exact<{
   subscriptionId: string;
@@ -251,7 +251,7 @@ export type EventsQueryVariables = Exact<{
 }>;
 
 
-export type EventsQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
+export type EventsQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
 export type EventBodiesQueryVariables = Exact<{
   subscriptionId: string;
@@ -260,9 +260,9 @@ export type EventBodiesQueryVariables = Exact<{
 }>;
 
 
-export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, id: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
+export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
-export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { id: string, type: string, version: string, timestamp: string } };
+export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
 
 export type DeliveriesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -276,7 +276,7 @@ export type DeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { id: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type DeliveryQueryVariables = Exact<{
   id: string;
@@ -284,7 +284,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { id: string, type: string, version: string, timestamp: string } } | null };
+export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
 
 export type PayloadQueryVariables = Exact<{
   id: string;
@@ -403,10 +403,10 @@ export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, 
 /** The hash of an operation, which the pages send instead of its text. */
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
 
-export const Events = 'b157a7dd77f54dc25ead49b1af2b816eaa62ce572e3aa614218d4654f3aca18d' as DocumentId<EventsQuery, EventsQueryVariables>;
-export const EventBodies = 'c6f4610ec5db37ed6479d4c82359850c54997fa4c2608b15face4ade68af3279' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
-export const Deliveries = '403abac10ccda3317291f7419b3c8ed451a8672061042e2c028f22ed2d4fb3de' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
-export const Delivery = 'f3d08d944b5d6a180fdeaba209f5d2aa3e5dd434d35df07f125612ec67c04656' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
+export const Events = '88839b9975f0cbdd63ebc29a2f229f821a2276706e40a54b968a9902cff3b45d' as DocumentId<EventsQuery, EventsQueryVariables>;
+export const EventBodies = 'c2cf730c3c9a8389c8a64e2b15de9d5257e066558e6768ec74a64e836b6d9532' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
+export const Deliveries = 'accea9df341dd6631babe2feeec7039669f81a55a90f1c82a562c9e2202342fc' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
+export const Delivery = '24154f132e3c3601eed3dc416a070719159549c254f9dd707b54635493a99ef3' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
 export const Retry = 'a6a273adba3ea7f841dc22959a0871b22c4306dc6d8817f13723906874aa2055' as DocumentId<RetryMutation, RetryMutationVariables>;

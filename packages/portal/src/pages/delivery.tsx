@@ -74,7 +74,7 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
           'Payload version': <code>{event.version}</code>,
           Sequence: `${delivery.sequenceNumber.toLocaleString('en')}${isTest ? ' (test event)' : ''}`,
           'webhook-id': <code>{id}</code>,
-          'Event id': <code>{event.id}</code>,
+          'Event id': <code>{event.eventId}</code>,
         }}
       />
       <h2>{plural(delivery.attemptCount, 'attempt')}</h2>

@@ -125,7 +125,12 @@ describe.each(['lender', 'partner'] as const)('the app of the %s interface', (na
     const listed = Object.keys(JSON.parse(read(`packages/${name}-schema/versions.json`)));
     const served = [];
     for (const version of [...listed, '2026-10-31', '2099-01-01']) {
-      const { body } = await send<IntrospectionQuery>(name, getIntrospectionQuery(), {}, version);
+      const { body } = await send<IntrospectionQuery>(
+        name,
+        getIntrospectionQuery({ specifiedByUrl: true }),
+        {},
+        version,
+      );
       if (!body.data) continue;
       const contract = own.serves.find((each) => each.version === version);
       served.push({ interface: name, version });

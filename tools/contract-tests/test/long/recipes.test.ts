@@ -189,7 +189,10 @@ test('the recipes lead to a tree that passes every check', async () => {
   const schema = `apps/partner-api/src/versions/${version}.ts`;
   for (const path of [schema, `packages/partner-schema/own/${version}.graphql`]) await writeTodo(path);
   await workspace.edit(schema, (text) =>
-    text.replaceAll('acceptAnyId', 'requireIdOfType').replace("sequenceType: 'Int", "sequenceType: 'Long"),
+    text
+      .replaceAll('acceptAnyId', 'requireIdOfType')
+      .replace("sequenceType: 'Int", "sequenceType: 'Long")
+      .replace('eventsHaveId: true', 'eventsHaveId: false'),
   );
   // A later edition of what every interface has.
   await workspace.edit('packages/partner-schema/own/editions.json', (text) =>

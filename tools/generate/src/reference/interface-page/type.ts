@@ -38,7 +38,10 @@ function membersOf(type: GraphQLNamedType): [kind: string, ...blocks: string[]] 
     return [kind, ...fieldBlocks(type)];
   }
   if (isInterfaceType(type)) return ['Interface', ...fieldBlocks(type)];
-  if (isScalarType(type)) return ['Scalar'];
+  if (isScalarType(type)) {
+    const { specifiedByURL: url } = type;
+    return [typeof url === 'string' ? `Scalar, with ${link('a specification', url)}` : 'Scalar'];
+  }
   if (isInputObjectType(type)) return ['Input', inputTable('field', Object.values(type.getFields()))];
   if (isEnumType(type)) {
     const rows = type.getValues().map((value) => [code(value.name), described(value)]);
