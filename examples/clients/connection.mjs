@@ -1,6 +1,6 @@
-const { PARTNER_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID } = process.env;
+const { DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID } = process.env;
 
-export const url = PARTNER_URL;
+export const url = DEEDWIRE_URL;
 
 /** The headers of every request. */
 export const headers = {

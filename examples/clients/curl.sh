@@ -1,4 +1,4 @@
-curl -sS "$PARTNER_URL" \
+curl -sS "$DEEDWIRE_URL" \
   -H 'Content-Type: application/json' \
   -H "X-Service-Client-Id: $CLIENT_ID" \
   -H "X-Service-API-Key: $API_KEY" \

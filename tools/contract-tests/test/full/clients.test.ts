@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { devVariables } from '@deedwire/dev-environment';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { commandsOf, eventually, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
+import { createInterfaceClient } from '../support/interface-client.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
@@ -12,20 +15,30 @@ const examples = join(workspaceRoot, 'examples/clients');
 const page = readFileSync(join(workspaceRoot, 'docs/clients.md'), 'utf8');
 const partnerName = 'Keystone Estate Agents';
 
-const { path: folder } = await forFile(temporaryFolder('clients'));
+// A reader has the folder of the repository, and what `pnpm dev` writes there.
+const { path: root } = await forFile(temporaryFolder('clients'));
+const folder = join(root, 'examples/clients');
 await cp(examples, folder, { recursive: true, filter: (path) => !path.endsWith('node_modules') });
-await succeed('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
 const system = await forFile(joinSharedSystem());
+const { partner } = system.accounts;
+await mkdir(join(root, '.local'));
+await writeFile(
+  join(root, '.local/dev.env'),
+  devVariables({ url: system.urls.partner, ...partner.credential }, partner, 'whsec_unused'),
+);
+
+function runCommands(commands: string): Promise<string> {
+  return succeed('sh', ['-ec', commands], { cwd: root });
+}
+
+// The tests need more than a reader of the page.
+const [commands = ''] = commandsOf(page, 'GraphQL clients', 1);
+const printed = await runCommands(commands);
+await succeed('pnpm', ['install', '--frozen-lockfile', '--prefer-offline'], { cwd: folder });
 
 function run(file: string): Promise<string> {
-  const { clientId, apiKey, organizationId } = system.accounts.partner.credential;
-  const env = {
-    PARTNER_URL: system.urls.partner,
-    CLIENT_ID: clientId,
-    API_KEY: apiKey,
-    ORGANIZATION_ID: organizationId,
-  };
-  return succeed(file.endsWith('.sh') ? 'sh' : 'node', [file], { cwd: folder, env });
+  const command = file.endsWith('.sh') ? 'sh' : 'node';
+  return runCommands(`. .local/dev.env\ncd examples/clients\n${command} ${file}`);
 }
 
 /** Runs a program that is not on the page. Returns what it prints. */
@@ -42,6 +55,10 @@ const countedFetch = `
     requests.push([init.method, response.status]);
     return response;
   };`;
+
+test('the commands of the page print the name of the sample partner', () => {
+  expect(printed).toMatch(new RegExp(`^${partnerName}$`, 'm'));
+});
 
 test('the page links each program', () => {
   const files = readdirSync(examples).filter((name) => /\.(?:mjs|sh)$/.test(name));
@@ -133,3 +150,83 @@ test.each([
     });
   },
 );
+
+const operation = (selected: string): string => `query twoQuery($a: ID!, $b: ID!) {
+  a: webhookEvents(subscriptionId: $a) { nodes { ${selected} } }
+  b: webhookEvents(subscriptionId: $b) { nodes { ${selected} } }
+}`;
+const print = 'console.log(JSON.stringify([data.a.nodes[0].deliveryId, data.b.nodes[0].deliveryId]));';
+
+describe('an event of two subscriptions', async () => {
+  const { mutate, request } = createInterfaceClient(system, 'partner', '2026-11-01');
+  const listen = async (): Promise<string> => {
+    const input = { eventTypes: [{ type: 'referral.created' }] };
+    const created = await mutate<{ webhookListener: { id: string } | null }>(
+      'createWebhookListener',
+      'webhookListener { id }',
+      input,
+    );
+    return created.webhookListener?.id ?? missing();
+  };
+  const variables = { a: await listen(), b: await listen() };
+  await mutate('createReferral', 'referral { id }', { clientName: 'Ada Lovelace' });
+  const [a, b] = await Promise.all(
+    [variables.a, variables.b].map((id) =>
+      eventually(async () => {
+        const query = 'query ($id: ID!) { webhookEvents(subscriptionId: $id) { nodes { deliveryId } } }';
+        const { nodes } = await request<{ nodes: { deliveryId: string }[] }>(query, { id });
+        return nodes[0]?.deliveryId ?? missing();
+      }),
+    ),
+  );
+  const [policies = ''] = commandsOf(page, 'Events in a normalized cache', 1);
+  const none = 'const cache = new InMemoryCache();';
+  test.each([
+    ['keeps both with eventId', 'eventId deliveryId', none, [a, b]],
+    ['keeps one with id', 'id deliveryId', none, [b, b]],
+    ['keeps both with id and the policies of the page', 'id deliveryId', policies, [a, b]],
+  ])('Apollo Client %s', async (_, selected, cache, expected) => {
+    const found = await runText(
+      'apollo-two',
+      `import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+       import { headers, url } from './connection.mjs';
+       ${cache}
+       const client = new ApolloClient({ link: new HttpLink({ uri: url, headers }), cache });
+       const query = gql(${JSON.stringify(operation(selected))});
+       const { data } = await client.query({ query, variables: ${JSON.stringify(variables)} });
+       ${print}`,
+    );
+    expect(found).toEqual(expected);
+  });
+
+  test.each([
+    ['keeps both in the environment of the example', 'eventId deliveryId', 'environment', [a, b]],
+    ['keeps one without getDataID, because the compiler adds id', 'eventId deliveryId', 'plain', [b, b]],
+    ['keeps one without getDataID with an alias too', 'eventId: id deliveryId', 'plain', [b, b]],
+  ])('Relay %s', async (_, selected, environment, expected) => {
+    await mkdir(join(folder, 'src'), { recursive: true });
+    await mkdir(join(folder, 'artifacts'), { recursive: true });
+    await writeFile(
+      join(folder, 'src/two.js'),
+      `import { graphql } from 'relay-runtime'; graphql\`${operation(selected)}\`;`,
+    );
+    const schema = join(workspaceRoot, 'packages/partner-schema/versions/2026-11-01.graphql');
+    await cp(schema, join(folder, 'schema.graphql'));
+    const config = { src: 'src', schema: 'schema.graphql', language: 'javascript', artifactDirectory: 'artifacts' };
+    await writeFile(join(folder, 'relay.config.json'), JSON.stringify(config));
+    await succeed('npx', ['relay-compiler'], { cwd: folder });
+    const found = await runText(
+      'relay-two',
+      `import relay from 'relay-runtime';
+       import { environment } from './relay.mjs';
+       import two from './artifacts/twoQuery.graphql.js';
+       const plain = new relay.Environment({
+         network: environment.getNetwork(),
+         store: new relay.Store(new relay.RecordSource()),
+       });
+       const data = await relay.fetchQuery(${environment}, two, ${JSON.stringify(variables)}).toPromise();
+       ${print}`,
+    );
+    expect(found).toEqual(expected);
+  });
+});
