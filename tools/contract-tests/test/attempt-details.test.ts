@@ -283,7 +283,7 @@ test('a dry run of a replay costs the deliveries that it reads, also those of ot
 test('the question about one delivery, with its payload and its last exchange, costs at most 200 points', async () => {
   const { deliveryId } = await firstAttempt(answer(Buffer.alloc(60_000, 'x')));
   const { actual } = await ask(`{ webhookDelivery(id: "${deliveryId}") {
-    status createdAt attemptCount event { id type version timestamp } payload nextAttemptAt
+    status createdAt attemptCount event { eventId type version timestamp } payload nextAttemptAt
     delay { reason since until message } subscription { id callbackUrl status }
     attempts(first: 1) { number startedAt durationMs responseStatus error advice exchange { ${everything} } } } }`);
   expect(actual).toBeLessThanOrEqual(200);

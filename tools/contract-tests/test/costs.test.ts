@@ -11,7 +11,7 @@ const rounds = 30;
 const referral =
   'id status clientName clientEmail externalReference note createdAt closedAt matter { id reference openedAt }';
 const subscription = 'id callbackUrl status pausedReason pausedAt eventTypes { type version } createdAt';
-const delivery = 'id subscriptionId sequence status event { id type version timestamp } nextAttemptAt';
+const delivery = 'id subscriptionId sequence status event { eventId type version timestamp } nextAttemptAt';
 const attempt = 'number startedAt durationMs responseStatus error';
 const pageInfo = 'pageInfo { endCursor hasNextPage }';
 

@@ -25,7 +25,7 @@ interface Delivery {
   status: string;
   isTest: boolean;
   sequenceNumber: number;
-  event: { id: string; type: string; version: string };
+  event: { eventId: string; type: string; version: string };
   delay: { reason: string } | null;
   attempts: { responseStatus: number | null }[];
 }
@@ -53,7 +53,7 @@ function clientOf(account: keyof SharedSystem['accounts'], date: string) {
     async deliveries(subscriptionId: string): Promise<Delivery[]> {
       const query = `query ($subscriptionId: ID!) {
         webhookDeliveries(subscriptionId: $subscriptionId) {
-          nodes { id status isTest sequenceNumber event { id type version } delay { reason } attempts { responseStatus } }
+          nodes { id status isTest sequenceNumber event { eventId type version } delay { reason } attempts { responseStatus } }
         }
       }`;
       const { nodes } = await request<{ nodes: Delivery[] }>(query, { subscriptionId });
@@ -118,7 +118,7 @@ describe.each(newest)('the $account interface', ({ account, date }) => {
         status: 'DELIVERED',
         isTest: true,
         sequenceNumber: 1,
-        event: { id: webhookEventId, ...pin },
+        event: { eventId: webhookEventId, ...pin },
         delay: null,
         attempts: [{ responseStatus: 204 }],
       });

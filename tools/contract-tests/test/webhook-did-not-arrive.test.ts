@@ -59,7 +59,7 @@ test('finds the delivery by its type and time, and by its record, and nothing la
           createdAt: expect.any(String),
           status: 'PENDING',
           attemptCount: expect.any(Number),
-          event: { id: expect.any(String), timestamp: expect.any(String) },
+          event: { eventId: expect.any(String), timestamp: expect.any(String) },
         },
       ],
       pageInfo: { endCursor: expect.any(String), hasNextPage: false },
@@ -176,7 +176,7 @@ test('sends a test event, whose delivery can be found', async () => {
     documents['FindDeliveries'],
     range,
   );
-  expect(webhookDeliveries.nodes[0]).toMatchObject({ event: { id: webhookEventId } });
+  expect(webhookDeliveries.nodes[0]).toMatchObject({ event: { eventId: webhookEventId } });
   expect(await send('webhook.test')).toEqual({
     webhookEventId: null,
     userErrors: [{ code: 'NOT_SUBSCRIBED', message: expect.stringContaining(`It receives ${eventType}.`) }],

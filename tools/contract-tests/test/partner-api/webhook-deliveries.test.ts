@@ -34,7 +34,7 @@ await harness.sql(
 
 const createdAt = ({ id }: StoredDelivery): string => timeOf(toRecordId(String(id))).toISOString();
 
-const fields = `id subscriptionId sequence sequenceNumber status createdAt attemptCount payload event { id type version timestamp } nextAttemptAt
+const fields = `id subscriptionId sequence sequenceNumber status createdAt attemptCount payload event { id eventId type version timestamp } nextAttemptAt
   attempts { number startedAt durationMs responseStatus error }`;
 const first = {
   id: failed.gid,
@@ -47,6 +47,7 @@ const first = {
   status: 'FAILED',
   event: {
     id: `gid://service/WebhookEvent/${failed.eventId}`,
+    eventId: `gid://service/WebhookEvent/${failed.eventId}`,
     type: 'referral.converted',
     version: '2026-11-01',
     timestamp: '2026-11-02T09:30:00.000Z',
@@ -70,7 +71,11 @@ const second = {
   sequenceNumber: 2,
   attemptCount: 1,
   status: 'PENDING',
-  event: { ...first.event, id: `gid://service/WebhookEvent/${waiting.eventId}` },
+  event: {
+    ...first.event,
+    id: `gid://service/WebhookEvent/${waiting.eventId}`,
+    eventId: `gid://service/WebhookEvent/${waiting.eventId}`,
+  },
   nextAttemptAt: expect.any(String),
   attempts: [{ ...first.attempts[0], number: 1, responseStatus: 503, error: null }],
 };

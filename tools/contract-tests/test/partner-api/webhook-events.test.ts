@@ -47,7 +47,7 @@ interface Connection {
   firstKeptSequence: number | null;
 }
 
-const fields = `edges { cursor sequence node { id deliveryId type version timestamp isTest payload } }
+const fields = `edges { cursor sequence node { id eventId deliveryId type version timestamp isTest payload } }
   pageInfo { startCursor endCursor hasNextPage hasPreviousPage } lastSequence firstKeptSequence`;
 
 async function send(
@@ -95,6 +95,7 @@ test('returns what is pushed, byte for byte', async () => {
   const body = JSON.parse(edges[0]?.node.payload ?? '');
   expect(edges[0]?.node).toMatchObject({
     id: body.id,
+    eventId: body.id,
     type: 'referral.created',
     version: body.version,
     timestamp: body.timestamp,

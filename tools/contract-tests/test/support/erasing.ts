@@ -66,11 +66,11 @@ const listed = `query ($id: ID, $status: WebhookDeliveryStatus) {
   webhookDeliveries(first: 100, subscriptionId: $id, status: $status) { nodes { id status payloadDeletion } }
 }`;
 export const whole = `query ($id: ID!) { webhookDelivery(id: $id) { status payload preview(version: "2026-11-01")
-  event { id } nextAttemptAt delay { message } attempts(first: 5) { number advice
+  event { eventId } nextAttemptAt delay { message } attempts(first: 5) { number advice
     exchange { requestHeaders { value } responseHeaders { value } responseBody responseBodyBase64 } } } }`;
 
 export const events = `query ($id: ID!) { webhookEvents(subscriptionId: $id, first: 100) {
-  edges { sequence node { id payload payloadDeletion } } lastSequence
+  edges { sequence node { eventId payload payloadDeletion } } lastSequence
 } }`;
 export const accepted = { exitCode: 0, stderr: '' };
 export const memberTypes = ['team_member.added', 'team_member.updated', 'team_member.removed'];
