@@ -12,12 +12,14 @@ export interface SourceDocument extends JsonDocument {
   readonly path: string;
 }
 
-/** A part of a document with an address (`$id`). References inside it are relative to the address. */
+/** A part of a document with an address (`$id`, in draft 4 `id`). References inside it are relative to the address. */
 export interface Resource {
   readonly root: Schema;
   readonly document: SourceDocument;
   /** Empty if the part has no address. */
   readonly address: string;
+  /** The `$schema` that applies. Null if none is stated. */
+  readonly dialect: JsonValue;
   readonly anchors: Map<string, Schema>;
 }
 
@@ -57,16 +59,37 @@ export class SchemaIndex {
   }
 
   #resourceOf(document: SourceDocument, schema: Schema, around: Resource | null): Resource {
-    const id = ownMember(schema, '$id') ?? ownMember(schema, 'id');
+    const dialect = ownMember(schema, '$schema') ?? around?.dialect ?? null;
+    const id = identifierOf(schema, around, dialect);
+    const [base, own] = [around?.address ?? '', withoutFragment(id)];
+    const address = own === '' ? base : resolveAddress(own, base);
+    const resource =
+      address === around?.address ? around : { root: schema, document, address, dialect, anchors: new Map() };
+    if (resource !== around) this.resources.set(address, resource);
     // Drafts 4 to 7 write an anchor as `#name`.
-    if (typeof id === 'string' && id.startsWith('#') && around !== null) around.anchors.set(id.slice(1), schema);
-    if (around !== null && (typeof id !== 'string' || id.startsWith('#') || !Object.hasOwn(schema, '$id')))
-      return around;
-    const address = typeof id === 'string' ? resolveAddress(id, around?.address ?? '') : '';
-    const resource: Resource = { root: schema, document, address: withoutFragment(address), anchors: new Map() };
-    this.resources.set(resource.address, resource);
+    const anchor = fragmentOf(id);
+    if (anchor !== '') resource.anchors.set(anchor, schema);
     return resource;
   }
+}
+
+/** The address of a schema, or the name of an anchor, as it is written. Empty if the schema has none of its own. */
+function identifierOf(schema: Schema, around: Resource | null, dialect: JsonValue): string {
+  const [$id, id] = [ownMember(schema, '$id'), ownMember(schema, 'id')];
+  if (typeof $id === 'string') return $id;
+  if (typeof id !== 'string') return '';
+  if (around === null || id.startsWith('#')) return id;
+  // In the drafts with `id`, a `$ref` disables what is beside it.
+  if (Object.hasOwn(schema, '$ref')) return '';
+  const draft = typeof dialect === 'string' ? /^https?:\/\/json-schema\.org\/(.*)/.exec(dialect)?.[1] : undefined;
+  // Draft 6 renamed `id`. Where no draft is stated, `id` can be a keyword of the authors, unless it is an address.
+  const isIdentifier =
+    draft === undefined ? isAbsolute(resolveAddress(id, around.address)) : /^draft-0[34]\b/.test(draft);
+  return isIdentifier ? id : '';
+}
+
+function isAbsolute(address: string): boolean {
+  return /^[a-z][a-z\d+.-]*:/i.test(address);
 }
 
 /** @throws {InputError} which names the place. */
@@ -112,7 +135,7 @@ export function fragmentOf(reference: string): string {
  */
 export function pathOf(address: string, documentPath: string, rootAddress: string): string | null {
   const folder = posix.dirname(documentPath);
-  if (!/^[a-z][a-z\d+.-]*:/i.test(address)) return posix.join(folder, decode(address, decodeURI));
+  if (!isAbsolute(address)) return posix.join(folder, decode(address, decodeURI));
   const base = rootAddress.slice(0, rootAddress.lastIndexOf('/') + 1);
   if (base === '' || !address.startsWith(base)) return null;
   return posix.join(folder, decode(address.slice(base.length), decodeURI));
