@@ -17,13 +17,16 @@ export class InputError extends Error {
   }
 }
 
+/** The inputs are valid, but comparing them would take too long. */
+export class TooManyStepsError extends InputError {}
+
 /** @throws {InputError} about a file as a whole. */
 export function failAt(file: string, problem: string, options?: ErrorOptions): never {
   throw new InputError(file, null, problem, options);
 }
 
 /** What `read` returns. If an input is missing or invalid, what `otherwise` returns for the error: by default, null. */
-export function ifValid<T>(read: () => T, otherwise: (error: InputError) => T | null = () => null): T | null {
+export function ifValid<T>(read: () => T | null, otherwise: (error: InputError) => T | null = () => null): T | null {
   try {
     return read();
   } catch (error) {

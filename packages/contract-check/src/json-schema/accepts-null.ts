@@ -1,4 +1,5 @@
 import { ownMember, type JsonValue } from '../json/json-value.ts';
+import { sizeOf } from './budget.ts';
 import { listMember } from './conjunction.ts';
 import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
@@ -14,6 +15,7 @@ export function acceptsNull(document: SchemaDocument, all: readonly Schema[]): b
     // A branch that refers back to its own choice does not make a value valid.
     if (active.has(schema)) return false;
     active.add(schema);
+    document.budget.spend(sizeOf(schema));
     try {
       return evaluate(schema);
     } finally {

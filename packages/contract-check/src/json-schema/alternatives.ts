@@ -1,4 +1,3 @@
-import { failAt } from '../input-error.ts';
 import { canonicalJson, ownMember, type JsonValue } from '../json/json-value.ts';
 import { conjunctionOf, keywordValues, listMember, type Choice } from './conjunction.ts';
 import { isDocumentation } from './keywords.ts';
@@ -17,9 +16,6 @@ export interface Alternative {
 export type Alternatives = ReturnType<typeof alternativesOf>;
 
 type Branches = Choice['branches'];
-
-/** Bounds the duration. Schemas that people write have far fewer alternatives. More would take minutes to compare. */
-const maxAlternatives = 2_000;
 
 /**
  * Every way for a value other than null to be valid. Schemas that differ only in `$ref`, in `allOf`, or in the notation
@@ -61,12 +57,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
 
   function add(all: readonly Schema[]): void {
     for (const type of typesOf(all)) {
-      if (!isPossible(all, type)) continue;
-      if (list.length >= maxAlternatives) {
-        const problem = `combines anyOf and oneOf in more than ${maxAlternatives} ways at one place. Use fewer branches.`;
-        failAt(document.file, problem);
-      }
-      list.push({ type, ...resolveUnevaluated(document, all, type) });
+      if (isPossible(all, type)) list.push({ type, ...resolveUnevaluated(document, all, type) });
     }
   }
 

@@ -11,7 +11,6 @@ import { external, isDocumentation, isUnknown } from './keywords.ts';
 import { matched, type Matched } from './pairing.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
 import { valueSetOf, type InstanceType } from './value-set.ts';
-import { areWrittenAlike } from './written-alike.ts';
 
 const compareByType: Readonly<Record<InstanceType, (comparison: Comparison, place: Place) => void>> = {
   string: compareStrings,
@@ -63,21 +62,25 @@ function list(values: Iterable<string>): string {
 
 /** Compares `not`, `if` and what depends on a condition. A change inside is reported as a replaced condition. */
 function compareConditions(comparison: Comparison, path: string, from: Alternative, to: Alternative): void {
-  const { areSame, found } = comparison;
+  const { areSame, isSame, found } = comparison;
   const negations = matched(negationsOf(from.schemas), negationsOf(to.schemas), areSame);
   reportUnmatched(comparison, path, 'A `not` condition was', negations);
-  const branchings = matched(branchingsOf(from.schemas), branchingsOf(to.schemas), (before, now) =>
-    areSame(before.condition, now.condition),
+  type Branching = ReturnType<typeof branchingsOf>[number];
+  const hasSameCondition = (before: Branching, now: Branching): boolean => areSame(before.condition, now.condition);
+  const placesOf = (before: Branching, now: Branching): Place[] => [
+    { path, from: before.met, to: now.met, nullCompared: true },
+    { path, from: before.unmet, to: now.unmet, nullCompared: true },
+  ];
+  const branchings = matched(
+    branchingsOf(from.schemas),
+    branchingsOf(to.schemas),
+    (before, now) => hasSameCondition(before, now) && placesOf(before, now).every(isSame),
+    hasSameCondition,
   );
   reportUnmatched(comparison, path, 'An `if` condition was', branchings);
-  for (const [before, now] of branchings.kept) {
-    comparison.compareLater({ path, from: before.met, to: now.met, nullCompared: true });
-    comparison.compareLater({ path, from: before.unmet, to: now.unmet, nullCompared: true });
-  }
+  for (const pair of branchings.kept) for (const place of placesOf(...pair)) comparison.compareLater(place);
   // Which properties or items `anyOf`, `if` and the like evaluate together is not computed, so every difference counts.
-  const unresolved = matched(from.unresolved, to.unresolved, (before, now) =>
-    areWrittenAlike(comparison.from, before, comparison.to, now),
-  );
+  const unresolved = matched(from.unresolved, to.unresolved, comparison.areWrittenAlike);
   const what = 'A schema with `unevaluatedProperties` or `unevaluatedItems` that depends on a condition was';
   reportUnmatched(comparison, path, what, unresolved);
   const [before, now] = [keywordValues(from.schemas, external), keywordValues(to.schemas, external)];

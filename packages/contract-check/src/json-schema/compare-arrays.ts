@@ -52,8 +52,12 @@ function isBelow(count: JsonNumber | null, other: JsonNumber | null): boolean {
 }
 
 function compareContains(comparison: Comparison, { path, from, to }: Place): void {
-  const { kept, removed, added } = matched(containsOf(from), containsOf(to), (before, now) =>
-    comparison.areSame(before.schemas, now.schemas),
+  const areSame = (before: Contains, now: Contains): boolean => comparison.areSame(before.schemas, now.schemas);
+  const { kept, removed, added } = matched(
+    containsOf(from),
+    containsOf(to),
+    (before, now) => range(before) === range(now) && areSame(before, now),
+    areSame,
   );
   for (const [before, now] of kept) {
     const message = `The required number of items that match \`contains\` changed from ${range(before)} to ${range(now)}.`;

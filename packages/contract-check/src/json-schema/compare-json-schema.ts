@@ -2,7 +2,10 @@ import { fileNotice, report, type Change, type Notice, type Report } from '../ch
 import { describeDifference } from '../differences.ts';
 import { withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { remembered } from '../remembered.ts';
 import type { SourceText } from '../text-file.ts';
+import { alternativesOf } from './alternatives.ts';
+import { coinductive } from './coinduction.ts';
 import { comparePlace } from './compare-place.ts';
 import { effectOf, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
 import { keywordValues, objectMember, show } from './conjunction.ts';
@@ -10,8 +13,15 @@ import { dialectRule } from './dialects.ts';
 import { innerSchemas, isDocumentation, naming } from './keywords.ts';
 import { locateChange } from './locate-change.ts';
 import { jsonSchemaRules } from './rules.ts';
-import { readSchemaDocument, referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
-import { areWrittenAlike } from './written-alike.ts';
+import {
+  never,
+  readSchemaDocument,
+  referenceKeywords,
+  schemas,
+  type Schema,
+  type SchemaDocument,
+} from './schema-document.ts';
+import { numbering, writtenAlike } from './written-alike.ts';
 
 type FoundAt = (place: Place, ...found: Parameters<Comparison['found']>) => void;
 type FoundChange = readonly [change: Change, alternatives: Iterable<string>];
@@ -84,58 +94,67 @@ function comparedDefinitions(from: SchemaDocument, to: SchemaDocument, found: Fo
   });
 }
 
+type Sides = Pick<Comparison, 'from' | 'to' | 'closedOutputs'>;
+
 /** Compares places and all places below them. Compares each pair of schemas once, so that circular schemas terminate. */
-function comparePlaces(
-  documents: { readonly from: SchemaDocument; readonly to: SchemaDocument; readonly closedOutputs: boolean },
-  starts: readonly Place[],
-  found: FoundAt,
-  keyOf = placeKeys(),
-  inProgress: ReadonlySet<string> = new Set(),
-): void {
+function comparePlaces(sides: Sides, starts: readonly Place[], found: FoundAt): void {
+  const numberOf = numbering();
+  const keyOf = ({ from, to, nullCompared = false }: Place): string =>
+    `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
+  const shared = {
+    ...sides,
+    areWrittenAlike: writtenAlike(sides.from, sides.to, 'ignored'),
+    alternativesOf: remembered(alternativesOf, (...[document, all]) => [document, ...all].map(numberOf).join(',')),
+  };
+  const areAlike = writtenAlike(sides.from, sides.to, 'compared');
+  // Most places of most comparisons. Below them, there is no change to be found.
+  const isUnchanged = ({ from, to }: Place): boolean =>
+    sides.from.refHidesSiblings === sides.to.refHidesSiblings &&
+    from.length === to.length &&
+    from.every((schema, index) => areAlike(schema, to[index] ?? never));
+  const isSame = coinductive<Place>(keyOf, (place, holds) => {
+    let same = true;
+    const isStillSame = (other: Place): boolean => same && (isUnchanged(other) || holds(other));
+    comparePlace(
+      {
+        ...shared,
+        isSame: isStillSame,
+        areSame: (from, to) => isStillSame({ path: place.path, from, to }),
+        compareLater(other) {
+          same = isStillSame(other);
+        },
+        found(rule) {
+          if (rule !== 'documentationChanged') same = false;
+        },
+      },
+      place,
+    );
+    return same;
+  });
   const places = new Map<string, Place>();
   let current: Place = { path: '', from: [], to: [], alternatives: new Set(['']) };
   const comparison: Comparison = {
-    ...documents,
+    ...shared,
+    isSame: (place) => isUnchanged(place) || isSame(place),
+    areSame: (from, to) => comparison.isSame({ path: current.path, from, to }),
     found: (rule, path, message, alternatives = current.alternatives) =>
       found(current, rule, path, message, alternatives),
     compareLater(each) {
+      if (isUnchanged(each)) return;
       const place = { alternatives: current.alternatives, ...each };
       const key = keyOf(place);
       const same = places.get(key) ?? place;
       places.set(key, same);
       if (same.path === place.path) for (const name of place.alternatives ?? []) same.alternatives?.add(name);
     },
-    areSame(from, to) {
-      const place = { path: '', from, to };
-      const key = keyOf(place);
-      // The comparison of these schemas is in progress further up. Only the rest of it can find a difference.
-      if (inProgress.has(key)) return true;
-      let same = true;
-      const different: FoundAt = (_, rule) => {
-        if (rule !== 'documentationChanged') same = false;
-      };
-      comparePlaces(documents, [place], different, keyOf, new Set([...inProgress, key]));
-      return same;
-    },
   };
   for (const start of starts) comparison.compareLater(start);
   // compareLater appends to the map during the loop.
   for (const place of places.values()) {
     current = place;
+    for (const { budget } of [sides.from, sides.to]) budget.path = place.path;
     comparePlace(comparison, place);
   }
-}
-
-/** Returns a function that gives places with the same schemas the same key. */
-function placeKeys(): (place: Place) => string {
-  const numbers = new Map<Schema, number>();
-  const numberOf = (schema: Schema): number => {
-    const number = numbers.get(schema) ?? numbers.size;
-    numbers.set(schema, number);
-    return number;
-  };
-  return ({ from, to, nullCompared = false }) =>
-    `${from.map(numberOf).join(',')}|${to.map(numberOf).join(',')}|${nullCompared}`;
 }
 
 /** The definitions in the root, by the reference to them: `#/$defs/money`. */
@@ -157,11 +176,12 @@ function onlyDefines({ root }: SchemaDocument): boolean {
 /** States which definitions changed that the root does not reach. Other files can refer to them. */
 function unreachedNotices(from: SchemaDocument, to: SchemaDocument): Notice[] {
   const now = definitionsIn(to);
+  const areAlike = writtenAlike(from, to, 'ignored');
   const reached = reachedIn(from);
   const changed = [...definitionsIn(from)].filter(([path, old]) => {
     const next = now.get(path);
     if (!isJsonObject(old) || reached.has(old)) return false;
-    return !isJsonObject(next) || !areWrittenAlike(from, old, to, next);
+    return !isJsonObject(next) || !areAlike(old, next);
   });
   const paths = changed.map(([path]) => path).join(', ');
   const message = `The root of the schema does not reach ${paths}, so changes there were not compared.`;

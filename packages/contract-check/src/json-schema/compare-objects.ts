@@ -84,11 +84,10 @@ function comparePatterned(comparison: Comparison, { path, from, to }: Place): vo
     const before = patternsBefore.get(pattern) ?? otherPropertySchemas(from);
     const now = patternsNow.get(pattern) ?? otherPropertySchemas(to);
     const place = { path: `${path}[/${pattern}/]`, from: before, to: now };
-    const isSame = comparison.areSame(before, now);
-    if (!patternsBefore.has(pattern) && !isSame) {
+    if (!patternsBefore.has(pattern) && !comparison.areSame(before, now)) {
       const rule = before.includes(never) ? 'propertyAddedClosed' : 'conditionAdded';
       comparison.found(rule, place.path, 'The name pattern was added.');
-    } else if (!patternsNow.has(pattern) && !isSame) {
+    } else if (!patternsNow.has(pattern) && !comparison.areSame(before, now)) {
       const rule = now.includes(never) ? 'propertyRemoved' : 'conditionRemoved';
       comparison.found(rule, place.path, 'The name pattern was removed.');
     }

@@ -1,37 +1,24 @@
-import { InputError } from '../input-error.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { acceptsNull } from './accepts-null.ts';
-import { alternativesOf, type Alternative, type Alternatives } from './alternatives.ts';
+import type { Alternative, Alternatives } from './alternatives.ts';
 import { compareAlternative, compareAnnotations } from './compare-alternative.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { conjunctionOf, keywordValues } from './conjunction.ts';
-import { areDisjoint, areEqual, featuresOf, pairAlternatives } from './pairing.ts';
+import { areDisjoint, areEqual, pairAlternatives, tagsOf } from './pairing.ts';
 import { schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 import { requiredProperties } from './shape.ts';
 import { instanceTypes, type InstanceType } from './value-set.ts';
-import { areWrittenAlike } from './written-alike.ts';
 
-/** Compares the valid values at one place. Schemas with too many alternatives are an error only if they change. */
+/** Compares the valid values at one place: first null, then each type. */
 export function comparePlace(comparison: Comparison, place: Place): void {
-  try {
-    compareValues(comparison, place);
-  } catch (error) {
-    const isAlike = (schema: Schema, other: Schema): boolean =>
-      areWrittenAlike(comparison.from, schema, comparison.to, other);
-    if (!(error instanceof InputError) || !areEqual(place.from, place.to, isAlike)) throw error;
-  }
-}
-
-/** Compares first null, then each type. */
-function compareValues(comparison: Comparison, place: Place): void {
   const { path, from, to } = place;
   if (!place.nullCompared) {
     const [before, now] = [acceptsNull(comparison.from, from), acceptsNull(comparison.to, to)];
     if (!before && now) comparison.found('nullAdded', path, 'Null is now valid.');
     if (before && !now) comparison.found('nullRemoved', path, 'Null is no longer valid.');
   }
-  const before = alternativesOf(comparison.from, from);
-  const now = alternativesOf(comparison.to, to);
+  const before = comparison.alternativesOf(comparison.from, from);
+  const now = comparison.alternativesOf(comparison.to, to);
   for (const type of instanceTypes) compareType(comparison, path, ofType(before, type), ofType(now, type));
   compareExclusivity(comparison, place, before, now);
   if (before.list.length === 0 && now.list.length === 0) {
@@ -51,6 +38,8 @@ function compareType(comparison: Comparison, path: string, from: readonly Altern
   if (from.length === 0) return comparison.found('typeAdded', path, `Values of type ${type} are now valid.`);
   if (to.length === 0) return comparison.found('typeRemoved', path, `Values of type ${type} are no longer valid.`);
   const { kept, removed, added } = pairAlternatives(comparison, from, to);
+  const [single] = from.length + to.length === 2 ? kept : [];
+  if (single !== undefined) return compareAlternative(comparison, path, ...single);
   const [old, current] = [nameAll(comparison.from, from), nameAll(comparison.to, to)];
   for (const [before, now] of kept) {
     const alternatives = new Set([`${path} (${current.get(now)})`]);
@@ -59,7 +48,7 @@ function compareType(comparison: Comparison, path: string, from: readonly Altern
       found: (rule, place, message) => comparison.found(rule, place, message, alternatives),
       compareLater: (place) => comparison.compareLater({ ...place, alternatives: new Set(alternatives) }),
     };
-    compareAlternative(from.length + to.length === 2 ? comparison : within, path, before, now);
+    compareAlternative(within, path, before, now);
   }
   for (const each of removed)
     comparison.found('variantRemoved', path, `An alternative of type ${type} (${old.get(each)}) was removed.`);
@@ -71,7 +60,7 @@ function compareType(comparison: Comparison, path: string, from: readonly Altern
 function nameAll(document: SchemaDocument, list: readonly Alternative[]): ReadonlyMap<Alternative, string> {
   const candidates = list.map((alternative) => [
     ...keywordValues(alternative.schemas, 'title'),
-    ...Array.from(featuresOf(document, alternative).tags, ([name, values]) => `${name}: ${[...values].join(' or ')}`),
+    ...Array.from(tagsOf(document, alternative), ([name, values]) => `${name}: ${[...values].join(' or ')}`),
     ...Array.from(requiredProperties(alternative.schemas), (name) => `requires ${name}`),
   ]);
   const counts = Map.groupBy(candidates.flat(), (name) => name);

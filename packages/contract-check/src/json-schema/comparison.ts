@@ -1,7 +1,9 @@
 import { compareVerdicts } from '../verdict.ts';
+import type { Alternatives } from './alternatives.ts';
 import type { Direction } from './direction.ts';
 import type { DirectedRule, Effect, jsonSchemaRules } from './rules.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
+import type { AreAlike } from './written-alike.ts';
 
 export type RuleName = keyof typeof jsonSchemaRules;
 
@@ -31,10 +33,15 @@ export interface Comparison {
   readonly to: SchemaDocument;
   readonly closedOutputs: boolean;
   readonly found: (rule: RuleName, path: string, message: string, alternatives?: ReadonlySet<string>) => void;
+  readonly alternativesOf: (document: SchemaDocument, all: readonly Schema[]) => Alternatives;
   /** Adds a place to the work list. Circular and deep schemas would overflow the stack with recursion. */
   compareLater(place: Place): void;
   /** Whether the schemas of the two documents allow the same values. */
   readonly areSame: (from: readonly Schema[], to: readonly Schema[]) => boolean;
+  /** Whether two places allow the same values, also if the surrounding schemas cover null. */
+  readonly isSame: (place: Place) => boolean;
+  /** Whether two schemas have the same keywords, apart from documentation and names. */
+  readonly areWrittenAlike: AreAlike;
 }
 
 /** What a change means in a direction. */

@@ -1,4 +1,5 @@
 import { canonicalJson, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { sizeOf } from './budget.ts';
 import { referenceKeywords, schemas, type Schema, type SchemaDocument } from './schema-document.ts';
 
 /** An `anyOf` or `oneOf`. */
@@ -18,6 +19,7 @@ export function conjunctionOf(document: SchemaDocument, start: readonly Schema[]
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
     if (seen.has(schema)) continue;
     seen.add(schema);
+    document.budget.spend(sizeOf(schema));
     const next: Schema[] = [];
     for (const keyword of referenceKeywords) {
       next.push(...(document.target(schema, keyword) ?? []));

@@ -15,32 +15,64 @@ export interface Matched<T> {
   readonly added: readonly T[];
 }
 
-/** Matches each item with the first one that is the same. */
-export function matched<T>(from: readonly T[], to: readonly T[], areSame: (from: T, to: T) => boolean): Matched<T> {
-  const added = [...to];
-  const kept: [T, T][] = [];
-  const removed = from.filter((before) => {
-    const found = take(added, (now) => areSame(before, now));
-    for (const now of found) kept.push([before, now]);
-    return found.length === 0;
-  });
-  return { kept, removed, added };
+type AreSame<T> = (from: T, to: T) => boolean;
+
+/** Matches each item with the first free one that is the same. The weaker relations match what is then left. */
+export function matched<T>(
+  from: readonly T[],
+  to: readonly T[],
+  areSame: AreSame<T>,
+  ...weaker: readonly AreSame<T>[]
+): Matched<T> {
+  const { slots, partners, place } = matching(to, areSame);
+  const removed = from.filter((each) => !place(each));
+  const kept = Array.from(partners, ([{ item }, before]) => [before, item] as const);
+  const added = slots.filter((slot) => !partners.has(slot)).map(({ item }) => item);
+  const [next, ...others] = weaker;
+  if (next === undefined) return { kept, removed, added };
+  const rest = matched(removed, added, next, ...others);
+  return { ...rest, kept: [...kept, ...rest.kept] };
 }
 
 /** Whether two lists have the same items, in any order. */
-export function areEqual<T>(from: readonly T[], to: readonly T[], areSame: (from: T, to: T) => boolean): boolean {
-  const rest = [...to];
-  return from.length === to.length && from.every((each) => take(rest, (other) => areSame(each, other)).length > 0);
+export function areEqual<T>(from: readonly T[], to: readonly T[], areSame: AreSame<T>): boolean {
+  return from.length === to.length && from.every(matching(to, areSame).place);
 }
 
-/** Removes and returns the first item that fits, if there is one. */
-function take<T>(list: T[], fits: (item: T) => boolean): T[] {
-  const at = list.findIndex(fits);
-  return at === -1 ? [] : list.splice(at, 1);
-}
+/**
+ * Places as many items as possible (Kuhn's algorithm). If a relation is still assumed in part, taking the first partner could leave
+ * none for the next item, although a pair that is the same more can only help.
+ */
+function matching<T>(to: readonly T[], areSame: AreSame<T>) {
+  const slots = to.map((item) => ({ item }));
+  type Slot = (typeof slots)[number];
+  const partners = new Map<Slot, T>();
+  /** Their partners cannot move. */
+  let fixed: ReadonlySet<Slot> = new Set();
 
-/** Bounds the duration. Above this number of combinations, alternatives that differ are paired by position. */
-const maxCombinations = 1_000_000;
+  function search(before: T, tried: Set<Slot>): boolean {
+    const canMove = (slot: Slot): boolean => {
+      const partner = partners.get(slot);
+      if (partner === undefined || tried.has(slot) || !areSame(before, slot.item)) return false;
+      tried.add(slot);
+      return search(partner, tried);
+    };
+    const isFree = (slot: Slot): boolean => !partners.has(slot) && areSame(before, slot.item);
+    const found = slots.find(isFree) ?? slots.find(canMove);
+    if (found === undefined) return false;
+    partners.set(found, before);
+    return true;
+  }
+
+  function place(before: T): boolean {
+    const tried = new Set(fixed);
+    const isPlaced = search(before, tried);
+    if (!isPlaced) fixed = tried;
+    return isPlaced;
+  }
+
+  return { slots, partners, place };
+}
 
 /**
  * Pairs the old alternatives with the new ones. The pairing is a guess. A wrong guess cannot hide a change, because
@@ -54,6 +86,7 @@ export function pairAlternatives(
   const [[single], [counterpart]] = [from, to];
   if (from.length === 1 && to.length === 1 && single !== undefined && counterpart !== undefined)
     return { kept: [[single, counterpart]], removed: [], added: [] };
+  documents.to.budget.spend(from.length * to.length);
   const [before, after] = [described(documents.from, from), described(documents.to, to)];
   const equal = matched(before, after, (old, now) => old.fingerprint === now.fingerprint);
   const kept = equal.kept.map(([old, now]) => [old.alternative, now.alternative] as const);
@@ -74,10 +107,8 @@ function described(document: SchemaDocument, list: readonly Alternative[]) {
 
 /** The possible pairs, most similar first. Equal scores are ordered by distance. */
 function similarPairs(before: readonly Described[], after: readonly Described[]) {
-  const inOrder = before.length * after.length > maxCombinations;
   const candidates = before.flatMap((old) =>
     after.flatMap((now) => {
-      if (inOrder && old.index !== now.index) return [];
       const score = similarityOf(old, now);
       return score === null ? [] : [{ old, now, score, distance: Math.abs(old.index - now.index) }];
     }),
@@ -87,32 +118,42 @@ function similarPairs(before: readonly Described[], after: readonly Described[])
   );
 }
 
-/** The features by which alternatives are matched. */
-type Features = ReturnType<typeof describe>;
-
 /** The number of levels that a fingerprint and a search for a contradiction cover. */
 const comparedDepth = 3;
 
-const known = new WeakMap<Alternative, Features>();
+/** The features by which alternatives are matched. */
+type Features = ReturnType<typeof describe>;
 
-export function featuresOf(document: SchemaDocument, alternative: Alternative): Features {
-  const features = known.get(alternative) ?? describe(document, alternative);
-  known.set(alternative, features);
+const knownFeatures = new WeakMap<Alternative, Features>();
+
+function featuresOf(document: SchemaDocument, alternative: Alternative): Features {
+  const features = knownFeatures.get(alternative) ?? describe(document, alternative);
+  knownFeatures.set(alternative, features);
   return features;
 }
 
-function describe(document: SchemaDocument, { schemas: all }: Alternative) {
+function describe(document: SchemaDocument, alternative: Alternative) {
   return {
-    /** The possible values of a required property, by name, if `enum` or `const` lists them. */
-    tags: tagsOf(document, all),
-    fingerprint: fingerprintOf(document, all, comparedDepth),
-    properties: declaredProperties(all),
-    titles: [...keywordValues(all, 'title')].join(' '),
+    tags: tagsOf(document, alternative),
+    fingerprint: fingerprintOf(document, alternative.schemas, comparedDepth),
+    properties: declaredProperties(alternative.schemas),
+    titles: [...keywordValues(alternative.schemas, 'title')].join(' '),
   };
 }
 
+type Tags = ReadonlyMap<string, ReadonlySet<string>>;
+
+const knownTags = new WeakMap<Alternative, Tags>();
+
+/** The possible values of a required property, by name, if `enum` or `const` lists them. */
+export function tagsOf(document: SchemaDocument, alternative: Alternative): Tags {
+  const tags = knownTags.get(alternative) ?? readTags(document, alternative.schemas);
+  knownTags.set(alternative, tags);
+  return tags;
+}
+
 /** A score. A larger score means that the alternatives are more likely the same. Null if they cannot be the same. */
-function similarityOf(from: Features, to: Features): number | null {
+function similarityOf(from: Described, to: Described): number | null {
   let score = 0;
   for (const [name, values] of from.tags) {
     const now = to.tags.get(name);
@@ -129,8 +170,8 @@ function similarityOf(from: Features, to: Features): number | null {
 export function areDisjoint(document: SchemaDocument, one: Alternative, other: Alternative): boolean {
   if (one.type !== other.type) return true;
   // Most branches have tags, which are known, so that hundreds of branches are compared soon.
-  const tags = featuresOf(document, one).tags;
-  for (const [name, values] of featuresOf(document, other).tags) {
+  const tags = tagsOf(document, one);
+  for (const [name, values] of tagsOf(document, other)) {
     const counterpart = tags.get(name);
     if (counterpart !== undefined && isDisjoint(values, counterpart)) return true;
   }
@@ -139,6 +180,7 @@ export function areDisjoint(document: SchemaDocument, one: Alternative, other: A
 
 /** Whether a value of a type may match all schemas. Looks at its values, its bounds and its required properties. */
 function mayMatch(document: SchemaDocument, all: readonly Schema[], type: InstanceType, depth: number): boolean {
+  document.budget.spend(all.length);
   if (!isPossible(all, type) || excludesAll(type, all)) return false;
   if (type !== 'object' || depth === 0) return true;
   return [...requiredProperties(all)].every((name) => {
@@ -150,7 +192,7 @@ function mayMatch(document: SchemaDocument, all: readonly Schema[], type: Instan
   });
 }
 
-function tagsOf(document: SchemaDocument, all: readonly Schema[]): Map<string, ReadonlySet<string>> {
+function readTags(document: SchemaDocument, all: readonly Schema[]): Tags {
   const tags = new Map<string, ReadonlySet<string>>();
   for (const name of requiredProperties(all)) {
     const property = propertySchemas(all, name);

@@ -2,6 +2,7 @@ import { locationAt, type Location, type Notice } from '../change.ts';
 import { withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceText } from '../text-file.ts';
+import { Budget } from './budget.ts';
 import { external, naming } from './keywords.ts';
 import { schemaFiles } from './schema-files.ts';
 import {
@@ -109,6 +110,7 @@ export function readSchemaDocument(source: SourceText, isOld = false) {
 
   return {
     file: first.file,
+    budget: new Budget(first.file),
     root: schemas(first.value),
     /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. False if no schema has such keywords. */
     refHidesSiblings:

@@ -1,36 +1,49 @@
 import { canonicalJson, isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { remembered } from '../remembered.ts';
+import { coinductive } from './coinduction.ts';
 import { innerSchemas, isDocumentation, naming, subschemaKeywords } from './keywords.ts';
 import { referenceKeywords, type Schema, type SchemaDocument } from './schema-document.ts';
 
-/** Whether two schemas and what they contain and refer to have the same keywords, apart from documentation and names. */
-export function areWrittenAlike(from: SchemaDocument, one: Schema, to: SchemaDocument, other: Schema): boolean {
-  const seen = new Map<Schema, Set<Schema>>();
-  const pairs: (readonly [JsonValue, JsonValue])[] = [[one, other]];
-  // Appended to during the loop.
-  for (const [a, b] of pairs) {
-    if (!isJsonObject(a) || !isJsonObject(b)) {
-      if (canonicalJson(a) !== canonicalJson(b)) return false;
-      continue;
-    }
-    const partners = seen.get(a) ?? new Set();
-    if (partners.has(b)) continue;
-    seen.set(a, partners.add(b));
-    const [own, others] = [partsOf(from, a), partsOf(to, b)];
-    if (own.size !== others.size) return false;
-    for (const [place, part] of own) {
-      const counterpart = others.get(place);
-      if (counterpart === undefined) return false;
-      pairs.push([part, counterpart]);
-    }
-  }
-  return true;
+export type AreAlike = (one: Schema, other: Schema) => boolean;
+
+/** Returns whether two schemas and what they contain and refer to have the same keywords, apart from names. */
+export function writtenAlike(
+  from: SchemaDocument,
+  to: SchemaDocument,
+  documentation: 'compared' | 'ignored',
+): AreAlike {
+  const numberOf = numbering();
+  const partsOf = remembered((schema: Schema, document: SchemaDocument) => readParts(document, schema, documentation));
+  const areAlike = coinductive<readonly [Schema, Schema]>(
+    (pair) => pair.map(numberOf).join(),
+    ([one, other], areAssumedAlike) => {
+      const [own, others] = [partsOf(one, from), partsOf(other, to)];
+      const isAlike = ([place, part]: readonly [string, JsonValue]): boolean => {
+        const counterpart = others.get(place);
+        if (isJsonObject(part) && isJsonObject(counterpart)) return areAssumedAlike([part, counterpart]);
+        return counterpart !== undefined && canonicalJson(part) === canonicalJson(counterpart);
+      };
+      return own.size === others.size && [...own].every(isAlike);
+    },
+  );
+  return (one, other) => areAlike([one, other]);
+}
+
+/** Returns a function that numbers objects, so that a text can identify several. */
+export function numbering(): (each: object) => number {
+  const numbers = new Map<object, number>();
+  return (each) => {
+    const number = numbers.get(each) ?? numbers.size;
+    numbers.set(each, number);
+    return number;
+  };
 }
 
 /** The schemas in a schema, those that it refers to, and the texts of its other keywords, each by its place. */
-function partsOf(document: SchemaDocument, schema: Schema): Map<string, JsonValue> {
+function readParts(document: SchemaDocument, schema: Schema, documentation: 'compared' | 'ignored') {
   const parts = new Map<string, JsonValue>();
   for (const [keyword, value] of Object.entries(schema)) {
-    if (naming.has(keyword) || isDocumentation(keyword)) continue;
+    if (naming.has(keyword) || (documentation === 'ignored' && isDocumentation(keyword))) continue;
     const isInner = subschemaKeywords.has(keyword);
     parts.set(keyword, isInner ? true : canonicalJson(value));
     for (const [name, inner] of innerSchemas(keyword, value)) parts.set(`${keyword}/${name ?? ''}`, inner);

@@ -27,3 +27,16 @@ export function chainOfTypes(count: number): Chain {
   const from = `type Query { t: T0 }\n${types.join('\n')}`;
   return { from, to: from.replaceAll('name: String', 'name: String!') };
 }
+
+/** A small schema whose `anyOf` combine in more ways than can be compared. */
+export function nestedChoices(maxLength: number): Record<string, unknown> {
+  const depth = 40;
+  const choices = Array.from({ length: depth }, (_, level) => {
+    const next = { $ref: `#/$defs/a${level + 1}` };
+    return [`a${level}`, { anyOf: [next, next] }] as const;
+  });
+  return {
+    $ref: '#/$defs/a0',
+    $defs: { ...Object.fromEntries(choices), [`a${depth}`]: { type: 'string', maxLength } },
+  };
+}

@@ -1,0 +1,42 @@
+import { TooManyStepsError } from '../input-error.ts';
+import type { Schema } from './schema-index.ts';
+
+/**
+ * How many keywords of one side a comparison may read, which takes seconds. They are counted, so that the result does not
+ * depend on the machine. AsyncAPI 2.5 and 2.6, which are among the most complex schemas that people write, take a third.
+ */
+const maxSteps = 2_000_000;
+
+/** Ends a comparison that would take too long, because combinations of schemas grow exponentially with their nesting. */
+export class Budget {
+  /** The place that is compared. */
+  path = '$';
+  readonly #file: string;
+  #left = maxSteps;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** @throws {TooManyStepsError} when no steps are left. */
+  spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left >= 0) return;
+    const problem = `the schemas at ${this.path} combine in too many ways to be compared`;
+    const remedy = 'Nest and repeat fewer anyOf, oneOf, if and not in them.';
+    throw new TooManyStepsError(this.#file, null, `${problem} (more than ${maxSteps} steps). ${remedy}`);
+  }
+}
+
+const sizes = new WeakMap<Schema, number>();
+
+/** The steps for reading the keywords of a schema once. */
+export function sizeOf(schema: Schema): number {
+  const size = sizes.get(schema) ?? Object.values(schema).reduce<number>((sum, value) => sum + lengthOf(value), 1);
+  sizes.set(schema, size);
+  return size;
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
+}
