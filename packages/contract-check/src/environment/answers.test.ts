@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { nestedChoices } from '../../test/support/chains.ts';
 import {
   ago,
   api,
@@ -646,6 +647,17 @@ describe('an unknown answer', () => {
     });
     const consumer = file('uses.json', { ...needs, pin: '2026-01-01' });
     expect(await canIDeploy({ environment, args: ['--consumer', consumer] })).toMatchObject({ exitCode: 1 });
+  });
+
+  test.each<[string, object, string]>([
+    ['takes too long to compare', nestedChoices(5), 'is unknown: snapshot: the schemas at $ combine in too many ways'],
+    ['is invalid', { type: 'text' }, 'is unknown: snapshot:1: /type must be a type name'],
+  ])('is that of a snapshot that %s', { timeout: 120_000 }, async (_, snapshot, problem) => {
+    const writer = { ...newApi, appends: [{ type: 'entry.posted', snapshot }] };
+    expect(await unwrapped(canIDeploy({ builds: [writer] }))).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining(problem),
+    });
   });
 
   test('is that of a file that does not exist, and an invalid build is an error', async () => {

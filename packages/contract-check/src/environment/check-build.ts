@@ -1,4 +1,5 @@
 import { compareGraphql } from '../graphql/compare-graphql.ts';
+import { ifValid } from '../input-error.ts';
 import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { dayOf } from '../workspace/version-status.ts';
 import type { Build, Environment } from './generated/files.ts';
@@ -42,7 +43,7 @@ function checkPairs(question: Question, own: Party): void {
       const kept = acceptedPins(question, writer.build);
       const added = acceptedPins(question, own.build).filter((event) => !kept.includes(event));
       for (const { rule, contract, message } of misfits(question, writer, worker, isOwn ? needed : added)) {
-        if (!isOwn && rule !== 'deploy/snapshotInsufficient') continue;
+        if (!isOwn && !rule.startsWith('deploy/snapshot')) continue;
         const other = worker === own ? writer.build : worker.build;
         const fits = (build: Build): boolean =>
           build.app === other.app &&
@@ -66,10 +67,14 @@ function misfits(question: Question, writer: Party, worker: Party, events: reado
     .flatMap((event) => lackedBy(worker, event, `${writer.label} accepts as a pin`) ?? []);
   const insufficient = worker.build.renders.flatMap(({ event, needs }) => {
     const appended = events.includes(event) ? appends.find(({ type }) => type === typeOf(event)) : undefined;
+    const renders = `render ${event} from what ${writer.label} appends`;
     const lacking = appended === undefined ? null : lackingIn(appended.snapshot, needs);
     if (lacking === null) return [];
-    const message = `${worker.label} cannot render ${event} from what ${writer.label} appends: ${lacking} These deliveries would fail.`;
-    return [{ rule: 'deploy/snapshotInsufficient' as const, contract: event, message }];
+    const message =
+      lacking.rule === 'deploy/snapshotNotCompared'
+        ? `Whether ${worker.label} can ${renders} is unknown: ${lacking.problem}`
+        : `${worker.label} cannot ${renders}: ${lacking.problem} These deliveries would fail.`;
+    return [{ rule: lacking.rule, contract: event, message }];
   });
   return [...unknown, ...unrendered, ...insufficient];
 }
@@ -148,15 +153,27 @@ function lackedBy({ build, label }: Party, contract: string, use: string) {
   return { rule, contract, message: `${label} ${verb} ${contract}, which ${use}. These events would wait.` };
 }
 
-/** Why a worker cannot render from a snapshot. Null if it can. */
-function lackingIn(snapshot: object, needs: object): string | null {
-  const { changes } = compareJsonSchemas(sourceOf(needs), sourceOf(snapshot), { direction: 'producer' });
-  const broken = changes.find(({ verdict }) => verdict === 'major');
-  return broken === undefined ? null : `${broken.coordinate}: ${broken.message}`;
+interface Lacking {
+  readonly rule: 'deploy/snapshotInsufficient' | 'deploy/snapshotNotCompared';
+  readonly problem: string;
 }
 
-function sourceOf(schema: object) {
-  return { file: 'snapshot', text: JSON.stringify(schema) };
+/** Why a worker cannot render from a snapshot, or why nobody can tell. Null if it can. */
+function lackingIn(snapshot: object, needs: object): Lacking | null {
+  const [needed, appended] = [sourceOf('needs', needs), sourceOf('snapshot', snapshot)];
+  return ifValid<Lacking>(
+    () => {
+      const { changes } = compareJsonSchemas(needed, appended, { direction: 'producer' });
+      const broken = changes.find(({ verdict }) => verdict === 'major');
+      if (broken === undefined) return null;
+      return { rule: 'deploy/snapshotInsufficient', problem: `${broken.coordinate}: ${broken.message}` };
+    },
+    ({ message }) => ({ rule: 'deploy/snapshotNotCompared', problem: message }),
+  );
+}
+
+function sourceOf(file: string, schema: object) {
+  return { file, text: JSON.stringify(schema) };
 }
 
 /** Pins end with the sunset of their version. */

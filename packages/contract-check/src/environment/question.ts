@@ -13,6 +13,7 @@ const answers = {
   'deploy/queueTooLong': 'unknown',
   'deploy/rollbackUnknown': 'unknown',
   'deploy/snapshotInsufficient': 'no',
+  'deploy/snapshotNotCompared': 'unknown',
   'deploy/typeUnknown': 'no',
   'deploy/usedContractBroken': 'no',
   'deploy/useNotCounted': 'unknown',

@@ -54,6 +54,10 @@ export const workspaceRules = named('version', {
     'an invalid contract becomes valid',
     'What the old contract promised is unknown, so the change can break it.',
   ),
+  contractNotCompared: major(
+    'a contract changes that combines too many schemas to be compared',
+    'What changed is unknown, so it can break clients.',
+  ),
   contractRemoved: major(
     'an existing version loses a contract file',
     'Clients lose everything that the file promised.',
