@@ -33,7 +33,7 @@ export interface RunResult {
   /** 0: passed. 1: failed. 2: invalid usage or invalid input. 3: the answer is unknown. */
   readonly exitCode: 0 | 1 | 2 | 3;
   readonly stdout: string;
-  /** One line for invalid usage or invalid input. */
+  /** One line for invalid usage or invalid input, or a notice. */
   readonly stderr: string;
 }
 
@@ -41,6 +41,8 @@ export interface RunResult {
 interface Printed {
   readonly exitCode: RunResult['exitCode'];
   readonly lines: readonly Line[];
+  /** For the standard error. */
+  readonly notice?: string | null;
 }
 
 const exitCodes = { yes: 0, no: 1, unknown: 3 } as const;
@@ -66,11 +68,14 @@ export async function run(
   try {
     const version = ownVersion();
     const invocation = readInvocation(args, version);
-    const { exitCode, lines } =
-      typeof invocation === 'string'
-        ? printed(linesOf(invocation.trimEnd()))
-        : await commands[invocation.command]({ ...invocation, version, readInput, environment });
-    return { exitCode, stdout: printedLines(lines), stderr: '' };
+    const {
+      exitCode,
+      lines,
+      notice = null,
+    } = typeof invocation === 'string'
+      ? printed(linesOf(invocation.trimEnd()))
+      : await commands[invocation.command]({ ...invocation, version, readInput, environment });
+    return { exitCode, stdout: printedLines(lines), stderr: notice === null ? '' : printedLines([notice]) };
   } catch (error) {
     if (error instanceof UsageError || error instanceof InputError || error instanceof RepositoryError) {
       return { exitCode: 2, stdout: '', stderr: printedLines([error.message.replaceAll(/\s*\n\s*/g, ' ')]) };
@@ -199,8 +204,9 @@ async function uses(given: Given): Promise<Printed> {
   const context = { others: [], readInput: given.readInput, headers: headersOf(given) };
   const schema = await readSources(options.schema, { ...context, isGraphql: true });
   const events = await readSources(options.events, { ...context, isGraphql: false });
-  const lines = jsonLines(usesOf(consumer, schema, documents, events, ignoreDirective));
-  return printed(output === undefined ? lines : [write(output, printedLines(lines))]);
+  const { uses: found, notice } = usesOf(consumer, schema, documents, events, ignoreDirective);
+  const lines = jsonLines(found);
+  return { ...printed(output === undefined ? lines : [write(output, printedLines(lines))]), notice };
 }
 
 /** Writes a file, and the folders around it. Returns its path. */

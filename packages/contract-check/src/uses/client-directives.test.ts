@@ -27,12 +27,13 @@ async function uses(text: string, ...args: readonly string[]) {
 
 /** The texts of the operations, each in one line, and their variables and coordinates. */
 async function sentOf(text: string, ...args: readonly string[]) {
-  const { pin, operations, coordinates } = JSON.parse(await uses(text, ...args));
+  const [json = '', notice = ''] = (await uses(text, ...args)).split(/^(?=The client sends)/m);
+  const { pin, operations, coordinates } = JSON.parse(json);
   expect(pin).toBe('2026-11-01');
   const texts = operations.map(({ text: sent }: { text: string }) =>
     sent.replaceAll(/\s+/g, ' ').replaceAll(/_[0-9a-f]{8}\b/g, '_HASH'),
   );
-  return { texts, variables: operations[0].variables, coordinates: Object.keys(coordinates) };
+  return { texts, variables: operations[0].variables, coordinates: Object.keys(coordinates), notice };
 }
 
 describe('what only a client knows is not sent', () => {
@@ -108,11 +109,12 @@ describe('what only a client knows is not sent', () => {
       'mutation A { add(note: "a") @populate addLine @_optional { id } }',
       '{ add(note: "a") { __typename } addLine { id } }',
     ],
-  ])('%s', async (_, text, sent) => {
-    const { texts, coordinates } = await sentOf(text);
+  ])('%s', async (name, text, sent) => {
+    const { texts, coordinates, notice } = await sentOf(text);
+    expect(notice !== '').toBe(/^(?:Relay|Houdini|urql)/.test(name));
     expect(texts).toEqual([expect.stringMatching(/^(?:query|mutation) A/)]);
     expect(texts[0].replace(/^(?:query|mutation) A ?/, '')).toBe(sent);
-    expect(coordinates.filter((name) => name.startsWith('@'))).toEqual([]);
+    expect(coordinates.filter((each) => each.startsWith('@'))).toEqual([]);
   });
 
   test('Houdini: fragments that it generates select what the list does', async () => {
@@ -125,6 +127,13 @@ describe('what only a client knows is not sent', () => {
       'mutation Add($note: String!) { add(note: $note) { ... on Entry { id note } ... on Entry { id } } addLine { ... on Line { id ...Text } } } fragment Text on Line { text }',
     );
     expect(coordinates).toContain('Line.text');
+  });
+
+  test('a notice says that a compiler adds to the documents', async () => {
+    const { notice } = await sentOf('query A { entries @paginate { id } }');
+    expect(notice).toBe(
+      'The client sends more than its documents contain (they have @paginate), such as ids and queries of pages. That is missing here, so can-i-deploy does not ask about it: pass persisted operations.\n',
+    );
   });
 
   test('an operation of which nothing is left uses nothing', async () => {
@@ -144,14 +153,15 @@ describe('what only a client knows is not sent', () => {
   });
 
   test.each([['mine'], ['@mine']])('--ignore-directive %s removes one that the consumer knows', async (name) => {
-    const { texts, variables, coordinates } = await sentOf(
+    const { notice, ...sent } = await sentOf(
       'query A($in: Int) { entry(id: 1) @mine(in: $in) { id @other } }',
       '--ignore-directive',
       name,
       '--ignore-directive',
       'other',
     );
-    expect({ texts, variables, coordinates }).toEqual({
+    expect(notice).toBe('');
+    expect(sent).toEqual({
       texts: ['query A { entry(id: 1) { id } }'],
       variables: {},
       coordinates: ['Entry.id', 'Query.entry', 'Query.entry(id:)'],

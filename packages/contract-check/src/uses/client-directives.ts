@@ -77,6 +77,11 @@ const houdini = [
 /** urql: exchanges/populate. Its core removes all that begin with `_`, such as `@_optional`, and `@_unmask` of gql.tada. */
 const urql = ['populate'];
 
+/** What has one of these is sent with more than the documents contain, for example ids: compilers and `@populate` add it. */
+export const expandingDirectives: ReadonlySet<string> = new Set(
+  [...relay, ...houdini, ...urql].filter((name) => !apollo.includes(name)),
+);
+
 const executable = new Set<DirectiveLocation>([
   DirectiveLocation.QUERY,
   DirectiveLocation.MUTATION,

@@ -10,6 +10,7 @@ import {
   print,
   specifiedRules,
   validate,
+  visit,
   type DocumentNode,
   type ExecutableDefinitionNode,
   type GraphQLError,
@@ -18,7 +19,7 @@ import {
 import { failAt, withinStack } from '../input-error.ts';
 import { isForeign } from '../source/package-files.ts';
 import { readLocal } from '../source/read-source.ts';
-import { clientDirectivesOf, definesForDocuments } from './client-directives.ts';
+import { clientDirectivesOf, definesForDocuments, expandingDirectives } from './client-directives.ts';
 import { readDocumentFile, scopeOf } from './document-files.ts';
 import { fragmentFinder, type Scope } from './fragment-scopes.ts';
 import { listFragmentReplacer } from './list-fragments.ts';
@@ -33,13 +34,14 @@ const nameRules = [UniqueOperationNamesRule, UniqueFragmentNamesRule];
  * as its client sends it. A fragment may be in another file than its operation, and one that no operation uses is allowed.
  *
  * @param ignored directives that are removed, as those of known clients are
+ * @returns with `expandedBy`, a directive with which a client sends more than its documents contain. Null if none has one
  * @throws {InputError} which names the file, the line and the column of a problem.
  */
 export function readDocuments(
   patterns: readonly string[],
   schema: GraphQLSchema,
   ignored: readonly string[],
-): DocumentNode[] {
+): { documents: DocumentNode[]; expandedBy: string | null } {
   const defined = ignored.find((name) => definesForDocuments(schema, name));
   if (defined !== undefined)
     failAt(`--ignore-directive ${defined}`, 'the schema defines this directive, so that clients send it');
@@ -51,9 +53,9 @@ export function readDocuments(
   const definitions = scopes.flatMap((scope) => scope.definitions);
   if (!definitions.some(isOperation))
     failAt(all, `the files contain ${definitions.length === 0 ? '' : 'fragments, but '}no operation`);
-  const { documents, errors } = withinStack(all, () => check(scopes, schema, ignored));
+  const { documents, errors, expandedBy } = withinStack(all, () => check(scopes, schema, ignored));
   const [first, ...others] = errors.values();
-  if (first === undefined) return documents;
+  if (first === undefined) return { documents, expandedBy };
   const [node] = first.nodes ?? [];
   const isUnknown = node?.kind === Kind.DIRECTIVE && !definesForDocuments(schema, node.name.value);
   const way = ' The server refuses it. If the client or a gateway removes it, pass --ignore-directive';
@@ -95,7 +97,19 @@ function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly 
     const all = new Set([...unused, ...unused.flatMap((each) => find(each, scope))]);
     checkBy(documentOf(withoutClient([...all], isClient)), documentRules);
   }
-  return { documents, errors };
+  const expandedBy = removedIn(read, (name) => expandingDirectives.has(name) && isClient(name));
+  return { documents, errors, expandedBy };
+}
+
+function removedIn(scopes: readonly Scope[], matches: (name: string) => boolean): string | null {
+  let found: string | null = null;
+  for (const document of scopes.flatMap((scope) => scope.documents))
+    visit(document, {
+      Directive({ name }) {
+        if (matches(name.value)) found ??= name.value;
+      },
+    });
+  return found;
 }
 
 function isOperation(definition: ExecutableDefinitionNode): boolean {

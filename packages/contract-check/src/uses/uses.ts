@@ -25,26 +25,32 @@ export function usesOf(
   documents: readonly string[],
   events: readonly SourceText[],
   ignoredDirectives: readonly string[],
-): Uses {
+): { uses: Uses; notice: string | null } {
   const files = schema.map(usedFile);
   const [, pin = null] = files.length === 1 ? (/^versions\/([^/]+)\.graphql$/.exec(files[0]?.file ?? '') ?? []) : [];
-  return {
+  const { expandedBy, ...sent } =
+    documents.length === 0
+      ? { coordinates: {}, operations: [], expandedBy: null }
+      : usesOfDocuments(schema, documents, ignoredDirectives);
+  const uses: Uses = {
     formatVersion: 1,
     consumer,
     pin,
     schema: files,
-    ...(documents.length === 0
-      ? { coordinates: {}, operations: [] }
-      : usesOfDocuments(schema, documents, ignoredDirectives)),
+    ...sent,
     events: events
       .map((source) => ({ event: eventOf(source), ...usedFile(source) }))
       .toSorted((a, b) => compareText(a.event, b.event)),
   };
+  const notice =
+    expandedBy &&
+    `The client sends more than its documents contain (they have @${expandedBy}), such as ids and queries of pages. That is missing here, so can-i-deploy does not ask about it: pass persisted operations.`;
+  return { uses, notice };
 }
 
 function usesOfDocuments(sources: readonly SourceText[], patterns: readonly string[], ignored: readonly string[]) {
   const schema = readGraphqlSchema(sources);
-  const documents = readDocuments(patterns, schema, ignored);
+  const { documents, expandedBy } = readDocuments(patterns, schema, ignored);
   const operations = documents.map((document) => {
     // Not in the order of the files, so that moving a fragment changes nothing.
     const definitions = document.definitions.toSorted((a, b) => compareText(fragmentName(a), fragmentName(b)));
@@ -58,6 +64,7 @@ function usesOfDocuments(sources: readonly SourceText[], patterns: readonly stri
   });
   const coordinates = new Map(documents.flatMap((document) => [...coordinatesOf(schema, document)]));
   return {
+    expandedBy,
     coordinates: Object.fromEntries([...coordinates].toSorted(([a], [b]) => compareText(a, b))),
     // Several files can contain the same operation.
     operations: [...new Map(operations.map((operation) => [operation.text, operation])).values()].toSorted(
