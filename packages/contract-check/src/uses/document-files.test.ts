@@ -92,6 +92,9 @@ describe('names are those of a file', () => {
   });
 });
 
+const isUnknown =
+  'the text is known only when the program runs. Write it here as one template without expressions (fragments are found by name), or pass the persisted operations of the client';
+
 describe('TypeScript and JavaScript', () => {
   test.each([
     ['gql', 'a.ts', 'const a = gql`query A { entry { id } }`;'],
@@ -126,6 +129,34 @@ describe('TypeScript and JavaScript', () => {
       '@Component({}) class A { constructor(@Inject(B) private b: B) { gql`query A { entry { id } }`; } }',
     ],
     ['a text with a type', 'a.ts', 'graphql(`query A { entry { id } }` as const)'],
+    ['a tag with a type', 'a.ts', '(gql as any)`query A { entry { id } }`; (<any>gql!)`fragment F on Entry { id }`'],
+    ['a tag with a type of Flow', 'a.js', '(gql: any)`query A { entry { id } }`'],
+    ['an optional call', 'a.ts', 'gql?.(`query A { entry { id } }`); a?.gql(`fragment F on Entry { id }`)'],
+    ['a compiled module', 'a.js', 'const a_1 = require("a"); (0, a_1.gql)`query A { entry { id } }`'],
+    ['a text with an asserted type', 'a.ts', 'graphql(<any>`query A { entry { id } }`)'],
+    ['a text that is not null', 'a.ts', 'graphql(`query A { entry { id } }`!)'],
+    ['a text with several types', 'a.ts', 'graphql((`query A { entry { id } }` as const) as unknown as string)'],
+    ['a text that satisfies a type', 'a.ts', 'graphql(`query A { entry { id } }` satisfies string)'],
+    ['an import of the default', 'a.ts', 'import { default as g } from "graphql-tag"; g`query A { entry { id } }`'],
+    ['the default of a namespace', 'a.ts', 'import * as G from "graphql-tag"; G.default`query A { entry { id } }`'],
+    ['a namespace', 'a.ts', 'import * as G from "graphql-tag"; G`query A { entry { id } }`'],
+    ['an import of TypeScript', 'a.ts', 'import g = require("graphql-tag"); g`query A { entry { id } }`'],
+    ['a computed member', 'a.ts', 'gql["x"]`query A { entry { id } }`; Apollo["gql"](`fragment F on Entry { id }`)'],
+    ['a name from require', 'a.js', 'const { gql: g } = require("graphql-tag"); g`query A { entry { id } }`'],
+    ['a module from require', 'a.js', 'const g = require("graphql-tag"); g`query A { entry { id } }`'],
+    ['a member of require', 'a.js', 'const g = require("urql").gql; g`query A { entry { id } }`'],
+    [
+      'a wrapped module from require',
+      'a.js',
+      'const g = __importDefault(require("graphql-tag")); (0, g.default)(`query A { entry { id } }`)',
+    ],
+    ['a dynamic import', 'a.mjs', 'const { gql: g } = await import("urql"); g`query A { entry { id } }`'],
+    ['a name of gql.tada', 'a.ts', 'export const q = initGraphQLTada<{ a: B }>(); q(`query A { entry { id } }`)'],
+    ['another name of gql', 'a.ts', 'const q = gql; q`query A { entry { id } }`'],
+    ['a comment before a string', 'a.ts', "const a = /* GraphQL */ 'query A { entry { id } }';"],
+    ['a comment before parentheses', 'a.ts', 'const a = /* GraphQL */ (`query A { entry { id } }`) as A;'],
+    ['a document in a call', 'a.ts', 'graphql(gql`query A { entry { id } }`)'],
+    ['a list of many elements', 'a.ts', `gql\`query A { entry { id } }\`; const a = [${'1,'.repeat(150_000)}]`],
     ['a name that is declared twice', 'a.mjs', 'const a = 1; const a = gql`query A { entry { id } }`;'],
     ['a byte order mark and CR LF', 'a.ts', '\uFEFFconst a = gql`\r\n  query A {\r\n    entry { id }\r\n  }`;\r\n'],
   ])('%s', async (_, path, text) => {
@@ -144,7 +175,8 @@ describe('TypeScript and JavaScript', () => {
 
   test('unnamed operations, fragments of other files, and files without a document', async () => {
     const files = {
-      'a.ts': 'gql`{ entry { id } }`; gql`{ entry { ...F } }`; graphql(other); graphql({ schema }); tag`${a}`;',
+      'a.ts':
+        'gql`{ entry { id } }`; gql`{ entry { ...F } }`; graphql({ schema }); graphql(); gql.resetCaches(); tag`${a}`; tag(a);',
       'b.tsx': 'gql`fragment F on Entry { note }`',
       'c.graphql': 'query C { entry { ...F } }',
       'd.d.ts': 'export declare const d: string; declare module "*.png" { const a: string; export default a }',
@@ -157,18 +189,51 @@ describe('TypeScript and JavaScript', () => {
   });
 
   test.each([
+    ['import { graphql } from "graphql"; graphql(schema, source); graphql(`query {`)'],
+    ['import { graphql as run } from "graphql"; run(schema, source)'],
+    ['import { graphql } from "@nestjs/graphql"; graphql(schema, source)'],
+    ['import { graphql } from "@apollo/client/react/hoc"; graphql(query)(A)'],
+    ['import * as G from "graphql"; G.graphql(schema, source)'],
+    ['import G from "graphql"; const { graphql } = G; graphql(schema, source)'],
+    ['const { graphql } = require("graphql"); graphql(schema, source)'],
+    ['const graphql = require("graphql").graphql; graphql(schema, source)'],
+    ['require("graphql").graphql(schema, source)'],
+    ['const { graphql } = await import("graphql"); graphql(schema, source)'],
+    ['import graphql from "@rollup/plugin-graphql"; export default { plugins: [graphql(), graphql({})] }'],
+    ['const a = { list: [\n/* GraphQL */\n"graphql", "a"] }'],
+  ])('%s is no document', async (text) => {
+    expect(await sentOf({ 'a.ts': text, 'b.graphql': operation('B') })).toEqual(['query B { entry { id } }']);
+  });
+
+  test.each([
+    ['gql(TEXT)', 5],
+    ['gql?.(TEXT)', 7],
+    ['(gql as any)(TEXT)', 14],
+    ['graphql(a ? `{ a }` : `{ b }`)', 9],
+    ['graphql(String.raw`{ a }`)', 9],
+    ['graphql(["{ a }"].join())', 9],
+    ['graphql(["{ a }"])', 9],
+    ['graphql(...texts)', 9],
+    ['graphql(await text())', 9],
+    ['graphql(TEXT as string)', 9],
+    ['client.graphql(TEXT)', 16],
+    ['graphql(a)`{ a }`', 9],
+    ['import { graphql as run } from "graphql"; graphql(TEXT)', 51],
+    ['const a = /* GraphQL */ String.raw`{ a }`', 25],
+    ['const a = /* GraphQL */ "{ a " + b', 25],
+  ])('%s is an error', async (text, column) => {
+    expect(await uses({ 'a.ts': text, 'b.graphql': operation('B') })).toBe(`a.ts:1:${column}: ${isUnknown}\n`);
+  });
+
+  test.each([
     [
       'an expression',
       {
         'a.ts': 'const F = gql`fragment F on Entry { id }`;\nconst a = gql`\n  query A { entry { ...F } }\n  ${F}\n`;',
       },
-      'a.ts:4:5: the text has an expression, whose value is not known. Pass the persisted operations of the client, or leave it out: fragments are found by name\n',
+      `a.ts:4:5: ${isUnknown}\n`,
     ],
-    [
-      'a text of several parts',
-      { 'a.ts': 'gql("{ entry { id } " + more)' },
-      'a.ts:1:5: the text has an expression, whose value is not known. Pass the persisted operations of the client, or leave it out: fragments are found by name\n',
-    ],
+    ['a text of several parts', { 'a.ts': 'gql("{ entry { id } " + more)' }, `a.ts:1:5: ${isUnknown}\n`],
     [
       'a syntax error of GraphQL',
       { 'a.ts': 'const a = 1;\r\nconst b = gql`\r\n  query A {\r\n    entry { ( }\r\n  }`;' },

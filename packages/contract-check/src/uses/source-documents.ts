@@ -2,27 +2,25 @@ import { parse, type ParserPlugin } from '@babel/parser';
 import { nodesIn, type Node } from '../api/signature.ts';
 import { errorMessage, failAt, withinStack } from '../input-error.ts';
 import type { SourceText } from '../text-file.ts';
+import { tagFinder, unwrapped, type IsTag } from './graphql-tags.ts';
 
 /**
  * The GraphQL texts in a TypeScript or JavaScript file, in their order: templates with the tag `gql` or `graphql`, texts that are
- * passed to such a function, and templates that a comment `GraphQL` precedes or begins. Each follows as many lines and columns
+ * passed to such a function, and texts that a comment `GraphQL` precedes or begins. Each follows as many lines and columns
  * as precede it in the file, so that errors have its place.
+ *
+ * @throws {InputError} also if a text is known only when the program runs.
  */
 export function sourceDocuments({ file, text }: SourceText): SourceText[] {
   const nodes = parsed(file, text);
   // Most files of a pattern have no document.
   if (!/gql|graphql/i.test(text)) return [];
-  for (const node of nodes) for (const value of Object.values(node)) nodes.push(...nodesIn(value));
-  const tags = tagsIn(nodes);
-  const isTag = (node: unknown): boolean =>
-    nodesIn(node).some(({ type, name, property }) =>
-      type === 'Identifier' ? tags.has(String(name)) : isTag(property),
-    );
+  for (const node of nodes)
+    for (const value of Object.values(node)) for (const child of nodesIn(value)) nodes.push(child);
+  const isTag = tagFinder(nodes);
   const documents = nodes.flatMap((node) => {
-    if (node.type === 'TaggedTemplateExpression' && isTag(node['tag'])) return nodesIn(node['quasi']);
-    if (node.type === 'CallExpression' && isTag(node['callee']))
-      return nodesIn(node['arguments']).slice(0, 1).flatMap(withoutType);
-    return isMarked(node, text) ? [node] : [];
+    const taken = textsTaken(node, isTag);
+    return taken.length === 0 && isMarked(node, text) ? [node] : taken;
   });
   const lineStarts = [0, ...[...text.matchAll(/\r\n|[\n\r]/g)].map(({ index, 0: { length } }) => index + length)];
   const placeOf = (offset: number) => {
@@ -30,23 +28,33 @@ export function sourceDocuments({ file, text }: SourceText): SourceText[] {
     return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
   };
   return [...new Set(documents)]
-    .filter(({ type }) => ['TemplateLiteral', 'StringLiteral', 'BinaryExpression'].includes(type))
     .toSorted((a, b) => startOf(a) - startOf(b))
     .map((node) => {
-      const [expression] = node.type === 'BinaryExpression' ? [node] : nodesIn(node['expressions']);
+      const isText = node.type === 'TemplateLiteral' || node.type === 'StringLiteral';
+      const [expression] = isText ? nodesIn(node['expressions']) : [node];
       const { line, column } = placeOf(expression === undefined ? startOf(node) + 1 : startOf(expression));
-      const ways = 'Pass the persisted operations of the client, or leave it out: fragments are found by name';
-      const problem = `the text has an expression, whose value is not known. ${ways}`;
-      if (expression !== undefined) failAt(`${file}:${line}:${column}`, problem);
+      const way =
+        'Write it here as one template without expressions (fragments are found by name), or pass the persisted operations of the client';
+      if (expression !== undefined)
+        failAt(`${file}:${line}:${column}`, `the text is known only when the program runs. ${way}`);
       const found = node.type === 'StringLiteral' ? node['value'] : cookedOf(nodesIn(node['quasis'])[0]?.['value']);
       if (typeof found !== 'string') failAt(`${file}:${line}:${column}`, 'the template has an invalid escape sequence');
       return { file, text: '\n'.repeat(line - 1) + ' '.repeat(column - 1) + found };
     });
 }
 
-/** What TypeScript says about a type can follow a text: `as const`. */
-function withoutType(node: Node): Node[] {
-  return node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression' ? nodesIn(node['expression']) : [node];
+/** What a tag or a call of a tag takes. Not options, and not a document, which is read by itself. */
+function textsTaken(node: Node, isTag: IsTag): Node[] {
+  if (node.type === 'TaggedTemplateExpression') {
+    const [tag] = nodesIn(node['tag']).map(unwrapped);
+    return isTag(tag) || isTag(tag?.['object']) ? nodesIn(node['quasi']) : [];
+  }
+  if (!/^(?:Optional)?CallExpression$/.test(node.type) || !isTag(node['callee'])) return [];
+  return nodesIn(node['arguments'])
+    .slice(0, 1)
+    .map(unwrapped)
+    .filter(({ type }) => type !== 'ObjectExpression' && !type.endsWith('FunctionExpression'))
+    .filter((argument) => textsTaken(argument, isTag).length === 0);
 }
 
 function parsed(file: string, text: string): Node[] {
@@ -66,29 +74,15 @@ function parsed(file: string, text: string): Node[] {
   }
 }
 
-/** The names of `gql` and `graphql`, also those that imports give them. */
-function tagsIn(nodes: readonly Node[]): Set<string> {
-  const names = new Set(['gql', 'graphql']);
-  for (const node of nodes) {
-    if (node.type === 'ImportSpecifier' && names.has(nameOf(node['imported']))) names.add(nameOf(node['local']));
-    if (node.type !== 'ImportDeclaration' || nameOf(node['source']) !== 'graphql-tag') continue;
-    for (const each of nodesIn(node['specifiers']))
-      if (each.type === 'ImportDefaultSpecifier') names.add(nameOf(each['local']));
-  }
-  return names;
-}
-
-function nameOf(node: unknown): string {
-  return nodesIn(node)
-    .map(({ name, value }) => String(name ?? value))
-    .join('');
-}
-
 function isMarked(node: Node, text: string): boolean {
-  if (node.type !== 'TemplateLiteral') return false;
   const start = startOf(node);
+  const isTagged = node.type === 'TaggedTemplateExpression';
+  if (!isTagged && !/^(?:TemplateLiteral|StringLiteral|BinaryExpression)$/.test(node.type)) return false;
+  if (!isTagged && !/["'`]/.test(text.charAt(start))) return false;
   const [before, after] = [text.slice(Math.max(0, start - 100), start), text.slice(start, start + 100)];
-  return /\/\*\s*GraphQL\s*\*\/\s*$/i.test(before) || /^`\s*#\s*graphql\b/i.test(after);
+  // A comment on the line before a string is that of a list or of a key.
+  const comment = text[start] === '`' ? /\/\*\s*GraphQL\s*\*\/[\s(]*$/i : /\/\*\s*GraphQL\s*\*\/[ \t(]*$/i;
+  return comment.test(before) || /^`\s*#\s*graphql\b/i.test(after);
 }
 
 function startOf(node: Node): number {
