@@ -10,10 +10,10 @@ beforeEach(() => {
   writeIn(folder, 'schema.graphql', sdl);
 });
 
-async function uses(files: Readonly<Record<string, object | string>>) {
+async function uses(files: Readonly<Record<string, object | string>>, ...args: readonly string[]) {
   writeAllIn(folder, files);
   const documents = Object.keys(files).flatMap((path) => ['--documents', path]);
-  return runInFolder(folder, ['uses', '--consumer', 'portal', '--schema', 'schema.graphql', ...documents]);
+  return runInFolder(folder, ['uses', '--consumer', 'portal', '--schema', 'schema.graphql', ...documents, ...args]);
 }
 
 /** The texts of the operations, each in one line. */
@@ -302,6 +302,9 @@ const manifest = (...operations: readonly object[]) => ({
   operations,
 });
 
+const refused = (name: string): string =>
+  `Unknown directive "@${name}". The server refuses it. If the client or a gateway removes it, pass --ignore-directive ${name}.`;
+
 describe('persisted operations', () => {
   test.each([
     [
@@ -325,12 +328,30 @@ describe('persisted operations', () => {
     ]);
   });
 
-  test('with a byte order mark, CR LF and directives of a client', async () => {
-    const text = JSON.stringify({ a1: 'query A {\r\n entry { id @nonreactive }\r\n}' }, null, 2).replaceAll(
-      '\n',
-      '\r\n',
-    );
+  test('with a byte order mark and CR LF', async () => {
+    const text = JSON.stringify({ a1: 'query A {\r\n entry { id }\r\n}' }, null, 2).replaceAll('\n', '\r\n');
     expect(await sentOf({ 'a.json': `\uFEFF${text}` })).toEqual(['query A { entry { id } }']);
+  });
+
+  test.each([
+    ['a directive of a client', operation('A', 'id @nonreactive'), `1:22: ${refused('nonreactive')}`],
+    ['a field with @client', operation('A', 'id note @client'), `1:27: ${refused('client')}`],
+    ['a directive of Relay', operation('A', 'id @required(action: LOG)'), `1:22: ${refused('required')}`],
+    ['__id of Relay', operation('A', '__id'), '1:19: Cannot query field "__id" on type "Entry". Did you mean "id"?'],
+    [
+      'arguments of a fragment',
+      `${operation('A', '...F @arguments(n: 1)')} ${fragment('id')}`,
+      `1:24: ${refused('arguments')}`,
+    ],
+  ])('are sent as they are: %s is an error', async (_, text, message) => {
+    expect(await uses({ 'a.json': { a1: text } })).toBe(`a.json: operation "a1":${message}\n`);
+  });
+
+  test('lose the directives of --ignore-directive, and no field', async () => {
+    const text = 'query A($a: ID) { entry { id note @client @required(action: $a) } }';
+    const ignored = ['--ignore-directive', 'client', '--ignore-directive', 'required'];
+    const { operations } = JSON.parse(await uses({ 'a.json': { a1: text } }, ...ignored));
+    expect(operations).toEqual([{ name: 'A', variables: {}, text: 'query A {\n  entry {\n    id\n    note\n  }\n}' }]);
   });
 
   const kinds =

@@ -24,7 +24,7 @@ import { readDocumentFile, scopeOf } from './document-files.ts';
 import { fragmentFinder, type Scope } from './fragment-scopes.ts';
 import { listFragmentReplacer } from './list-fragments.ts';
 import { failWith } from './parse-document.ts';
-import { sentDefinitions, withoutClient } from './sent-definitions.ts';
+import { sentDefinitions, withoutClient, withoutDirectives, type Clean } from './sent-definitions.ts';
 
 export const documentRules = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
 const nameRules = [UniqueOperationNamesRule, UniqueFragmentNamesRule];
@@ -65,12 +65,16 @@ export function readDocuments(
 
 function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly string[]) {
   const isClient = clientDirectivesOf(schema, ignored);
+  const sources = read.filter((scope) => !scope.isComplete);
   const replaceLists = listFragmentReplacer(
-    read.flatMap((scope) => scope.documents),
+    sources.flatMap((scope) => scope.documents),
     schema,
     isClient,
   );
-  const scopes = read.map((scope) => scopeOf(scope.documents.map(replaceLists), scope.isComplete));
+  // What is persisted is sent as it is.
+  const scopes = read.map((scope) => (scope.isComplete ? scope : scopeOf(scope.documents.map(replaceLists), false)));
+  const cleanIn = (scope: Scope): Clean =>
+    scope.isComplete ? (all) => withoutDirectives(all, ignored) : (all) => withoutClient(all, isClient);
   const find = fragmentFinder(scopes);
   // By place and message: operations share fragments.
   const errors = new Map<string, GraphQLError>();
@@ -88,16 +92,16 @@ function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly 
     for (const operation of scope.definitions.filter(isOperation)) {
       const fragments = find(operation, scope);
       for (const fragment of fragments) spread.add(print(fragment));
-      const document = documentOf(sentDefinitions(operation, fragments, isClient));
+      const document = documentOf(sentDefinitions(operation, fragments, cleanIn(scope)));
       checkBy(document, documentRules);
       documents.push(document);
     }
   for (const scope of scopes) {
     const unused = scope.definitions.filter((each) => !isOperation(each) && !spread.has(print(each)));
     const all = new Set([...unused, ...unused.flatMap((each) => find(each, scope))]);
-    checkBy(documentOf(withoutClient([...all], isClient)), documentRules);
+    checkBy(documentOf(cleanIn(scope)([...all])), documentRules);
   }
-  const expandedBy = removedIn(read, (name) => expandingDirectives.has(name) && isClient(name));
+  const expandedBy = removedIn(sources, (name) => expandingDirectives.has(name) && isClient(name));
   return { documents, errors, expandedBy };
 }
 

@@ -3,12 +3,25 @@ import type { IsClientDirective } from './client-directives.ts';
 import { withoutClientParts } from './client-parts.ts';
 import { withoutFragmentArguments } from './fragment-arguments.ts';
 
+/** Removes what is not sent. */
+export type Clean = (written: readonly ExecutableDefinitionNode[]) => ExecutableDefinitionNode[];
+
 /** Definitions without what only a client knows. */
 export function withoutClient(
   written: readonly ExecutableDefinitionNode[],
   isClient: IsClientDirective,
 ): ExecutableDefinitionNode[] {
   return withoutClientParts(withoutFragmentArguments(written, isClient), isClient);
+}
+
+/** Definitions that a client sends as they are, without directives that a gateway removes. */
+export function withoutDirectives(
+  written: readonly ExecutableDefinitionNode[],
+  ignored: readonly string[],
+): ExecutableDefinitionNode[] {
+  return written.map((each) =>
+    visit(each, { Directive: ({ name }) => (ignored.includes(name.value) ? null : undefined) }),
+  );
 }
 
 /**
@@ -18,10 +31,10 @@ export function withoutClient(
 export function sentDefinitions(
   operation: ExecutableDefinitionNode,
   fragments: readonly FragmentDefinitionNode[],
-  isClient: IsClientDirective,
+  clean: Clean,
 ): ExecutableDefinitionNode[] {
   const written = [operation, ...fragments];
-  const sent = withoutClient(written, isClient);
+  const sent = clean(written);
   const [before, after] = [usedBy(written), usedBy(sent)];
   const isSent = (name: string): boolean => after.variables.has(name) || !before.variables.has(name);
   return sent
