@@ -58,6 +58,11 @@ describe('what only a client knows is not sent', () => {
       'query A { entry(id: 1) { id ...Open } } fragment Open on Entry { __typename ...Inner } fragment Inner on Entry { isOpen @client }',
       '{ entry(id: 1) { id } }',
     ],
+    [
+      'Relay: an argument that is not checked',
+      'query A { entry(id: 1) { ...F @uncheckedArguments_DEPRECATED(zz: 2) } } fragment F on Entry { id }',
+      '{ entry(id: 1) { ...F } } fragment F on Entry { id }',
+    ],
     ['Apollo: an operation of which nothing is left', 'query A { me @client { name } }', '{ __typename }'],
     [
       'Apollo: @export, whose variable is sent elsewhere',
@@ -172,6 +177,8 @@ describe('what only a client knows is not sent', () => {
 const way = (name: string): string =>
   `Unknown directive "@${name}". The server refuses it. If the client or a gateway removes it, pass --ignore-directive ${name}.`;
 
+const declare = 'Declare it with @argumentDefinitions (in Houdini: @arguments), or leave it out.';
+
 describe('errors stay', () => {
   test.each([
     ['an unknown directive', 'query A { entry(id: 1) @mine { id } }', `src/a.graphql:1:24: ${way('mine')}`],
@@ -211,6 +218,31 @@ describe('errors stay', () => {
       'a fragment that doubles the values of its argument',
       'query A { entry(id: 1) { ...F @with(n: 1) } } fragment F on Entry @arguments(n: { type: "[Int]" }) { parent { ...F @with(n: [$n, $n]) } }',
       'src/a.graphql:1:111: An operation has more than 1000 lists of arguments of fragments, or longer ones than 10000 characters.',
+    ],
+    [
+      'an argument that a fragment of Relay does not declare',
+      'query A { entry(id: 1) { ...F @arguments(n: 1, zz: 2) } } fragment F on Entry @argumentDefinitions(n: { type: "Int" }) { amount(digits: $n) }',
+      `src/a.graphql:1:48: Fragment "F" declares no argument "zz". ${declare}`,
+    ],
+    [
+      'an argument of a fragment that declares none',
+      'query A { entry(id: 1) { ...F @with(zz: 2) } } fragment F on Entry { id }',
+      `src/a.graphql:1:37: Fragment "F" declares no argument "zz". ${declare}`,
+    ],
+    [
+      'arguments of an unknown fragment',
+      'query A { entry(id: 1) { ...F @with(n: 2) } }',
+      'src/a.graphql:1:29: Unknown fragment "F".',
+    ],
+    [
+      'an argument that is passed to a fragment twice',
+      'query A { entry(id: 1) { ...F @with(n: 1, n: 2) } } fragment F on Entry @arguments(n: { type: "Int" }) { amount(digits: $n) }',
+      'src/a.graphql:1:37: There can be only one argument of a fragment named "n". (also src/a.graphql:1:43)',
+    ],
+    [
+      'an argument that a fragment declares twice',
+      'query A { entry(id: 1) { ...F } } fragment F on Entry @arguments(n: { type: "Int" }, n: { type: "ID" }) { amount(digits: $n) }',
+      'src/a.graphql:1:66: There can be only one argument of a fragment named "n". (also src/a.graphql:1:86)',
     ],
     [
       'a generated fragment of a list that no document names',

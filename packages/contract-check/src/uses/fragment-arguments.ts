@@ -32,19 +32,29 @@ const maxValueLength = 10_000;
  * of its own. A variable without a value stays, so that an operation that spreads the fragment does not define it: an argument that
  * is required, or that Relay gets from a `provider`.
  *
- * @throws {InputError} if fragments multiply their arguments without an end.
+ * @throws {InputError} if fragments multiply their arguments without an end, or an argument is not declared or is repeated.
  */
 export function withoutFragmentArguments(
   definitions: readonly ExecutableDefinitionNode[],
   isClient: IsClientDirective,
 ): ExecutableDefinitionNode[] {
-  const argumentsIn = ({ directives = [] }: FragmentDefinitionNode | FragmentSpreadNode, names: ReadonlySet<string>) =>
-    directives
+  const argumentsIn = (
+    { directives = [] }: FragmentDefinitionNode | FragmentSpreadNode,
+    names: ReadonlySet<string>,
+  ) => {
+    const given = directives
       .filter(({ name }) => names.has(name.value) && isClient(name.value))
       .flatMap((directive) => directive.arguments ?? []);
+    for (const [name, nodes] of Map.groupBy(given, (each) => each.name.value))
+      if (nodes.length > 1)
+        failWith(new GraphQLError(`There can be only one argument of a fragment named "${name}".`, { nodes }), '');
+    return given;
+  };
+  const fragments = new Set<string>();
   const withArguments = new Map<string, { fragment: FragmentDefinitionNode; given: readonly ArgumentNode[] }>();
   for (const fragment of definitions) {
     if (fragment.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    fragments.add(fragment.name.value);
     const given = argumentsIn(fragment, definitionNames);
     if (given.length > 0) withArguments.set(fragment.name.value, { fragment, given });
   }
@@ -62,10 +72,14 @@ export function withoutFragmentArguments(
     visit(node, {
       FragmentSpread(spread) {
         const target = withArguments.get(spread.name.value);
-        if (target === undefined) return undefined;
-        const declared = new Set(target.given.map(({ name }) => name.value));
-        const passed = argumentsIn(spread, spreadNames).filter(({ name }) => declared.has(name.value));
-        if (passed.length === 0) return undefined;
+        const declared = new Set(target?.given.map(({ name }) => name.value));
+        const all = argumentsIn(spread, spreadNames);
+        const undeclared = all.find(({ name }) => !declared.has(name.value));
+        const isChecked = !spread.directives?.some(({ name }) => name.value === 'uncheckedArguments_DEPRECATED');
+        if (undeclared !== undefined && isChecked && fragments.has(spread.name.value))
+          failAtUndeclared(undeclared, spread);
+        const passed = all.filter(({ name }) => declared.has(name.value));
+        if (target === undefined || passed.length === 0) return undefined;
         const key = passed.map(({ name, value }) => `${name.value}: ${print(value)}`).toSorted();
         if (copies.size > maxCopies || key.join().length > maxValueLength) failAtGrowth(spread);
         const name = `${spread.name.value}_${sha256Of(key.join()).slice(0, 8)}`;
@@ -79,6 +93,12 @@ export function withoutFragmentArguments(
     (each) => each.kind !== Kind.FRAGMENT_DEFINITION || !withArguments.has(each.name.value),
   );
   return [...others.map(expand), ...copies.values()];
+}
+
+function failAtUndeclared(argument: ArgumentNode, { name }: FragmentSpreadNode): never {
+  const problem = `Fragment "${name.value}" declares no argument "${argument.name.value}".`;
+  const way = 'Declare it with @argumentDefinitions (in Houdini: @arguments), or leave it out.';
+  failWith(new GraphQLError(`${problem} ${way}`, { nodes: argument }), '');
 }
 
 function failAtGrowth(spread: FragmentSpreadNode): never {
