@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import {
+  GraphQLError,
   Kind,
   LoneAnonymousOperationRule,
   NoUnusedFragmentsRule,
@@ -13,7 +14,6 @@ import {
   visit,
   type DocumentNode,
   type ExecutableDefinitionNode,
-  type GraphQLError,
   type GraphQLSchema,
 } from 'graphql';
 import { failAt, withinStack } from '../input-error.ts';
@@ -79,7 +79,10 @@ function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly 
   // By place and message: operations share fragments.
   const errors = new Map<string, GraphQLError>();
   const checkBy = (document: DocumentNode, rules: typeof documentRules): void => {
-    for (const error of validate(schema, document, rules)) errors.set(String(error), error);
+    for (const found of validate(schema, document, rules)) {
+      const error = found.message === 'Validation aborted.' ? unmergeable(document) : found;
+      errors.set(String(error), error);
+    }
   };
   for (const { documents } of scopes) {
     for (const document of documents) checkBy(document, [LoneAnonymousOperationRule]);
@@ -103,6 +106,15 @@ function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly 
   }
   const expandedBy = removedIn(sources, (name) => expandingDirectives.has(name) && isClient(name));
   return { documents, errors, expandedBy };
+}
+
+/** graphql-js stops without a place when OverlappingFieldsCanBeMergedRule has made too many comparisons. */
+function unmergeable({ definitions }: DocumentNode): GraphQLError {
+  const problem =
+    'There are too many fields and fragments to check that those with the same response name can be merged.';
+  return new GraphQLError(`${problem} Remove repeated ones, or split the operation.`, {
+    nodes: definitions.slice(0, 1),
+  });
 }
 
 function removedIn(scopes: readonly Scope[], matches: (name: string) => boolean): string | null {
