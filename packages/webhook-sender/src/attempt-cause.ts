@@ -58,7 +58,7 @@ const descriptions = {
     `${receiver} returned status ${responseStatus}, but the body ended early: before its Content-Length, or before its last chunk. Check what sets Content-Length, and what closes the connection.`,
   CHUNK_INVALID: (receiver, responseStatus) =>
     `${receiver} returned status ${responseStatus}, but the chunks of the body are not valid HTTP/1.1. Check what writes them: a script, or a proxy that changes the body.`,
-  STATUS_INVALID: notHttp('its status is not a number of three digits'),
+  STATUS_INVALID: notHttp('its status is not a number from 100 to 999'),
   HEADER_NAME_INVALID: notHttp(
     'a header line has no colon, a blank before it, or another forbidden character in its name. Correct the header; proxies and firewalls add such ones too',
   ),
@@ -83,6 +83,8 @@ const descriptions = {
   RESPONSE_TOO_LARGE: (receiver) => `The response of ${receiver} is larger than 1 MB. Send a status and a short body.`,
   INTERIM_RESPONSES: (receiver) =>
     `${receiver} sent more than 16 interim responses (status 1xx). Send the final response.`,
+  PROTOCOL_SWITCHED: (receiver) =>
+    `${receiver} sent status 101 (Switching Protocols), which the request did not ask for. Send a final response over HTTP/1.1, and check that the path is not that of a WebSocket.`,
   REQUEST_NOT_SENT: () => 'The request could not be built, or not be written as HTTP.',
 } satisfies Record<string, Describe>;
 

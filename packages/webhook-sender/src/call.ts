@@ -33,7 +33,14 @@ const maxInterimResponses = 16;
 /** All bytes of a response: more than the allowed headers, interim responses, and 64 kB of a body in chunks of one byte. */
 const maxResponseBytes = 1024 * 1024;
 
-class InterimResponsesError extends Error {}
+class InterimResponseError extends Error {
+  readonly attemptCause: AttemptCause;
+
+  constructor(attemptCause: AttemptCause) {
+    super(`The interim response is refused: ${attemptCause}`);
+    this.attemptCause = attemptCause;
+  }
+}
 
 /**
  * One POST request on a connection, until the response body ends or 64 kB of it are read. It creates few objects, because
@@ -137,8 +144,7 @@ export class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HeaderRecord): void {
-    // The final response follows.
-    if (status < 200) return this.#interimResponse(controller);
+    if (status < 200) return this.#interimResponse(controller, status);
     this.status = status;
     this.#headers = headers;
     const nowMs = performance.now();
@@ -172,12 +178,14 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#fail(error, false);
   }
 
-  #interimResponse(controller: Dispatcher.DispatchController): void {
+  #interimResponse(controller: Dispatcher.DispatchController, status: number): void {
     this.#interimResponses += 1;
-    if (this.#interimResponses <= maxInterimResponses) return;
-    const error = new InterimResponsesError('The limit of interim responses is reached');
+    const problem = interimProblem(status, this.#interimResponses);
+    // The final response follows.
+    if (problem === null) return;
+    const error = new InterimResponseError(problem);
     this.#fail(error, false);
-    // Ends the parser, which has more of the responses in its chunk.
+    // Ends the parser, which can have more responses in its chunk.
     controller.abort(error);
   }
 
@@ -201,6 +209,13 @@ export class Call implements Dispatcher.DispatchHandler {
       this.error = error instanceof Error ? error : new TypeError(String(error));
     }
   }
+}
+
+/** @param count how many interim responses arrived, with this one */
+function interimProblem(status: number, count: number): AttemptCause | null {
+  if (status < 100) return 'STATUS_INVALID';
+  if (status === 101) return 'PROTOCOL_SWITCHED';
+  return count > maxInterimResponses ? 'INTERIM_RESPONSES' : null;
 }
 
 function joined(value: string | string[]): string {
@@ -231,7 +246,7 @@ function failureOf(
 ): [code: AttemptErrorClass, cause: AttemptCause] {
   if (timedOut) return ['TIMEOUT', responseStatus === null ? 'NO_RESPONSE' : 'BODY_NOT_ENDED'];
   if (error instanceof errors.HeadersOverflowError) return ['PROTOCOL_ERROR', 'HEADERS_TOO_LARGE'];
-  if (error instanceof InterimResponsesError) return ['PROTOCOL_ERROR', 'INTERIM_RESPONSES'];
+  if (error instanceof InterimResponseError) return ['PROTOCOL_ERROR', error.attemptCause];
   if (error instanceof ResponseSizeError) return ['PROTOCOL_ERROR', 'RESPONSE_TOO_LARGE'];
   // Matched by class, because errors of undici's parser have no code.
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)

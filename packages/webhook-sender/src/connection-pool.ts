@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Client, parserReason } from './undici.ts';
+import { Client, parserReason, passInterimResponses } from './undici.ts';
 
 /** One connection to an origin, used by one request at a time. */
 export interface Connection {
@@ -131,6 +131,7 @@ export function openConnection(
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  client.on('connect', () => passInterimResponses(socket));
   const connection: Connection = {
     client,
     socket,

@@ -24,6 +24,18 @@ interface Parser {
   /** Null once the socket has closed. */
   readonly ptr: number | null;
   readonly llhttp: { llhttp_get_error_reason(ptr: number): number; readonly memory: { readonly buffer: ArrayBuffer } };
+  onHeadersComplete: (status: number, upgrade: boolean, keepAlive: boolean) => number;
+}
+
+/**
+ * Passes each interim response to the handler of the request. The parser closes the connection for status 100, which servers may send
+ * unasked (RFC 9110, section 15.2), and for 101 with `Upgrade`. Here, it takes 100 for 102. Call once the client has the socket.
+ */
+export function passInterimResponses(socket: Socket): void {
+  const parser: Parser = Reflect.get(socket, symbols.kParser);
+  const onHeadersComplete = parser.onHeadersComplete.bind(parser);
+  parser.onHeadersComplete = (status, _upgrade, keepAlive) =>
+    onHeadersComplete(status === 100 ? 102 : status, false, keepAlive);
 }
 
 /**

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { delivery as deliveryTo, secret, sender, type TargetedDelivery } from './sender.ts';
-import { every, httpReceiver, rawReceiver } from './test-receivers.ts';
+import { every, httpReceiver, ok, rawReceiver } from './test-receivers.ts';
 
 const nextSecret = generateWebhookSecret();
 const body = Buffer.from('{"name":"Zoë"}');
@@ -182,6 +182,20 @@ describe('the response', () => {
     expect(await sender().deliver(delivery(allowed.url))).toMatchObject({ responseStatus: 200, error: null });
   });
 
+  // Servers may send any of them unasked: RFC 9110, section 15.2.
+  it.each([100, 102, 103, 199])(
+    'may follow interim responses with status %i, and leaves the connection open',
+    async (status) => {
+      const interim = `HTTP/1.1 ${status} Wait\r\ncontent-length: 0\r\n\r\n`;
+      const receiver = await rawReceiver((socket) => socket.write(`${interim}${interim}${ok}`));
+      const { deliver } = sender();
+      for (let attempt = 1; attempt <= 2; attempt += 1) {
+        expect(await deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
+      }
+      expect(receiver.connections).toHaveLength(1);
+    },
+  );
+
   it.each([
     ['reason phrase', null, 'HTTP/1.1 200 ', 'a'],
     ['chunk extension', 200, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'a'],
@@ -315,8 +329,14 @@ describe('an incomplete response', () => {
   });
 
   const head = 'HTTP/1.1 200 OK\r\n';
+  const switching = 'HTTP/1.1 101 Switching Protocols\r\n';
   it.each([
     ['a status that is no number', 'STATUS_INVALID', 'HTTP/1.1 OK\r\n\r\n'],
+    ['status 000', 'STATUS_INVALID', 'HTTP/1.1 000 None\r\n\r\n'],
+    ['status 099', 'STATUS_INVALID', `HTTP/1.1 099 None\r\n\r\n${ok}`],
+    ['status 101', 'PROTOCOL_SWITCHED', `${switching}\r\n`],
+    ['status 101 before a response', 'PROTOCOL_SWITCHED', `${switching}\r\n${ok}`],
+    ['status 101 with Upgrade', 'PROTOCOL_SWITCHED', `${switching}connection: upgrade\r\nupgrade: h2c\r\n\r\nPRI *`],
     ['a forbidden character in a name', 'HEADER_NAME_INVALID', `${head}x(y: a\r\n\r\n`],
     ['a blank before the colon', 'HEADER_NAME_INVALID', `${head}content-length : 0\r\n\r\n`],
     ['a line without a colon', 'HEADER_NAME_INVALID', `${head}x\r\n\r\n`],

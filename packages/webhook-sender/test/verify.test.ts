@@ -42,6 +42,14 @@ describe('the handshake', () => {
     }
   });
 
+  it('succeeds for a receiver that sends 100 Continue first', async () => {
+    const receiver = await httpReceiver((response, { body }) => {
+      response.writeContinue();
+      response.end(body);
+    });
+    expect(await sender().verify({ url: receiver.url, secret })).toStrictEqual({ verified: true });
+  });
+
   it('signs with both secrets during a rotation, and redacts both', async () => {
     const nextSecret = generateWebhookSecret();
     const receiver = await httpReceiver((response) => response.writeHead(400).end(`${secret} ${nextSecret}`));
@@ -119,6 +127,11 @@ describe('the handshake', () => {
       'a control character in a header',
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nx-waf: a\0b\r\n\r\nok',
       /^The response of 127\.0\.0\.1:\d+ is not valid HTTP\/1\.1: the value of a header has a control character\./,
+    ],
+    [
+      'another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+      /^127\.0\.0\.1:\d+ sent status 101 \(Switching Protocols\), which the request did not ask for\. /,
     ],
     [
       'large headers',
