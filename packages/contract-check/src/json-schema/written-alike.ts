@@ -39,19 +39,23 @@ export function numbering(): (each: object) => number {
   };
 }
 
-/** The schemas in a schema, those that it refers to, and the texts of its other keywords, each by its place. */
+/**
+ * The schemas in a schema, those that it refers to, and the texts of its other keywords, each by its place. A place is JSON,
+ * because a keyword can be any text.
+ */
 function readParts(document: SchemaDocument, schema: Schema, documentation: 'compared' | 'ignored') {
   const parts = new Map<string, JsonValue>();
+  const add = (part: JsonValue, ...place: readonly (string | null)[]) => parts.set(JSON.stringify(place), part);
   for (const [keyword, value] of Object.entries(schema)) {
     if (naming.has(keyword) || (documentation === 'ignored' && isDocumentation(keyword))) continue;
     const isInner = subschemaKeywords.has(keyword);
-    parts.set(keyword, isInner ? true : canonicalJson(value));
-    for (const [name, inner] of innerSchemas(keyword, value)) parts.set(`${keyword}/${name ?? ''}`, inner);
+    add(isInner ? true : canonicalJson(value), keyword);
+    for (const [name, inner] of innerSchemas(keyword, value)) add(inner, keyword, name);
   }
   // A reference does not count itself, but its target.
   for (const keyword of referenceKeywords) {
     const targets = document.target(schema, keyword);
-    if (targets !== null) parts.set(keyword, targets[0] ?? true);
+    if (targets !== null) add(targets[0] ?? true, keyword);
   }
   return parts;
 }
