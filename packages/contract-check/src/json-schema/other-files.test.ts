@@ -58,6 +58,26 @@ test('resolves an address next to the address of the root', () => {
   ]);
 });
 
+test.each<[string, Record<string, unknown>]>([
+  ['the file', { 'money.json': { $id: 'money.json', type: 'string' } }],
+  ['a schema in it', { 'money.json': { type: 'string', $defs: { m: { $id: 'money.json', type: 'string' } } } }],
+  ['the file, in draft 4', { 'money.json': { id: 'money.json', type: 'string' } }],
+  ['the first file', { 'money.json': true, 'root.json': { $id: 'money.json' } }],
+  ['a file with a URN', { 'money.json': { $id: 'urn:m', $defs: { m: { $id: 'money.json' } } } }],
+])('an identifier that is no absolute address, of %s, names nothing in the files of other folders', (_, files) => {
+  for (const [side, type] of [
+    ['old', 'integer'],
+    ['new', 'number'],
+  ] as const) {
+    const refers = { properties: { a: { $ref: 'other/money.json' }, b: { $ref: 'x/line.json' } } };
+    write(`${side}/root.json`, { ...refers, ...Object(files['root.json']) });
+    write(`${side}/other/money.json`, files['money.json'] === true ? {} : files['money.json']);
+    write(`${side}/x/line.json`, { properties: { m: { $ref: 'money.json' } } });
+    write(`${side}/x/money.json`, { type });
+  }
+  expect(compare().map(([rule, coordinate]) => [rule, coordinate])).toEqual([['json-schema/typeAdded', '$.b.m']]);
+});
+
 test('a copy in one file equals the same schema in several files', () => {
   write('old/root.json', root);
   write('old/parts/entry.json', { properties: { amount: { type: 'integer' } } });

@@ -47,7 +47,7 @@ export function readSchemaDocument(source: SourceText, isOld = false) {
     const wanted =
       address === ''
         ? own
-        : (index.resources.get(resolveAddress(address, own.address)) ??
+        : (index.resourceAt(own.document, resolveAddress(address, own.address)) ??
           files.resourceAt(own, pointer, address, reference));
     if (wanted === null) {
       const location = { file: own.document.file, line: own.document.lineOf(pointer) };

@@ -33,8 +33,7 @@ interface IndexedSchema {
 export class SchemaIndex {
   /** Of each schema. An iteration includes those that are added during it. */
   readonly places = new Map<Schema, IndexedSchema>();
-  /** By address. */
-  readonly resources = new Map<string, Resource>();
+  readonly #resources = new Map<string, Resource>();
 
   /** Adds a schema and all inside it. `around` is the resource around it, null for the root of a file. */
   add(document: SourceDocument, value: JsonValue, pointer: string, around: Resource | null): void {
@@ -58,6 +57,11 @@ export class SchemaIndex {
     }
   }
 
+  /** The part of the files that has a resolved address. Undefined if no part of those that were read has it. */
+  resourceAt(document: SourceDocument, address: string): Resource | undefined {
+    return this.#resources.get(addressKey(document, address));
+  }
+
   #resourceOf(document: SourceDocument, schema: Schema, around: Resource | null): Resource {
     const dialect = ownMember(schema, '$schema') ?? around?.dialect ?? null;
     const id = identifierOf(schema, around, dialect);
@@ -65,7 +69,7 @@ export class SchemaIndex {
     const address = own === '' ? base : resolveAddress(own, base);
     const resource =
       address === around?.address ? around : { root: schema, document, address, dialect, anchors: new Map() };
-    if (resource !== around) this.resources.set(address, resource);
+    if (resource !== around) this.#resources.set(addressKey(document, address), resource);
     // Drafts 4 to 7 write an anchor as `#name`.
     const anchor = fragmentOf(id);
     if (anchor !== '') resource.anchors.set(anchor, schema);
@@ -86,6 +90,11 @@ function identifierOf(schema: Schema, around: Resource | null, dialect: JsonValu
   const isIdentifier =
     draft === undefined ? isAbsolute(resolveAddress(id, around.address)) : /^draft-0[34]\b/.test(draft);
   return isIdentifier ? id : '';
+}
+
+/** An address that is no URL is relative to its file. In another file, the same text names something else. */
+function addressKey({ path }: SourceDocument, address: string): string {
+  return isAbsolute(address) ? address : JSON.stringify([path, address]);
 }
 
 function isAbsolute(address: string): boolean {
