@@ -7,6 +7,7 @@ import { compareObjects } from './compare-objects.ts';
 import { compareNumbers, compareStrings } from './compare-scalars.ts';
 import type { Comparison, Place } from './comparison.ts';
 import { keywordValues, show } from './conjunction.ts';
+import { compareDialects } from './dialects.ts';
 import { external, isDocumentation, isUnknown } from './keywords.ts';
 import { matched, type Matched } from './pairing.ts';
 import { never, schemas, type Schema } from './schema-document.ts';
@@ -123,7 +124,10 @@ const flags = [
 ] as const;
 
 /** Compares the keywords that do not decide whether a value is valid. */
-export function compareAnnotations({ found }: Comparison, { path, from, to }: Place): void {
+export function compareAnnotations(comparison: Comparison, place: Place): void {
+  const { found } = comparison;
+  const { path, from, to } = place;
+  compareDialects(comparison, place);
   for (const [keyword, set, removed] of flags) {
     const [before, now] = [from, to].map((all) => keywordValues(all, keyword).has('true'));
     if (before !== now) found(now === true ? set : removed, path, `${keyword} is now ${now}.`);

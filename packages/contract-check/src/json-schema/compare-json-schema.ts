@@ -7,7 +7,7 @@ import type { SourceText } from '../text-file.ts';
 import { alternativesOf } from './alternatives.ts';
 import { coinductive } from './coinduction.ts';
 import { comparePlace } from './compare-place.ts';
-import { effectOf, type Comparison, type JsonSchemaOptions, type Place } from './comparison.ts';
+import { effectOf, type Comparison, type JsonSchemaOptions, type Place, type RuleName } from './comparison.ts';
 import { keywordValues, objectMember, show } from './conjunction.ts';
 import { dialectRule } from './dialects.ts';
 import { innerSchemas, isDocumentation, naming } from './keywords.ts';
@@ -78,7 +78,8 @@ function compareIdentities(from: SchemaDocument, to: SchemaDocument, found: Comp
     const [before, now] = [show(keywordValues([old], keyword)), show(keywordValues([next], keyword))];
     if (before === now) continue;
     const addressRule = before === null ? 'identityAdded' : 'identityChanged';
-    found(keyword === '$schema' ? dialectRule(old, next) : addressRule, '$', describeDifference(keyword, before, now));
+    const rule = keyword === '$schema' ? dialectRule(from, to) : addressRule;
+    found(rule, '$', describeDifference(keyword, before, now));
   }
 }
 
@@ -114,6 +115,9 @@ function comparePlaces(sides: Sides, starts: readonly Place[], found: FoundAt): 
     from.every((schema, index) => areAlike(schema, to[index] ?? never));
   const isSame = coinductive<Place>(keyOf, (place, holds) => {
     let same = true;
+    const foundInside = (rule: RuleName): void => {
+      if (rule !== 'documentationChanged') same = false;
+    };
     const isStillSame = (other: Place): boolean => same && (isUnchanged(other) || holds(other));
     comparePlace(
       {
@@ -123,15 +127,15 @@ function comparePlaces(sides: Sides, starts: readonly Place[], found: FoundAt): 
         compareLater(other) {
           same = isStillSame(other);
         },
-        found(rule) {
-          if (rule !== 'documentationChanged') same = false;
-        },
+        found: foundInside,
+        foundDialect: foundInside,
       },
       place,
     );
     return same;
   });
   const places = new Map<string, Place>();
+  const dialectChanges = new Set<string>();
   let current: Place = { path: '', from: [], to: [], alternatives: new Set(['']) };
   const comparison: Comparison = {
     ...shared,
@@ -139,6 +143,11 @@ function comparePlaces(sides: Sides, starts: readonly Place[], found: FoundAt): 
     areSame: (from, to) => comparison.isSame({ path: current.path, from, to }),
     found: (rule, path, message, alternatives = current.alternatives) =>
       found(current, rule, path, message, alternatives),
+    foundDialect(rule, path, message) {
+      if (dialectChanges.has(message)) return;
+      dialectChanges.add(message);
+      found(current, rule, path, message);
+    },
     compareLater(each) {
       if (isUnchanged(each)) return;
       const place = { alternatives: current.alternatives, ...each };

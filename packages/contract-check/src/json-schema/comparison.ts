@@ -33,6 +33,8 @@ export interface Comparison {
   readonly to: SchemaDocument;
   readonly closedOutputs: boolean;
   readonly found: (rule: RuleName, path: string, message: string, alternatives?: ReadonlySet<string>) => void;
+  /** Like `found`, for a change of `$schema`. It is reported at the first place only, since it applies to all below. */
+  readonly foundDialect: (rule: RuleName, path: string, message: string) => void;
   readonly alternativesOf: (document: SchemaDocument, all: readonly Schema[]) => Alternatives;
   /** Adds a place to the work list. Circular and deep schemas would overflow the stack with recursion. */
   compareLater(place: Place): void;

@@ -1,6 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import type { RuleName } from './comparison.ts';
+import { describeDifference } from '../differences.ts';
+import { canonicalJson, type JsonValue } from '../json/json-value.ts';
+import type { Comparison, Place, RuleName } from './comparison.ts';
 import { innerSchemas, naming } from './keywords.ts';
+import type { Schema, SchemaDocument } from './schema-document.ts';
 
 /** The drafts in order. */
 const drafts = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const;
@@ -24,16 +26,39 @@ const lastDrafts: ReadonlyMap<string, Draft> = new Map([
   ['$recursiveAnchor', '2019-09'],
 ]);
 
-/** The rule for a change of `$schema` in the root of a schema. */
-export function dialectRule(from: JsonObject, to: JsonObject): RuleName {
-  const [one, other] = [draftOf(from['$schema']), draftOf(to['$schema'])];
+/** The rule for a change of `$schema`: by default, of that in the first file. */
+export function dialectRule(
+  from: SchemaDocument,
+  to: SchemaDocument,
+  before: JsonValue = from.dialect,
+  now: JsonValue = to.dialect,
+): RuleName {
+  const [one, other] = [draftOf(before), draftOf(now)];
   if (one === null || other === null) return 'identityChanged';
   // Only the notation differs.
   if (one === other) return 'documentationChanged';
-  return [from, to].every((root) => isDefinedIn(root, [one, other])) ? 'dialectChanged' : 'identityChanged';
+  const affected = [from, to].flatMap(({ schemas, dialectOf }) =>
+    schemas.filter((schema) => [before, now].includes(dialectOf(schema))),
+  );
+  return affected.every((schema) => isDefinedIn(schema, [one, other])) ? 'dialectChanged' : 'identityChanged';
 }
 
-function draftOf(dialect: JsonValue | undefined): Draft | null {
+/** Compares the `$schema` that applies to the schemas at a place, apart from that of the first file, which is compared once. */
+export function compareDialects({ from, to, foundDialect }: Comparison, place: Place): void {
+  const [before, now] = [new Set(place.from.map(from.dialectOf)), new Set(place.to.map(to.dialectOf))];
+  const lost = [...before].filter((each) => !now.has(each) && each !== from.dialect);
+  const gained = [...now].filter((each) => !before.has(each) && each !== to.dialect);
+  if (lost.length + gained.length === 0) return;
+  const [old = from.dialect, next = to.dialect] = [lost[0], gained[0]];
+  const rule = lost.length < 2 && gained.length < 2 ? dialectRule(from, to, old, next) : 'identityChanged';
+  foundDialect(rule, place.path, describeDifference('$schema', printed(old), printed(next)));
+}
+
+function printed(dialect: JsonValue): string | null {
+  return dialect === null ? null : canonicalJson(dialect);
+}
+
+function draftOf(dialect: JsonValue): Draft | null {
   if (typeof dialect !== 'string') return null;
   return (
     drafts.find((draft) => new RegExp(`^https?://json-schema\\.org/(?:draft/)?${draft}/schema#?$`).test(dialect)) ??
@@ -41,12 +66,12 @@ function draftOf(dialect: JsonValue | undefined): Draft | null {
   );
 }
 
-function isDefinedIn(schema: JsonValue, both: readonly Draft[]): boolean {
-  if (typeof schema === 'boolean') return inAll(both, 'draft-06', null);
-  if (!isJsonObject(schema)) return true;
+/** Whether both drafts define the keywords of a schema, apart from those of the object schemas in it. */
+function isDefinedIn(schema: Schema, both: readonly Draft[]): boolean {
   return Object.entries(schema).every(([keyword, value]) => {
     if (!inAll(both, ...draftsOf(keyword, value, Object.keys(schema)))) return false;
-    return innerSchemas(keyword, value).every(([, inner]) => isDefinedIn(inner, both));
+    const hasBoolean = innerSchemas(keyword, value).some(([, inner]) => typeof inner === 'boolean');
+    return !hasBoolean || inAll(both, 'draft-06', null);
   });
 }
 

@@ -100,3 +100,51 @@ test.each([
   if (value !== undefined) write('old/parts/entry.json', value);
   expect(compare).toThrow(message);
 });
+
+const drafts = {
+  7: 'http://json-schema.org/draft-07/schema#',
+  2019: 'https://json-schema.org/draft/2019-09/schema',
+  2020: 'https://json-schema.org/draft/2020-12/schema',
+};
+const tuple = { type: 'array', prefixItems: [{ type: 'string' }] };
+const besideRef = { $ref: '#/definitions/x', maxLength: 3, definitions: { x: { type: 'string' } } };
+
+test.each<[string, Record<string, unknown>, unknown, unknown, string[]]>([
+  ['prefixItems', tuple, drafts[7], drafts[2020], ['json-schema/identityChanged $.a']],
+  ['keywords beside $ref', besideRef, drafts[7], drafts[2020], ['json-schema/identityChanged $.a']],
+  ['what both drafts define', { type: 'string' }, drafts[2019], drafts[2020], ['json-schema/dialectChanged $.a']],
+  ['null', { type: 'null' }, drafts[2019], drafts[2020], ['json-schema/dialectChanged $.a']],
+  ['an unnamed draft', { type: 'string' }, drafts[2020], undefined, []],
+  ['a draft that stays', tuple, drafts[7], drafts[7], []],
+])('compares the draft of another file and of an embedded schema: %s', (_, value, before, now, changes) => {
+  for (const [side, $schema] of [
+    ['old', before],
+    ['new', now],
+  ] as const) {
+    write(`${side}/root.json`, { $schema: drafts[2020], properties: { a: { $ref: 'part.json' } } });
+    write(`${side}/part.json`, { $schema, ...value });
+  }
+  expect(compare().map(([rule, coordinate]) => `${String(rule)} ${String(coordinate)}`)).toEqual(changes);
+  for (const [side, $schema] of [
+    ['old', before],
+    ['new', now],
+  ] as const) {
+    write(`${side}/root.json`, {
+      $schema: drafts[2020],
+      properties: { a: { $ref: 'https://example.com/part.json' } },
+      $defs: { part: { $id: 'https://example.com/part.json', $schema, ...value } },
+    });
+  }
+  expect(compare().map(([rule, coordinate]) => `${String(rule)} ${String(coordinate)}`)).toEqual(changes);
+});
+
+test('looks at the other files if the draft of all changes', () => {
+  for (const [side, $schema] of [
+    ['old', drafts[7]],
+    ['new', drafts[2020]],
+  ] as const) {
+    write(`${side}/root.json`, { $schema, properties: { a: { $ref: 'part.json' } } });
+    write(`${side}/part.json`, side === 'old' ? tuple : { $schema, ...tuple });
+  }
+  expect(compare().map(([rule, coordinate]) => [rule, coordinate])).toEqual([['json-schema/identityChanged', '$']]);
+});

@@ -158,7 +158,7 @@ export const jsonSchemaRules = named('json-schema', {
     major('The owner chooses the type of a value by the discriminator.'),
   ),
   dialectChanged: alike(
-    'the `$schema` of the root schema changes to a draft in which every keyword means the same',
+    'the `$schema` of a schema changes to a draft in which every keyword means the same',
     minor('The same values are valid, for validators that support the new draft.'),
   ),
   identityAdded: alike(
@@ -166,7 +166,7 @@ export const jsonSchemaRules = named('json-schema', {
     minor('Other schemas can refer to it from now on, and none could before.'),
   ),
   identityChanged: alike(
-    'the `$id` of the root schema is changed or removed, or its `$schema` to a draft in which a keyword means something else',
+    'the `$id` of the root schema is changed or removed, or the `$schema` of a schema to a draft in which a keyword means something else',
     major('Validators interpret a schema by its `$schema`, and other schemas refer to it by its `$id`.'),
   ),
   documentationChanged: alike(

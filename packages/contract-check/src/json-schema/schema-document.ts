@@ -106,12 +106,18 @@ export function readSchemaDocument(source: SourceText, isOld = false) {
   // After all files are read: in each of them, a schema can replace a target.
   for (const [schema, own] of targets)
     for (const [keyword, found] of own) own.set(keyword, dynamicTarget(schema, keyword, found));
-  const dialect = ownMember(first.value, '$schema');
+  const dialect = ownMember(first.value, '$schema') ?? null;
 
   return {
     file: first.file,
     budget: new Budget(first.file),
     root: schemas(first.value),
+    /** All object schemas in all files. */
+    schemas: [...index.places.keys()],
+    /** The `$schema` of the first file. Null if it has none. */
+    dialect,
+    /** The `$schema` that applies to a schema: that of the identified schema or of the file around it, or of the first file. */
+    dialectOf: (schema: Schema): JsonValue => index.places.get(schema)?.resource.dialect ?? dialect,
     /** Whether a `$ref` disables the other keywords of its schema, as in drafts 3 to 7. False if no schema has such keywords. */
     refHidesSiblings:
       typeof dialect === 'string' && /draft-0[3-7]/.test(dialect) && [...index.places.keys()].some(hasRefWithSiblings),

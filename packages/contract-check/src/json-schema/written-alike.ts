@@ -52,6 +52,9 @@ function readParts(document: SchemaDocument, schema: Schema, documentation: 'com
     add(isInner ? true : canonicalJson(value), keyword);
     for (const [name, inner] of innerSchemas(keyword, value)) add(inner, keyword, name);
   }
+  // A keyword can have another meaning in each draft. The `$schema` of the first file is compared once.
+  const dialect = document.dialectOf(schema);
+  add(dialect === document.dialect ? null : dialect, '$schema');
   // A reference does not count itself, but its target.
   for (const keyword of referenceKeywords) {
     const targets = document.target(schema, keyword);
