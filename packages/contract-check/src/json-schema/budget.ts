@@ -23,7 +23,7 @@ export class Budget {
     this.#left -= steps;
     if (this.#left >= 0) return;
     const problem = `the schemas at ${this.path} combine in too many ways to be compared`;
-    const remedy = 'Nest and repeat fewer anyOf, oneOf, if and not in them.';
+    const remedy = 'Nest and repeat fewer anyOf, oneOf, if, not and patternProperties in them.';
     throw new TooManyStepsError(this.#file, null, `${problem} (more than ${maxSteps} steps). ${remedy}`);
   }
 }

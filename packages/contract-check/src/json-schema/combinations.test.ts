@@ -124,7 +124,7 @@ test('names the version and the place with too many combinations', { timeout }, 
   const small = { type: 'object', properties: { filter: { type: 'string' } } };
   const folder = folderForTest();
   const files = { small: writeIn(folder, 'small.json', small), bomb: writeIn(folder, 'bomb.json', bomb) };
-  const stderr = `${files.bomb}: the schemas at $.filter combine in too many ways to be compared (more than 2000000 steps). Nest and repeat fewer anyOf, oneOf, if and not in them.\n`;
+  const stderr = `${files.bomb}: the schemas at $.filter combine in too many ways to be compared (more than 2000000 steps). Nest and repeat fewer anyOf, oneOf, if, not and patternProperties in them.\n`;
   for (const [from, to] of [
     [files.small, files.bomb],
     [files.bomb, files.small],
@@ -132,4 +132,19 @@ test('names the version and the place with too many combinations', { timeout }, 
     const result = await run(['json-schema', '--from', from, '--to', to, '--direction', 'both']);
     expect(result).toEqual({ exitCode: 2, stdout: '', stderr });
   }
+});
+
+const numbered = (count: number, schemaOf: (index: number) => [string, unknown]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => schemaOf(index)));
+const negations = Array.from({ length: 900 }, (_, index) => ({ not: { required: [`p${index}`] } }));
+const patternsOf = (type: string) => ({
+  properties: numbered(3_000, (index) => [`p${index}`, { type: 'string' }]),
+  patternProperties: numbered(1_500, (index) => [`^q${index}`, { type }]),
+});
+
+test.each([
+  ['conditions in another order', { allOf: negations }, { allOf: negations.toReversed() }],
+  ['patterns and names', patternsOf('string'), patternsOf('number')],
+])('counts the steps of many %s', { timeout }, (_, from, to) => {
+  expect(() => compare(from, to)).toThrow(TooManyStepsError);
 });

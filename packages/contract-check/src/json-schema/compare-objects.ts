@@ -13,6 +13,7 @@ import {
 } from './shape.ts';
 
 export function compareObjects(comparison: Comparison, place: Place): void {
+  spendOnPatterns(comparison, place);
   compareProperties(comparison, place);
   compareRequired(comparison, place);
   compareOthers(comparison, place, `${place.path}.*`);
@@ -20,6 +21,17 @@ export function compareObjects(comparison: Comparison, place: Place): void {
   compareDependentSchemas(comparison, place);
   compareDependentNames(comparison, place);
   compareNames(comparison, place);
+}
+
+/** Each pattern of a side is matched with the names of both. */
+function spendOnPatterns(comparison: Comparison, { from, to }: Place): void {
+  const names = countIn([...from, ...to], 'properties');
+  comparison.from.budget.spend(names * countIn(from, 'patternProperties'));
+  comparison.to.budget.spend(names * countIn(to, 'patternProperties'));
+}
+
+function countIn(all: readonly Schema[], keyword: string): number {
+  return all.reduce((sum, schema) => sum + Object.keys(objectMember(schema, keyword)).length, 0);
 }
 
 function compareProperties(comparison: Comparison, { path, from, to }: Place): void {
