@@ -44,7 +44,7 @@ export function alternativesOf(document: SchemaDocument, start: readonly Schema[
     const { branches, repeated: own } = simplified(open);
     if (open.exclusive) {
       exclusive ||= branches.length > 1;
-      repeated.push(...own);
+      for (const each of own) repeated.push(each);
     }
     for (const branch of branches) {
       const inner = conjunctionOf(document, branch).choices.map((choice) => choice.branches);

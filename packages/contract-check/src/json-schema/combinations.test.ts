@@ -148,3 +148,13 @@ test.each([
 ])('counts the steps of many %s', { timeout }, (_, from, to) => {
   expect(() => compare(from, to)).toThrow(TooManyStepsError);
 });
+
+const manyBranches = (minLength: number) => ({
+  allOf: [...Array.from({ length: 150_000 }, () => ({ type: 'string' })), { minLength }],
+});
+
+test('compares an allOf with 150,000 branches', { timeout }, () => {
+  expect(compare(manyBranches(1), manyBranches(2)).changes.map(({ rule }) => rule)).toEqual([
+    'json-schema/boundTightened',
+  ]);
+});

@@ -106,7 +106,7 @@ function exclusiveBranches(document: SchemaDocument, start: readonly Schema[]): 
       seen.add(branches);
       const proper = branches.map(schemas);
       if (exclusive) found.push(proper);
-      pending.push(...proper);
+      for (const each of proper) pending.push(each);
     }
   }
   return found;

@@ -26,11 +26,12 @@ export function conjunctionOf(document: SchemaDocument, start: readonly Schema[]
     }
     if (!(document.refHidesSiblings && Object.hasOwn(schema, '$ref'))) {
       found.push(schema);
-      next.push(...listMember(schema, 'allOf').flatMap(schemas));
+      for (const each of listMember(schema, 'allOf').flatMap(schemas)) next.push(each);
       if (Object.hasOwn(schema, 'anyOf')) choices.push({ branches: listMember(schema, 'anyOf'), exclusive: false });
       if (Object.hasOwn(schema, 'oneOf')) choices.push({ branches: listMember(schema, 'oneOf'), exclusive: true });
     }
-    pending.push(...next.toReversed());
+    // Not by push(...next): a list of 100,000 arguments overflows the stack.
+    for (const each of next.toReversed()) pending.push(each);
   }
   return { schemas: found, choices };
 }
