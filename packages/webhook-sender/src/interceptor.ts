@@ -26,13 +26,14 @@ export interface InterceptableResponse {
 }
 
 /**
- * Recognizes CSRF checks and logins by what they respond. Null for any other response, also that of a receiver which refuses.
+ * Recognizes CSRF checks and logins by what they respond. Null for any other response, also that of a receiver which refuses, and in
+ * doubt: what is said of them replaces other advice.
  *
- * @param url of the request: a word that it contains itself is no sign of a login
+ * @param url of the request: what it contains itself is no sign of a login
  */
 export function interceptorOf(url: URL, { status, header, body }: InterceptableResponse): Interceptor | null {
   const start = body.slice(0, 16_384);
-  if (status === 419 || (csrfStatuses.has(status) && csrfText.test(start))) return 'CSRF_CHECK';
+  if (status === 419 || (csrfStatuses.has(status) && csrfSentence.test(start))) return 'CSRF_CHECK';
   if (status >= 300 && status < 400) return leadsToSignIn(url, header('location') ?? '') ? 'SIGN_IN' : null;
   if (status === 401 && loginScheme.test(header('www-authenticate') ?? '')) return 'SIGN_IN';
   const canBePage = (status >= 200 && status < 300) || status === 401 || status === 403;
@@ -41,28 +42,53 @@ export function interceptorOf(url: URL, { status, header, body }: InterceptableR
 
 /** 419 is of Laravel only. */
 const csrfStatuses: ReadonlySet<number> = new Set([400, 403, 422]);
-/** Sentences of Django, Rails, Phoenix, Spring and others. A page of any kind can have `csrf-token` in its head. */
-const csrfText =
-  /\b[cx]srf[ (]|cross[- ]site request forgery|InvalidAuthenticityToken|the change you wanted was rejected|anti-?forgery (?:cookie|form|token)/i;
+/** Whole sentences: a receiver that refuses can name CSRF too, or quote the event. */
+const csrfSentence = new RegExp(
+  [
+    'CSRF verification failed', // Django
+    'InvalidAuthenticityToken|the change you wanted was rejected', // Rails
+    'the CSRF (?:session )?tokens? (?:is missing|is invalid|has expired|do not match)', // Flask
+    'invalid CSRF (?:\\(Cross Site Request Forgery\\) )?token|EBADCSRFTOKEN', // Express, Phoenix, Spring, Echo
+    'could not verify the provided CSRF token', // Spring
+    'CSRF token (?:mismatch|invalid|not found in request)', // Laravel, Gorilla
+    'the (?:required |provided )?anti-?forgery (?:cookie|form|header|request|token)', // ASP.NET
+    'cross-site POST form submissions are forbidden', // SvelteKit, Astro
+    'cross-origin request detected', // Go
+  ].join('|'),
+  'i',
+);
 
-const loginScheme = /^(?:basic|bearer|digest|negotiate|ntlm)\b/i;
-const signInSegment =
-  /^(?:sign[-_]?in|(?:wp-)?log[-_]?[io]n|sso(?:-api)?|saml2?|oauth2?|authorize|openid-connect)(?:\.\w+)?$/i;
-const signInHost = /^(?:sign-?in|log-?[io]n|sso|auth|oauth2?|accounts?|idp)\./i;
+/** A receiver can demand another scheme, such as Bearer, when it refuses a signature. */
+const loginScheme = /^(?:basic|digest|negotiate|ntlm)\b/i;
+/** The end of a path. */
+const signInPath =
+  /(?:^|\/)(?:sign[-_]?in|(?:wp-)?log[-_]?[io]n|sso(?:-api)?|saml2?|authorize|sessions?\/new|openid-connect\/auth|oauth2?\/(?:v[\d.]+\/)?(?:auth|sign_in|start))(?:\.\w+)?$/;
+const signInParameters = ['SAMLRequest', 'response_type'];
+const returnParameters =
+  'RelayState ReturnUrl callbackUrl continue next rd redirect redirect_to redirect_url returnTo return_to'.split(' ');
 
 function leadsToSignIn(url: URL, location: string): boolean {
   if (!URL.canParse(location, url)) return false;
   const target = new URL(location, url);
-  const own = url.pathname.split('/');
+  const [path, ownPath] = [endOf(target), endOf(url)];
+  if (!/^https?:$/.test(target.protocol) || path === ownPath) return false;
   return (
-    (target.host !== url.host && signInHost.test(target.host)) ||
-    target.pathname.split('/').some((segment) => signInSegment.test(segment) && !own.includes(segment))
+    (signInPath.test(path) && !signInPath.test(ownPath)) ||
+    signInParameters.some((name) => target.searchParams.has(name)) ||
+    returnParameters.some((name) => leadsTo(url, target.searchParams.get(name)))
   );
 }
 
+/** The last segments of a path, in lower case. */
+const endOf = ({ pathname }: URL): string => pathname.toLowerCase().split('/').filter(Boolean).slice(-3).join('/');
+
+const leadsTo = (url: URL, text: string | null): boolean =>
+  text !== null && URL.canParse(text, url) && endOf(new URL(text, url)) === endOf(url);
+
 // The lengths are bounded, because the time for a hostile page would be quadratic otherwise.
 const passwordField = /<input\b[^>]{1,500}?\btype=["']?password\b/i;
-const signInTitle = /<title[^>]{0,100}>[^<]{0,100}\b(?:sign[ -]?in|log[ -]?[io]n)\b/i;
+const signInTitle =
+  /<title[^>]{0,100}>\s{0,100}(?:sign[ -]?in|log[ -]?[io]n)(?:\s{0,10}[^\w\s]| (?:form|page|required|to|with)\b)/i;
 
 function isSignInPage(contentType: string, body: string): boolean {
   return /^text\/html\b/i.test(contentType) && (passwordField.test(body) || signInTitle.test(body));
