@@ -8,7 +8,7 @@ import { readValidSecrets } from './input.ts';
 import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
-import type { Result, Verdict } from './verdict.ts';
+import { acceptsEvent, type Result, type Verdict } from './verdict.ts';
 
 export interface Grade extends Verdict {
   readonly name: string;
@@ -25,8 +25,8 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const format = values.format ?? 'text';
   if (!isKeyOf(reports, format)) throw new UsageError('--format must be text, json or junit.');
   if (end !== -1 && command.length === 0) throw new UsageError('after --, pass a command that prints a number.');
-  const chosen = chooseChecks(values.only, values.skip);
   const { standard: isStandard = false } = values;
+  const chosen = chooseChecks(isStandard, values.only, values.skip);
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
   const target = await readTarget(to, values['allow-remote'], shell.env);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
@@ -43,24 +43,37 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   }
   shell.out(reports[format](target.url, grades));
   const failed = grades.filter(({ result }) => result === 'fail').length;
-  if (failed === 0) return 0;
-  throw new CommandError(`the receiver failed ${counted(failed, 'check')}.`);
+  if (failed > 0) throw new CommandError(`the receiver failed ${counted(failed, 'check')}.`);
+  if (grades.every(({ result }) => result === 'skipped')) throw new UsageError('every check was skipped.');
+  return 0;
 }
 
-/** The grade of each check, as soon as it has run. */
-export async function* gradeReceiver(options: GradeOptions, chosen: readonly Check[] = checks): AsyncGenerator<Grade> {
+const checksOf = (isStandard = false): Check[] =>
+  checks.filter(({ isOfDeedwire = false }) => !isStandard || !isOfDeedwire);
+
+/** The grade of each check, as soon as it has run. If the receiver refuses every event, that of `valid` too, which says why. */
+export async function* gradeReceiver(
+  options: GradeOptions,
+  chosen: readonly Check[] = checksOf(options.isStandard),
+): AsyncGenerator<Grade> {
   const grading = new Grading(options);
   let isReached = true;
+  let isAccepting: boolean | null = null;
   for (const check of chosen) {
-    const { name } = check;
-    if (check.isOfDeedwire === true && options.isStandard === true) continue;
+    const { name, needsAcceptance = false } = check;
+    if (isReached && needsAcceptance && isAccepting === null) {
+      const verdict = await acceptsEvent(grading);
+      isAccepting = verdict.result === 'pass';
+      if (!isAccepting) yield { name: 'valid', ...verdict };
+    }
     const reason = isReached ? 'the receiver refuses every event' : 'the URL does not respond as a receiver';
-    if (!isReached || (check.needsAcceptance === true && !(await grading.acceptsEvents()))) {
+    if (!isReached || (needsAcceptance && isAccepting === false)) {
       yield { name, result: 'skipped', detail: reason };
       continue;
     }
     const verdict = await check.run(grading).catch(uncounted);
     if (name === 'redirect') isReached = verdict.result !== 'fail';
+    if (name === 'valid') isAccepting = verdict.result === 'pass';
     yield { name, ...verdict };
   }
 }
@@ -72,12 +85,14 @@ const uncounted = (error: unknown): Verdict => ({
   fix: 'Pass a count command that prints a number each time.',
 });
 
-function chooseChecks(only: string | undefined, skip: string | undefined): Check[] {
+function chooseChecks(isStandard: boolean, only?: string, skip?: string): Check[] {
   const names = checks.map(({ name }) => name);
   const [included = names, excluded = []] = [only, skip].map((list) => list?.split(','));
   const unknown = [...included, ...excluded].find((name) => !names.includes(name));
   if (unknown !== undefined) throw new UsageError(`there is no check "${unknown}". There are: ${names.join(', ')}.`);
-  return checks.filter(({ name }) => included.includes(name) && !excluded.includes(name));
+  const chosen = checksOf(isStandard).filter(({ name }) => included.includes(name) && !excluded.includes(name));
+  if (chosen.length > 0) return chosen;
+  throw new UsageError('no check remains. Change --only or --skip, or leave out --standard.');
 }
 
 /** The last number that a command prints. It runs without a shell. */

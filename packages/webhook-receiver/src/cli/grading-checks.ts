@@ -5,7 +5,17 @@ import { type EventBody, newDeliveryId, newNumber } from './delivery.ts';
 import { type Grading, isAccepted, isBetween, type Reply, type RequestsOf } from './grading.ts';
 import { agentOf } from './send.ts';
 import { parsedJson } from './text.ts';
-import { accepts, acceptsEvent, acceptsText, fail, refused, seen, type Verdict } from './verdict.ts';
+import {
+  accepts,
+  acceptsEvent,
+  acceptsText,
+  fail,
+  fixOf,
+  refused,
+  seen,
+  unansweredFix,
+  type Verdict,
+} from './verdict.ts';
 
 export interface Check {
   readonly name: string;
@@ -33,10 +43,12 @@ function accepting(name: string, what: string, fix: string, requestsOf: Requests
 function refusing(name: string, what: string, fix: string, requestsOf: RequestsOf): Check {
   return check(name, onAcceptance, async (grading) => {
     const answers = await grading.sendAll(requestsOf);
-    const wrong = answers.filter(({ status }) => !isBetween(status, 400, 500));
-    const accepted = wrong.find(({ status }) => !isBetween(status, 500, 600));
+    const accepted = answers.find(({ status }) => isBetween(status, 200, 400));
     if (accepted !== undefined) return fail(`${seen(accepted)} for ${what}`, fix);
-    const [error] = wrong;
+    const unanswered = answers.find(({ status }) => status === null);
+    if (unanswered !== undefined)
+      return fail(`${seen(unanswered)} for ${what}`, unansweredFix(unanswered, '401 within 5 seconds'));
+    const error = answers.find(({ status }) => !isBetween(status, 400, 500));
     return error === undefined
       ? { result: 'pass', detail: answers.map(seen).join(', ') }
       : { result: 'warning', detail: `${seen(error)} for ${what}`, fix: 'Respond 401: this is no error of yours.' };
@@ -74,7 +86,7 @@ export const checks: readonly Check[] = [
       answer = await grading.send();
     }
     const { status, problem, headers } = answer;
-    if (status === null) return fail(problem, 'Start the receiver, and check the port and the path.');
+    if (status === null) return fail(problem, unansweredFix(answer));
     if (!isBetween(status, 300, 400)) return { result: 'pass', detail: 'none' };
     const { location = '' } = headers;
     const { url } = grading.options;
@@ -86,7 +98,10 @@ export const checks: readonly Check[] = [
     const fix = 'Respond with 2xx and the JSON of the request, {"verification_token": "…"}, with no other key.';
     for (const body of [handshakeBody(), handshakeBody()]) {
       const answer = await grading.send({ body, headers: withoutEvent });
-      if (!isAccepted(answer)) return refused(answer, 'a handshake', fix);
+      if (!isAccepted(answer)) {
+        const isOfHandshake = isAccepted(await grading.send());
+        return refused(answer, 'a handshake', isOfHandshake ? fix : await fixOf(grading, answer, body));
+      }
       if (JSON.stringify(parsedJson(answer.body)) !== body) return fail('it does not return the token', fix);
     }
     return { result: 'pass', detail: 'two tokens returned' };

@@ -39,20 +39,9 @@ export interface Reply extends Answer {
 /** Sends requests to the receiver that is graded. */
 export class Grading {
   readonly options: GradeOptions;
-  #acceptsEvents: boolean | null = null;
 
   constructor(options: GradeOptions) {
     this.options = options;
-  }
-
-  /** Whether it acknowledges events that Deedwire sends. Sends one, unless `note` was called. */
-  async acceptsEvents(): Promise<boolean> {
-    return this.#acceptsEvents ?? this.note(await this.send());
-  }
-
-  /** @param reply to a plain event */
-  note(reply: Reply): boolean {
-    return (this.#acceptsEvents = isAccepted(reply));
   }
 
   event(): EventBody {

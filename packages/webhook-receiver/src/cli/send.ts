@@ -41,6 +41,8 @@ const deadlineMs = 5_000;
 const bodyMax = 100_000;
 const pauseMs = 100;
 
+export const isOfParser = (code: string): boolean => code.startsWith('HPE_');
+
 /** @param isKept keeps one connection open for the next request */
 export function agentOf({ url, env }: Target, isKept = false): Agent {
   const options = { keepAlive: isKept, maxSockets: isKept ? 1 : Number.POSITIVE_INFINITY };
@@ -125,8 +127,9 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The message of a response that is cut says nothing. */
+/** The message of a response that is cut says nothing, and that of the parser not what it parsed. */
 export function reasonOf(error: unknown): string {
+  if (isOfParser(textField(error, 'code'))) return `the response is not valid HTTP/1.1: ${textField(error, 'reason')}`;
   const message = messageOf(error);
   return message === 'aborted' ? 'the response ended early' : message;
 }

@@ -1,6 +1,7 @@
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { describeInterceptor } from './diagnosis.ts';
 import { type Grading, isAccepted, type Reply, type Request } from './grading.ts';
+import { isOfParser } from './send.ts';
 import { excerpt } from './text.ts';
 
 /**
@@ -64,14 +65,27 @@ async function acceptsInAscii(grading: Grading, toRequest: (body: string) => Req
 export async function acceptsEvent(grading: Grading): Promise<Verdict> {
   const body = textBody(grading);
   const reply = await grading.send({ body });
-  if (grading.note(reply)) return accepts([reply], 'an event', '');
+  if (isAccepted(reply)) return accepts([reply], 'an event', '');
   return refused(reply, 'an event', reply.interceptor === null ? await fixOf(grading, reply, body) : '');
 }
 
+/** @param right response */
+export function unansweredFix({ code }: Reply, right = '2xx within 5 seconds, after your work is committed'): string {
+  if (code === 'TIMEOUT') return `Respond with ${right}.`;
+  if (isOfParser(code))
+    return 'Correct the response. A proxy or firewall can be what changes its headers; or the port belongs to no HTTP server.';
+  if (/CERT|SSL|TLS|EPROTO/.test(code))
+    return 'Check that the port expects TLS, and that its certificate is valid for this host name and trusted here (NODE_EXTRA_CA_CERTS).';
+  return /^(?:E[A-Z]+UNREACH|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/.test(code)
+    ? 'Start the receiver, and check the port and the path.'
+    : `See in the log of the receiver why its response is not complete. Respond with ${right}.`;
+}
+
 /** Blames the secret only if no other request proves that the receiver has it. */
-async function fixOf(grading: Grading, { status, code }: Reply, body: string): Promise<string> {
-  if (code === 'TIMEOUT') return 'Respond with 2xx within 5 seconds, after your work is committed.';
-  if (status === null || status < 400 || status >= 500)
+export async function fixOf(grading: Grading, reply: Reply, body: string): Promise<string> {
+  const { status } = reply;
+  if (status === null) return unansweredFix(reply);
+  if (status < 400 || status >= 500)
     return 'See the log of the receiver. Respond with 2xx after your work is committed.';
   if (await acceptsInAscii(grading, (each) => ({ body: each }), body)) return bytesFix;
   if (isAccepted(await grading.send({ body, isChunked: true })))
@@ -80,7 +94,8 @@ async function fixOf(grading: Grading, { status, code }: Reply, body: string): P
     return 'The secret is right: the signature of an empty body or of {} verifies. Verify the bytes as received, and check which proxy or middleware compresses, serializes or chunks the body again. The command verify says what differs.';
   if (status === 401)
     return 'The receiver and this command have different secrets; or a proxy or middleware changes the body (compresses or serializes it again) or removes headers. The command verify says which, from a captured request.';
-  return 'See in the log of the receiver why it refuses the event. If its signature does not verify, the command verify says why.';
+  if (status === 404) return 'Check the path of the URL: the receiver responds that it has no such path.';
+  return 'See in the log of the receiver why it refuses the request. If its signature does not verify, the command verify says why.';
 }
 
 /** Whether it responds to bodies that hardly any proxy changes otherwise if they are signed with another secret. */
@@ -88,7 +103,7 @@ async function verifiesFixedBodies(grading: Grading): Promise<boolean> {
   for (const body of ['', '{}']) {
     const signed = await grading.send({ body });
     const forged = await grading.send({ body, secret: generateWebhookSecret() });
-    if (forged.status === 401 && signed.status !== 401 && signed.code !== 'TIMEOUT') return true;
+    if (forged.status === 401 && signed.status !== null && signed.status !== 401) return true;
   }
   return false;
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -560,12 +560,79 @@ test.each<[string, Response, string, string, string]>([
   expect(new Set(after.map(({ result }) => result))).toEqual(new Set(['skipped']));
 });
 
-test('a check that is chosen alone proves nothing of a receiver that refuses every event', async () => {
-  const { url } = await start({ before: () => ({ status: 403 }) });
+test('a check that is chosen alone fails if the receiver refuses every event, and says why', async () => {
+  const { url } = await start({ secrets: [nextSecret] });
   const grades: Grade[] = [];
   const only = checks.filter(({ name }) => name === 'tampered');
   for await (const each of gradeReceiver({ url, secret }, only)) grades.push(each);
-  expect(grades).toEqual([{ name: 'tampered', result: 'skipped', detail: 'the receiver refuses every event' }]);
+  expect(grades).toEqual([
+    { name: 'valid', result: 'fail', detail: '401 for an event', fix: expect.stringContaining('different secrets') },
+    { name: 'tampered', result: 'skipped', detail: 'the receiver refuses every event' },
+  ]);
+});
+
+/** Ends the connection of each request with these bytes. */
+async function startRaw(bytes: string): Promise<Running> {
+  const server = await forTest(
+    listen(
+      createTcpServer((socket) => {
+        socket.on('error', () => {});
+        socket.once('data', () => socket.end(bytes));
+      }),
+    ),
+  );
+  return { url: new URL(`http://127.0.0.1:${server.port}/webhooks`), effects: 0 };
+}
+
+test.each([
+  ['HTTP/1.1 200 OK\r\nX-A: \u0001\r\n\r\n', /^the response is not valid HTTP\/1\.1: Invalid header /, 'Correct the '],
+  ['SSH-2.0-x\r\n', /^the response is not valid HTTP\/1\.1: Expected HTTP\//, 'Correct the response. '],
+  ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', /^the response ended early$/, 'See in the log of the receiver '],
+  ['', /^socket hang up$/, 'See in the log of the receiver '],
+  ['HTTP/1.1 101 A\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\n', /^101 Switching/, 'See in the log of the receiver '],
+])('says what is wrong with the response %j', async (bytes, detail, fix) => {
+  const [first] = await gradesOf(await startRaw(bytes));
+  expect(first).toEqual({
+    name: 'redirect',
+    result: 'fail',
+    detail: expect.stringMatching(detail),
+    fix: expect.stringContaining(fix),
+  });
+});
+
+test('blames no HMAC if a forged request gets no response', async () => {
+  const running = await start({
+    isAuthentic: (request) => verified(request) || (request.socket.destroy(), false),
+  });
+  const fix = 'See in the log of the receiver why its response is not complete. Respond with 401 within 5 seconds.';
+  expect(fixOf(await gradesOf(running), 'other-secret')).toBe(fix);
+});
+
+test('takes no reset for a signature that verifies', async () => {
+  let requests = 0;
+  const running = await start({
+    before({ socket, body }) {
+      requests += 1;
+      if (body.length <= 2 && requests % 2 === 0) socket.destroy();
+      return { status: 401 };
+    },
+  });
+  const only = checks.filter(({ name }) => name === 'valid');
+  for (const odd of [0, 1]) {
+    requests = odd;
+    const grades: Grade[] = [];
+    for await (const each of gradeReceiver({ url: running.url, secret }, only)) grades.push(each);
+    expect(fixOf(grades, 'valid')).toMatch(/^The receiver and this command have different secrets; or /);
+  }
+});
+
+test.each([
+  [401, /^The receiver and this command have different secrets; or /],
+  [404, /^Check the path of the URL: /],
+])('a handshake that is refused like every event with %i has the same cause', async (status, fix) => {
+  const grades = await gradesOf(await start({ before: () => ({ status }) }));
+  expect(fixOf(grades, 'handshake')).toMatch(fix);
+  expect(fixOf(grades, 'valid')).toBe(fixOf(grades, 'handshake'));
 });
 
 test('warns of what costs something', async () => {
@@ -641,6 +708,17 @@ describe('the command', () => {
     expect(stdout).toContain('\n\u001B[32m✓\u001B[39m valid ');
   });
 
+  test('exits with 2 if every check was skipped', async () => {
+    const { url } = await start();
+    const args = ['grade', url.href, '--only', 'rotated-new'];
+    const { exitCode, stdout, stderr } = await call(args, { env: { WEBHOOK_SECRET: secret } });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: 'deedwire-webhook-receiver: every check was skipped.\n',
+    });
+    expect(stdout).toContain('pass a second secret, which the receiver has too');
+  });
+
   test('prints JSON and JUnit', async () => {
     const { url } = await start({ secrets: [secret] });
     const args = ['grade', url.href, '--only', 'valid,rotated-new,repeated', '--format'];
@@ -670,6 +748,11 @@ describe('the command', () => {
   test.each([
     [[], 'grade needs the URL of one receiver.'],
     [['4005', '--only', 'all'], 'there is no check "all". There are: redirect, handshake,'],
+    [
+      ['4005', '--only', 'valid', '--skip', 'valid'],
+      'no check remains. Change --only or --skip, or leave out --standard.',
+    ],
+    [['4005', '--only', 'handshake', '--standard'], 'no check remains. '],
     [['4005', '--format', 'xml'], '--format must be text, json or junit.'],
     [['4005', '--type', 'referral.creatd'], 'There is no event type referral.creatd. Did you mean referral.created?'],
     [['https://192.0.2.1/hooks'], '192.0.2.1 is not this machine. Pass --allow-remote to send requests to it.'],
