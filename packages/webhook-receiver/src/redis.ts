@@ -75,9 +75,13 @@ function checked(reply: unknown, ...expected: readonly Reply[]): number | string
   if (typeof reply === 'string' && expected.includes('text')) return reply;
   if (typeof reply === 'number' && expected.includes('integer')) return reply;
   if (reply === null && expected.includes('nil')) return reply;
+  throw changedReply(reply, expected.join(' or '));
+}
+
+function changedReply(reply: unknown, expected: string): TypeError {
   const found = Object.prototype.toString.call(reply).slice('[object '.length, -1);
-  throw new TypeError(
-    `The Redis client replied with ${found}, not with ${expected.join(' or ')}. Let it return replies as Redis sends them: texts as strings, without parsing JSON (automaticDeserialization: false of @upstash/redis), and integers as numbers.`,
+  return new TypeError(
+    `The Redis client replied with ${found}, not with ${expected}. Let it return replies as Redis sends them: texts as strings, without parsing JSON (automaticDeserialization: false of @upstash/redis), and integers as numbers.`,
   );
 }
 
@@ -162,6 +166,7 @@ export function redisStore({ send, prefix = 'webhook', leaseMs = 30_000 }: Redis
 
   async function idsSince(since: Date): Promise<string[]> {
     const found = await send(['ZRANGEBYSCORE', indexKey, String(since.getTime()), '+inf']);
-    return Array.isArray(found) ? found.map((id) => String(checked(id, 'text'))) : [];
+    if (!Array.isArray(found)) throw changedReply(found, 'array');
+    return found.map((id) => String(checked(id, 'text')));
   }
 }

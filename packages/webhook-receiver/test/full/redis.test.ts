@@ -211,6 +211,8 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
   test('throws if the client changes the replies about deliveries', async () => {
     await store.once('4711', effect);
     await expect(through(parsed).forget({ since: new Date(0) })).rejects.toThrow(option);
+    const wrapped = redisStore({ send: async () => ({ result: [] }) });
+    await expect(wrapped.forget({ since: new Date(0) })).rejects.toThrow('replied with Object, not with array');
     await store.once(id, effect);
     await expect(through(asBuffers).once(id, effect)).rejects.toThrow('replied with Uint8Array, not with text or nil');
     await expect(through(absentAsUndefined).once(`${id}_new`, effect)).rejects.toThrow('replied with Undefined');
