@@ -183,12 +183,14 @@ describe.each([
     });
 
     it.each([
-      [`v1,${secret}`, 'The secret begins with v1, Remove that.'],
-      [`v1 ${secret}`, 'The secret begins with v1  Remove that.'],
-      [`v1=${secret}`, 'The secret begins with v1= Remove that.'],
-      [`Bearer ${secret}`, 'The secret begins with Bearer  Remove that.'],
-      [`export WEBHOOK_SECRET="${secret}"`, 'The secret begins with export WEBHOOK_SECRET= Remove that.'],
-      [`"${secret}"`, 'The secret begins with " Remove that.'],
+      [`v1,${secret}`, 'The secret begins with "v1,". Remove that.'],
+      [`v1 ${secret}`, 'The secret begins with "v1 ". Remove that.'],
+      [`v1=${secret}`, 'The secret begins with "v1=". Remove that.'],
+      [`Bearer ${secret}`, 'The secret begins with "Bearer ". Remove that.'],
+      [`export WEBHOOK_SECRET="${secret}"`, 'The secret begins with "export WEBHOOK_SECRET=". Remove that.'],
+      [`"${secret}"`, String.raw`The secret begins with "\"". Remove that.`],
+      [`v1\n${secret}`, String.raw`The secret begins with "v1\n". Remove that.`],
+      [`${'A'.repeat(60)}=${secret}`, 'The secret does not start with "whsec_"'],
       [`${secret} ${secret}`, 'The text contains several secrets. Pass an array, or to commands a line for each.'],
       [`${secret},${secret}`, 'The text contains several secrets. Pass an array, or to commands a line for each.'],
       [`${secret}\n${secret}\n`, 'The text contains several secrets. Pass an array, or to commands a line for each.'],
@@ -203,6 +205,13 @@ describe.each([
       expect(found.slice(0, problem.length)).toBe(problem);
       expect(found).not.toContain(secret.slice(6, 16));
       expect(found).not.toContain('hunter2');
+    });
+
+    it.each(['whsec_', '!whsec', 'v1,', '=', '\n'])('says in linear time what is wrong with much of %j', (part) => {
+      const startMs = performance.now();
+      expect(webhookSecretProblem(`A${part.repeat(1_000_000 / part.length)}`)).toContain('A webhook secret is ');
+      expect(webhookSecretProblem(part.repeat(1_000_000 / part.length))).toContain('A webhook secret is ');
+      expect(performance.now() - startMs).toBeLessThan(5_000);
     });
 
     it('defaults to the current time and a tolerance of 300 s', async () => {
