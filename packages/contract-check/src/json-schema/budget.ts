@@ -18,6 +18,16 @@ export class Budget {
     this.#file = file;
   }
 
+  /** @throws {TooManyStepsError} about a pattern that takes too long to match names. */
+  failAtPattern(pattern: string): never {
+    const problem = `the pattern ${JSON.stringify(pattern)} at ${this.path} takes more than a second to match the names`;
+    throw new TooManyStepsError(
+      this.#file,
+      null,
+      `${problem} there. Repeat no group in it that contains a repetition.`,
+    );
+  }
+
   /** @throws {TooManyStepsError} when no steps are left. */
   spend(steps: number): void {
     this.#left -= steps;

@@ -149,6 +149,15 @@ test.each([
   expect(() => compare(from, to)).toThrow(TooManyStepsError);
 });
 
+test.each(['^(a+)+$', '^(?:a|a)*$', '^a*a*a*a*a*a*b$'])('names the pattern %s, which takes too long', (pattern) => {
+  const schema = (type: string) => ({
+    properties: { ['a'.repeat(5_000)]: {}, [`${'a'.repeat(40)}!`]: {} },
+    patternProperties: { [pattern]: { type } },
+  });
+  const problem = `the pattern ${JSON.stringify(pattern)} at $ takes more than a second to match the names there.`;
+  expect(() => compare(schema('string'), schema('number'))).toThrow(problem);
+});
+
 const manyBranches = (minLength: number) => ({
   allOf: [...Array.from({ length: 150_000 }, () => ({ type: 'string' })), { minLength }],
 });

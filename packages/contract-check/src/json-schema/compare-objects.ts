@@ -11,6 +11,7 @@ import {
   propertySchemas,
   requiredProperties,
 } from './shape.ts';
+import { slowPatternOf } from './slow-patterns.ts';
 
 export function compareObjects(comparison: Comparison, place: Place): void {
   spendOnPatterns(comparison, place);
@@ -25,13 +26,20 @@ export function compareObjects(comparison: Comparison, place: Place): void {
 
 /** Each pattern of a side is matched with the names of both. */
 function spendOnPatterns(comparison: Comparison, { from, to }: Place): void {
-  const names = countIn([...from, ...to], 'properties');
-  comparison.from.budget.spend(names * countIn(from, 'patternProperties'));
-  comparison.to.budget.spend(names * countIn(to, 'patternProperties'));
+  const names = namesIn([...from, ...to], 'properties');
+  for (const [{ budget }, all] of [
+    [comparison.from, from],
+    [comparison.to, to],
+  ] as const) {
+    const patterns = namesIn(all, 'patternProperties');
+    budget.spend(names.length * patterns.length);
+    const slow = slowPatternOf(patterns, names);
+    if (slow !== undefined) budget.failAtPattern(slow);
+  }
 }
 
-function countIn(all: readonly Schema[], keyword: string): number {
-  return all.reduce((sum, schema) => sum + Object.keys(objectMember(schema, keyword)).length, 0);
+function namesIn(all: readonly Schema[], keyword: string): string[] {
+  return all.flatMap((schema) => Object.keys(objectMember(schema, keyword)));
 }
 
 function compareProperties(comparison: Comparison, { path, from, to }: Place): void {
