@@ -17,7 +17,7 @@ export class InputError extends Error {
   }
 }
 
-/** The inputs are valid, but comparing them would take too long. */
+/** The inputs are valid, but comparing them would take too long, or more of the stack than there is. */
 export class TooManyStepsError extends InputError {}
 
 /** @throws {InputError} about a file as a whole. */
@@ -36,12 +36,12 @@ export function ifValid<T>(read: () => T | null, otherwise: (error: InputError) 
 }
 
 /** Runs a function whose recursion depth depends on the input. */
-export function withinStack<T>(file: string, work: () => T): T {
+export function withinStack<T>(file: string, work: () => T, ErrorClass = InputError): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof RangeError)
-      throw new InputError(file, null, 'is nested too deeply to be compared', { cause: error });
+      throw new ErrorClass(file, null, 'is nested too deeply to be compared', { cause: error });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { fileNotice, report, type Change, type Notice, type Report } from '../change.ts';
 import { describeDifference } from '../differences.ts';
-import { withinStack } from '../input-error.ts';
+import { TooManyStepsError, withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import { remembered } from '../remembered.ts';
 import type { SourceText } from '../text-file.ts';
@@ -44,7 +44,7 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
     const notice = `The keyword ${message.split(' ', 1)[0]} is unknown, so its effect on values was not compared.`;
     notices.push({ location: located.location, message: notice });
   };
-  withinStack(to.file, () => {
+  const compareAll = (): void => {
     const start = { path: '$', from: before.root, to: now.root };
     compareIdentities(before, now, (...change) => found(start, ...change));
     const places = [start, ...comparedDefinitions(before, now, found)];
@@ -55,7 +55,8 @@ export function compareJsonSchemas(from: SourceText, to: SourceText, options: Js
     // Drafts up to 7 ignore what is beside a `$ref`, but authors mean it, and validators such as Ajv apply it.
     const all = { refHidesSiblings: false };
     comparePlaces({ ...sides, from: { ...before, ...all }, to: { ...now, ...all } }, places, found);
-  });
+  };
+  withinStack(to.file, compareAll, TooManyStepsError);
   return report(namingAlternatives(changes), notices);
 }
 

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { create } from 'tar';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { nestedChoices } from '../../test/support/chains.ts';
+import { linkedDefinitions, nestedChoices } from '../../test/support/chains.ts';
 import { startContractServer, type ContractServer } from '../../test/support/contract-server.ts';
 import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { approved, broken, contract, manifest, repositoryIn, sdl } from '../../test/support/gated-repository.ts';
@@ -247,11 +247,14 @@ describe('a pull request can repair a released contract', () => {
     await expect(check()).rejects.toThrow(path);
   });
 
-  test('that takes too long to compare, which hides no other change', { timeout: 120_000 }, async () => {
+  test.each([
+    ['takes too long', nestedChoices(5)],
+    ['needs too much of the stack', linkedDefinitions(20_000)],
+  ])('that %s to compare, which hides no other change', { timeout: 120_000 }, async (_, schema) => {
     const [large, small] = ['a', 'b'].map((type) => `packages/api/json-schema/${type}/1.json`);
     if (large === undefined || small === undefined) throw new Error('unreachable');
     release({ [large]: { type: 'string' }, [small]: { type: 'string' } });
-    commit({ [large]: nestedChoices(5), [small]: { type: 'string', maxLength: 5 } });
+    commit({ [large]: schema, [small]: { type: 'string', maxLength: 5 } });
     const { rules } = await check({ declared: 'major' });
     expect(rules).toEqual(['version/contractNotCompared', 'json-schema/boundTightened']);
   });

@@ -40,3 +40,9 @@ export function nestedChoices(maxLength: number): Record<string, unknown> {
     $defs: { ...Object.fromEntries(choices), [`a${depth}`]: { type: 'string', maxLength } },
   };
 }
+
+/** Definitions that are each a reference to the next one. The last one is a text. */
+export function linkedDefinitions(count: number): Record<string, unknown> {
+  const links = Array.from({ length: count }, (_, i) => [`a${i}`, { $ref: `#/$defs/a${i + 1}` }]);
+  return { $ref: '#/$defs/a0', $defs: { ...Object.fromEntries(links), [`a${count}`]: { type: 'number' } } };
+}
