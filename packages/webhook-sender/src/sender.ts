@@ -296,7 +296,7 @@ function resultOf(startedAt: Date, startMs: number, wantsDetails: boolean): Read
   };
 }
 
-/** Null for 2xx, which acknowledges the delivery whoever sent it. */
+/** Null for 2xx: it acknowledges the delivery, even if something in front of the receiver sent it. */
 function interceptorIn(response: Call, { request }: Attempt): Interceptor | null {
   const status = response.status ?? 0;
   if (status >= 200 && status < 300) return null;

@@ -158,7 +158,7 @@ interface Lacking {
   readonly problem: string;
 }
 
-/** Why a worker cannot render from a snapshot, or why nobody can tell. Null if it can. */
+/** Why a worker cannot render from a snapshot, or why that is unknown. Null if it can. */
 function lackingIn(snapshot: object, needs: object): Lacking | null {
   const [needed, appended] = [sourceOf('needs', needs), sourceOf('snapshot', snapshot)];
   return ifValid<Lacking>(

@@ -104,7 +104,7 @@ function check(read: readonly Scope[], schema: GraphQLSchema, ignored: readonly 
     const all = new Set([...unused, ...unused.flatMap((each) => find(each, scope))]);
     checkBy(documentOf(cleanIn(scope)([...all])), documentRules);
   }
-  const expandedBy = removedIn(sources, (name) => expandingDirectives.has(name) && isClient(name));
+  const expandedBy = directiveIn(sources, (name) => expandingDirectives.has(name) && isClient(name));
   return { documents, errors, expandedBy };
 }
 
@@ -117,7 +117,8 @@ function unmergeable({ definitions }: DocumentNode): GraphQLError {
   });
 }
 
-function removedIn(scopes: readonly Scope[], matches: (name: string) => boolean): string | null {
+/** The name of the first directive that matches. Null if none does. */
+function directiveIn(scopes: readonly Scope[], matches: (name: string) => boolean): string | null {
   let found: string | null = null;
   for (const document of scopes.flatMap((scope) => scope.documents))
     visit(document, {
