@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createAddressLimiter } from './address-limiter.ts';
 
-function setUp(maxSize = 100) {
+function setUp({ atOnce = 50, maxSize = 100 } = {}) {
   const clock = { ms: 0 };
-  const limiter = createAddressLimiter({ perSecond: 50, monotonicMs: () => clock.ms, maxSize });
+  const limiter = createAddressLimiter({ atOnce, perSecond: 50, monotonicMs: () => clock.ms, maxSize });
   /** How many of `count` requests pass. */
   const passing = (address: string, count: number) =>
     Array.from({ length: count }, () => limiter.take(address)).filter(Boolean).length;
@@ -17,6 +17,13 @@ test('lets 50 requests of an address pass at once, and 50 more in each second', 
   expect(passing('a', 60)).toBe(5);
   clock.ms = 60_000;
   expect(passing('a', 60)).toBe(50);
+});
+
+test('lets more pass at once than in each second', () => {
+  const { clock, passing } = setUp({ atOnce: 200 });
+  expect(passing('a', 300)).toBe(200);
+  clock.ms = 1_000;
+  expect(passing('a', 300)).toBe(50);
 });
 
 test('counts each address separately', () => {
@@ -34,7 +41,7 @@ test('a refund lets one more request pass, but never more than 50', () => {
 });
 
 test('drops the bucket that was used least recently', () => {
-  const { passing } = setUp(2);
+  const { passing } = setUp({ maxSize: 2 });
   expect(passing('a', 60) + passing('b', 60)).toBe(100);
   expect(passing('a', 1)).toBe(0);
   passing('c', 1);

@@ -70,7 +70,7 @@ type Known = { key: StoredApiKey; isFresh: boolean };
 
 export const maxCacheMs = 900;
 const recordUseEveryMs = 60_000;
-export const requestsWithoutKeyPerSecond = 50;
+export const requestsWithoutKey = { atOnce: 50, perSecond: 50 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { interfaceName, findApiKey, recordUse, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;
@@ -79,7 +79,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   if (cacheMs > maxCacheMs) throw new RangeError(`cacheMs is ${cacheMs}. The maximum is ${maxCacheMs}.`);
 
   const keys = createKeyCache({ find: findApiKey, monotonicMs, maxAgeMs: cacheMs, maxSize: cacheSize });
-  const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: cacheSize });
+  const limiter = createAddressLimiter({ ...requestsWithoutKey, monotonicMs, maxSize: cacheSize });
   const usedAtMs = new Map<string, number>();
 
   function noteUse(keyId: string): void {

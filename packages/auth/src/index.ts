@@ -1,6 +1,6 @@
 export { apiKeyPattern, exampleApiKey, type GeneratedApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 export { type AddressLimiter, createAddressLimiter } from './address-limiter.ts';
-export { createAuthenticator, maxCacheMs, requestsWithoutKeyPerSecond } from './authenticator.ts';
+export { createAuthenticator, maxCacheMs, requestsWithoutKey } from './authenticator.ts';
 export type {
   AuthenticatedClient,
   AuthenticationRefusal,

@@ -1,5 +1,5 @@
 import { type ActionContext, findPortalSession, recordPortalSessionUse } from '@deedwire/actions';
-import { createAddressLimiter, requestsWithoutKeyPerSecond } from '@deedwire/auth';
+import { createAddressLimiter, requestsWithoutKey } from '@deedwire/auth';
 import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
@@ -69,7 +69,7 @@ type UsePortalOptions = PortalOptions & {
  */
 function usePortal(options: UsePortalOptions): RequestPlugin {
   const { interfaceName, pages, documents, actions, unprovenActions, actionsOf, authenticator, logger } = options;
-  const limiter = createAddressLimiter({ perSecond: requestsWithoutKeyPerSecond, monotonicMs, maxSize: 10_000 });
+  const limiter = createAddressLimiter({ ...requestsWithoutKey, monotonicMs, maxSize: 10_000 });
   const refuseSession: RefuseSession = (reason, state, session = null) => {
     const kind = reason === 'rate_limited' ? 'rate_limited' : 'unauthenticated';
     const refusal = { reason, keyId: session?.keyId ?? null, clientId: session?.clientId ?? null };
