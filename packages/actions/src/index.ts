@@ -58,6 +58,7 @@ export {
   type PortalSession,
   recordPortalSessionUse,
   revokePortalSession,
+  type UnusedPortalLink,
 } from './portal-sessions.ts';
 export { type PreviewContext, type PreviewRequest, previewWebhookPayloads } from './preview-webhook-payloads.ts';
 export { createOrganization, listOrganizations, type Organization } from './accounts.ts';

@@ -207,16 +207,27 @@ export interface PortalSession extends Omit<PortalSessionRow, 'id' | 'subscripti
 }
 
 function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
-  const { id, subscriptionId, interfaceName, accountId, accountName, clientId, schemaVersion, away } = row;
-  const costLimit = { maximum: row.costMaximum, restoreRate: row.costRestoreRate };
+  const { id, subscriptionId, interfaceName, accountId, accountName } = row;
   return {
     ...row,
     id: formatGid(gidNamespace, 'PortalSession', id),
     recordId: id,
     account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: accountName },
     subscriptionId: subscriptionId && formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
-    client: { accountId, clientId, interfaceName, schemaVersion, costLimit, away },
+    client: toClient(row),
   };
+}
+
+function toClient(row: UnusedPortalLinkRow): AuthenticatedClient {
+  const { accountId, clientId, interfaceName, schemaVersion, away } = row;
+  const costLimit = { maximum: row.costMaximum, restoreRate: row.costRestoreRate };
+  return { accountId, clientId, interfaceName, schemaVersion, costLimit, away };
+}
+
+/** A link that was not used. */
+export interface UnusedPortalLink extends UnusedPortalLinkRow {
+  /** The client of the portal for the account. */
+  client: AuthenticatedClient;
 }
 
 interface RequestOrigin {
@@ -259,10 +270,11 @@ const sessionsPerAccount = 20;
 export async function findPortalLink(
   context: ActionContext,
   { link, ...request }: { link: unknown; organizationId: string; interfaceName: InterfaceName },
-): Promise<UnusedPortalLinkRow | null> {
+): Promise<UnusedPortalLink | null> {
   const organizationId = parseRecordId<'Organization'>(request.organizationId);
   if (typeof link !== 'string' || !tokenPattern.test(link) || organizationId === null) return null;
-  return selectPortalLink(context.store, { ...request, linkHash: hashOf(link), organizationId });
+  const row = await selectPortalLink(context.store, { ...request, linkHash: hashOf(link), organizationId });
+  return row && { ...row, client: toClient(row) };
 }
 
 /**

@@ -38,6 +38,7 @@ import { useResponse } from './plugins/use-response.ts';
 import { useVersion } from './plugins/use-version.ts';
 import { withoutDefaults } from './plugins/without-defaults.ts';
 import type { Portal } from './portal/portal.ts';
+import { useSessionRequests } from './portal/session-requests.ts';
 import { type RequestLimits, requestLimits } from './request-limits.ts';
 import { createParsedDocuments, createRequestMetrics } from './request-metrics.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
@@ -184,6 +185,7 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     ...(portal ? [portal.serve(authenticator)] : []),
     useRequestChecks({ path, ...limits }),
     useClient({ authenticator, pace, shared }),
+    ...(portal ? [useSessionRequests()] : []),
     useVersion({ versions, now, countUse, ...limits }),
     useRequestLog({
       logger,

@@ -5,21 +5,12 @@ import { Link, useUrl } from './location.tsx';
 import { SessionGate } from './session-gate.tsx';
 import { Heading, loading, Notice } from './ui.tsx';
 
-const reloaded = 'deedwire-portal-reloaded';
-
-/** A page in a file of its own. As `reload.ts`, once the first scripts have arrived. */
+/** A page in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
 function page(load: () => Promise<{ default: ComponentType<{ number: string }> }>) {
   return lazy(async () => {
-    try {
-      const module = await load();
-      sessionStorage.removeItem(reloaded);
-      return module;
-    } catch (error) {
-      if (sessionStorage.getItem(reloaded) !== null) throw error;
-      sessionStorage.setItem(reloaded, 'yes');
-      location.reload();
-      return await new Promise<never>(() => {});
-    }
+    const module = await load();
+    sessionStorage.removeItem('deedwire-portal-reloads');
+    return module;
   });
 }
 
@@ -47,7 +38,7 @@ function Page() {
   );
 }
 
-/** A page that could not be loaded, or has a defect. */
+/** A page that has a defect. */
 class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };
 
@@ -59,7 +50,7 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
     if (!this.state.failed) return this.props.children;
     return (
       <Notice title="This page could not be shown">
-        <p>Deedwire may have been updated, or a file did not arrive. Nothing was changed.</p>
+        <p>It has a defect. Reload it, and report it to the operator of Deedwire if that does not help.</p>
         <button className="first" onClick={() => location.reload()}>
           Reload
         </button>

@@ -1,26 +1,47 @@
 const show = (tag: string, textContent: string) => Object.assign(document.createElement(tag), { textContent });
 
+let isWaiting = false;
+
 /**
- * Reloads the page once if the server has no script or style sheet of this name, as during an update behind a balancer, and then
- * says so. The server of each release has this script, under one name. It runs before the others, and imports nothing.
+ * Loads the page again, after 1 to 2 seconds, and if that does not help, after twice as long, up to 8 to 16 seconds: many pages may
+ * wait for one server. It asks to wait for a second if it refuses a file.
  */
+function reloadLater(): void {
+  if (isWaiting) return;
+  isWaiting = true;
+  // `main.tsx` removes it once a page is loaded.
+  const reloads = Number(sessionStorage.getItem('deedwire-portal-reloads'));
+  sessionStorage.setItem('deedwire-portal-reloads', String(reloads + 1));
+  setTimeout(() => location.reload(), 1_000 * 2 ** Math.min(reloads, 3) * (1 + Math.random()));
+}
+
+function fail(): void {
+  reloadLater();
+  const button = show('button', 'Reload');
+  button.addEventListener('click', () => location.reload());
+  const main = Object.assign(document.createElement('main'), { className: 'notice' });
+  const text = 'A file did not arrive, or Deedwire was updated. Nothing was changed. This page tries again by itself.';
+  main.append(show('h1', 'This page could not be shown'), show('p', text), button);
+  document.body.replaceChildren(main);
+}
+
+/*
+ * The server makes this script a part of each page, so that it runs when no file arrives. It runs before the others, and imports
+ * nothing. Pages of the release before load it as a file.
+ */
+
+// The server has sent a refusal as the page.
+if ('refused' in document.documentElement.dataset) reloadLater();
+
+// A script or a style sheet does not exist on this server, as during an update behind a balancer, or is refused, or did not arrive.
 addEventListener(
   'error',
   ({ target }) => {
     const isStyle = target instanceof HTMLLinkElement && target.rel === 'stylesheet';
-    if (document.readyState === 'complete' || !(isStyle || target instanceof HTMLScriptElement)) return;
-    // `main.tsx` removes it once a page is loaded.
-    if (sessionStorage.getItem('deedwire-portal-reloaded') === null) {
-      sessionStorage.setItem('deedwire-portal-reloaded', 'yes');
-      location.reload();
-      return;
-    }
-    const button = show('button', 'Reload');
-    button.addEventListener('click', () => location.reload());
-    const main = Object.assign(document.createElement('main'), { className: 'notice' });
-    const text = 'Deedwire may have been updated, or a file did not arrive. Nothing was changed.';
-    main.append(show('h1', 'This page could not be shown'), show('p', text), button);
-    document.body.replaceChildren(main);
+    if (document.readyState !== 'complete' && (isStyle || target instanceof HTMLScriptElement)) fail();
   },
   true,
 );
+
+// The same for a page in a file of its own.
+addEventListener('vite:preloadError', fail);

@@ -164,7 +164,7 @@ export async function selectPortalSession(
 }
 
 /** A link that was not used. */
-export type UnusedPortalLinkRow = Pick<PortalSessionRow, 'id' | 'accountId' | 'interfaceName' | 'clientId' | 'actor'>;
+export type UnusedPortalLinkRow = Omit<PortalSessionRow, 'startedAt' | 'lastUsedAt' | 'isUseDue'>;
 
 /**
  * Null if there is no such link, or it or its key is not accepted. Served by portal_session_link_hash_key.

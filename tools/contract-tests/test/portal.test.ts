@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
 import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
@@ -13,6 +14,7 @@ import {
   operations,
   type OperationName,
   portalOrigin,
+  reloadScript,
   type Received,
   type Sent,
   writePages,
@@ -100,6 +102,10 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   await work();
   return performance.now() - started;
 }
+
+const costOf = ({ json }: Received): number => json.errors[0].extensions.cost.requestedQueryCost;
+
+const from = (address: string) => ({ 'X-Forwarded-For': address });
 
 /** Until the address may send 50 requests without a session again. */
 const rest = (): Promise<void> => sleep(1_000);
@@ -655,6 +661,69 @@ describe('abilities', () => {
   });
 });
 
+describe('requests for a session', () => {
+  const account = harness.accounts.otherLender;
+  const client = `portal_lender_${account.accountId}`;
+
+  /** Of all clients of the portal for the account. A point is restored in a second. */
+  async function leavePoints(points: number): Promise<void> {
+    await harness.sql(
+      'update cost_bucket set points = $2, settled_at = clock_timestamp() where api_client_id = (select id from api_client where client_id = $1)',
+      [client, points],
+    );
+  }
+
+  test('have the price of a mutation that writes a record, and of a point once a minute to read it', async () => {
+    const earlier = await openPortal(account);
+    await harness.sql(`update api_client set cost_maximum = 1000, cost_restore_rate = 1 where client_id = $1`, [
+      client,
+    ]);
+    // The session and the links were read with the earlier limit.
+    await sleep(1_000);
+    const reader = await openPortal(account);
+    expect(await readSession(reader)).toMatchObject({ status: 200, headers: { ratelimit: expect.any(String) } });
+    const link = await linkTo(account);
+    await leavePoints(0);
+
+    const polled = await Promise.all(Array.from({ length: 20 }, () => readSession(reader)));
+    expect(polled.map(({ status }) => status)).toEqual(polled.map(() => 200));
+    for (const [cost, refused] of [
+      [1, () => readSession(earlier)],
+      [12, () => earlier.send({ method: 'DELETE', path: 'session' })],
+      [12, () => browserOf(account).open(link)],
+    ] as const) {
+      await leavePoints(0);
+      const response = await refused();
+      expect([...outcomeOf(response), costOf(response)]).toEqual([429, 'RATE_LIMITED', cost]);
+      expect(response.headers).toMatchObject({
+        'retry-after': expect.stringMatching(/^[1-9]\d*$/),
+        ratelimit: expect.any(String),
+        'ratelimit-policy': expect.any(String),
+        // It is the connection of a client.
+        connection: 'keep-alive',
+      });
+    }
+    // The pace of refusals.
+    await leavePoints(0);
+    const refusals = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const { status } = await earlier.send({ method: 'DELETE', path: 'session' });
+        return { status, atMs: performance.now() };
+      }),
+    );
+    expect(refusals.map(({ status }) => status)).toEqual(refusals.map(() => 429));
+    const times = refusals.map(({ atMs }) => atMs);
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(700);
+
+    await leavePoints(1000);
+    await eventually(async () => expect(await browserOf(account).open(link)).toMatchObject({ status: 200 }));
+    expect(await earlier.send({ method: 'DELETE', path: 'session' })).toMatchObject({ status: 204 });
+    await harness.sql(`update api_client set cost_maximum = 2000, cost_restore_rate = 200 where client_id = $1`, [
+      client,
+    ]);
+  });
+});
+
 test('a session has its own points and refusals, and counts as one client', async () => {
   const account = harness.accounts.partner;
   const browser = await openPortal(account);
@@ -706,7 +775,7 @@ describe('pages', () => {
       const { status, text, headers } = await browser.send({ path });
       expect({ status, text }).toEqual({
         status: 200,
-        text: `<script type="module" src="${baseOf(lender)}assets/app-1.js"></script>`,
+        text: `<script>${reloadScript}</script><script type="module" src="${baseOf(lender)}assets/app-1.js"></script>`,
       });
       expect(headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',
@@ -715,8 +784,7 @@ describe('pages', () => {
         'referrer-policy': 'no-referrer',
         'cross-origin-opener-policy': 'same-origin',
         'cross-origin-resource-policy': 'same-origin',
-        'content-security-policy':
-          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        'content-security-policy': `default-src 'none'; script-src 'self' 'sha256-${hash('sha256', reloadScript, 'base64')}'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
       });
     }
   });
@@ -735,13 +803,10 @@ describe('pages', () => {
       status: 200,
       headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store' },
     });
-    // A browser of `full/portal-pages.test.ts` runs what is compressed.
-    for (const [accepted, encoding] of [
-      ['br, GZIP', 'gzip'],
-      ['gzip;q=0, br', undefined],
-    ]) {
+    // A browser of `full/portal-pages.test.ts` runs what is compressed. Nothing is sent in a longer form.
+    for (const accepted of [undefined, 'br, GZIP', 'gzip;q=0, identity']) {
       const { headers } = await browser.send({ path: 'assets/app-1.js', headers: { 'Accept-Encoding': accepted } });
-      expect([headers['vary'], headers['content-encoding']]).toEqual(['Accept-Encoding', encoding]);
+      expect([headers['vary'], headers['content-encoding']]).toEqual([undefined, 'gzip']);
     }
     for (const path of [
       'assets/',
@@ -771,6 +836,50 @@ describe('pages', () => {
     expect((await browser.send({ method: 'PUT', path: 'session' })).headers).toMatchObject({
       allow: 'GET, POST, DELETE',
     });
+  });
+
+  test('are limited per address, with the session that they ask for, and delay no operation', async () => {
+    const service = await harness.startLenderApi({ ...config, TRUSTED_PROXIES: '127.0.0.1' }, undefined, parts);
+    await service.whenReady;
+    const session = await openPortal(lender);
+    session.route(service.url);
+    const started = performance.now();
+    const paths = ['', 'deliveries', 'assets/app-1.js', 'assets/none.js', 'session'];
+    const sent = await Promise.all(
+      Array.from({ length: 500 }, (_, at) =>
+        session.send({ path: paths[at % paths.length] ?? '', headers: from('2001:db8::1') }),
+      ),
+    );
+    const served = sent.filter(({ status }) => status !== 429).length;
+    const restored = ((performance.now() - started) / 1000) * 20;
+    expect(served).toBeGreaterThanOrEqual(200);
+    expect(served).toBeLessThan(201 + restored);
+
+    // The same block of addresses.
+    async function untilRefused(path: string): Promise<Received> {
+      const send = () => session.send({ path, headers: from('2001:db8::2') });
+      const responses = await Promise.all(Array.from({ length: 80 }, send));
+      return responses.find(({ status }) => status === 429) ?? untilRefused(path);
+    }
+    for (const path of ['assets/app-1.js', 'session']) {
+      const file = await untilRefused(path);
+      expect(outcomeOf(file)).toEqual([429, 'RATE_LIMITED']);
+      expect(file.headers).toMatchObject({ 'retry-after': '1', 'cache-control': 'no-store' });
+    }
+    const page = await untilRefused('deliveries/1');
+    expect(page.headers).toMatchObject({
+      'retry-after': '1',
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringContaining(`'sha256-${hash('sha256', reloadScript, 'base64')}'`),
+      'cross-origin-opener-policy': 'same-origin',
+    });
+    expect(page.text).toContain(`<script>${reloadScript}</script>`);
+    expect(page.text).toContain('Too many requests');
+
+    expect(await session.run('subscriptions', {}, from('2001:db8::1'))).toMatchObject({ status: 200 });
+    expect(await session.send({ headers: from('2001:db8:0:1::1') })).toMatchObject({ status: 200 });
+    await service.stop();
   });
 
   test.each([

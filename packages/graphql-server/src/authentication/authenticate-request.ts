@@ -26,7 +26,7 @@ export class CredentialsRefusedError extends RequestError {}
 
 export interface AuthenticatedRequest {
   client: AuthenticatedClient;
-  /** Undefined in a session of the portal that an operator opened. */
+  /** Undefined for a link or a session of the portal that an operator created. */
   keyId: string | undefined;
   /** Undefined unless it is a request of the portal. */
   session?: PortalSession;

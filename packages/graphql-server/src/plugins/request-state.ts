@@ -5,6 +5,7 @@ import type { Pricing } from '@deedwire/operation-analysis';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import type { DocumentNode, ExecutionArgs } from 'graphql';
 import type { GraphQLParams, Plugin, YogaInitialContext } from 'graphql-yoga';
+import type { AuthenticatedRequest } from '../authentication/authenticate-request.ts';
 import type { OperationCost, RequestAccount } from '../cost/request-account.ts';
 import type { Documentation } from '../documentation.ts';
 import type { ErrorCode, ResponseMediaType } from '../errors/error-table.ts';
@@ -41,9 +42,11 @@ export interface PortalRequest {
   path: string;
   /** The version of the interface for which the pages were built. */
   version: string;
-  /** @throws {CredentialsRefusedError} if the request has no valid session of the organization */
-  authenticate(state: RequestState): PortalSession | Promise<PortalSession>;
+  /** @throws {CredentialsRefusedError} if the request has no valid session of the organization, or no valid link to it */
+  authenticate(state: RequestState): AuthenticatedRequest | Promise<AuthenticatedRequest>;
   parseParameters(body: string, state: RequestState): GraphQLParams;
+  /** Responds to a request to start, show or end the session, once its client is authenticated. Undefined for other requests. */
+  respond?: (state: RequestState) => Promise<Response>;
 }
 
 /** The state of a request. Our plugins fill it in, in their order. The plugins of an app must not change it. */

@@ -1,4 +1,3 @@
-import type { PortalSession } from '@deedwire/actions';
 import { AccountAwayError } from '@deedwire/store';
 import type { AuthenticatedRequest, RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
@@ -43,16 +42,10 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
   };
 }
 
-/** @throws {CredentialsRefusedError} if the request has no valid credentials, or no valid session of the portal */
+/** @throws {CredentialsRefusedError} if the request has no valid credentials, or no valid session or link of the portal */
 export function authenticateByKeyOrSession(
   authenticator: RequestAuthenticator,
   state: RequestState,
 ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
-  if (!state.portal) return authenticator.authenticate(state.message, state);
-  const session = state.portal.authenticate(state);
-  return session instanceof Promise ? session.then(ofSession) : ofSession(session);
-}
-
-function ofSession(session: PortalSession): AuthenticatedRequest {
-  return { client: session.client, keyId: session.keyId ?? undefined, session };
+  return state.portal ? state.portal.authenticate(state) : authenticator.authenticate(state.message, state);
 }

@@ -6,7 +6,10 @@ import { stateOf } from './light-fetch.ts';
 import type { RequestPlugin, RequestState } from './request-state.ts';
 import { refuse } from './use-response.ts';
 
-/** Refuses requests by their head: the path is exact, or that of the portal, and the method is POST. Comes before the credentials, because it is cheap. */
+/**
+ * Refuses requests by their head: the path is exact, or that of the portal, and the method is POST, except for the session of the
+ * portal. Comes before the credentials, because it is cheap.
+ */
 export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes: number }): RequestPlugin {
   const unknownPath = new RequestError('NOT_FOUND', {
     message: `This path does not exist. Send requests to ${path}.`,
@@ -17,7 +20,7 @@ export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes:
       const mediaType = negotiateMediaType(message.headers.accept);
       state.mediaType = mediaType ?? 'application/json';
       if (requestPath(message) !== path && !state.portal) throw unknownPath;
-      checkHead(message, { bodyBytes });
+      if (!state.portal?.respond) checkHead(message, { bodyBytes });
       if (mediaType === null) throw new RequestError('NOT_ACCEPTABLE');
       if (!http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
     }),

@@ -65,7 +65,7 @@ function respond(given: GraphqlResponse, state: RequestState, limitBytes: number
 }
 
 /** The headers of the version and of the bucket. Nothing is refunded from now on. */
-function headersOf({ version, account }: RequestState): Readonly<Record<string, string>> {
+export function headersOf({ version, account }: RequestState): Readonly<Record<string, string>> {
   account?.end();
   return { ...version?.headers, ...(account && rateLimitHeaders(account.status())) };
 }

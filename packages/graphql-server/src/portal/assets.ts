@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
@@ -9,12 +10,15 @@ export interface PortalPages {
   documents: string;
   /** The page, whose files are below `base`. */
   index(base: string): string;
+  /** Sent instead of the page to an address that requests too many. Loads itself again. */
+  refused: string;
+  /** The source of the script in both pages, for `script-src`. */
+  scriptSource: string;
   asset(name: string): PortalAsset | undefined;
 }
 
 export interface PortalAsset {
-  text: string;
-  /** The same, a third as long. */
+  /** The only form that is sent. */
   gzip: Buffer;
   contentType: string;
 }
@@ -41,16 +45,45 @@ export function findPages(): string | null {
 export async function readPages(folder: string): Promise<PortalPages | null> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null);
   if (index === null) return null;
+  if (!reloadElement.test(index)) throw new Error('The page of the portal does not load assets/reload.js.');
   const assets = new Map<string, PortalAsset>();
   for (const name of await readdir(join(folder, 'assets'))) {
     const type = contentTypes[extname(name)];
     if (type === undefined) throw new Error(`The file ${name} of the portal has an unknown content type.`);
-    const text = await readFile(join(folder, 'assets', name), 'utf8');
-    assets.set(name, { text, gzip: gzipSync(text), contentType: `${type}; charset=utf-8` });
+    const text = await readFile(join(folder, 'assets', name));
+    assets.set(name, { gzip: gzipSync(text), contentType: `${type}; charset=utf-8` });
   }
+  const script = await readFile(join(folder, 'assets/reload.js'), 'utf8');
+  const page = index.replace(reloadElement, () => `<script>${script}</script>`);
   return {
     documents: await readFile(join(folder, 'documents.json'), 'utf8'),
-    index: (base) => index.replaceAll('"./assets/', () => `"${base}assets/`),
+    index: (base) => page.replaceAll('"./assets/', () => `"${base}assets/`),
+    refused: refusedPage(script),
+    scriptSource: `'sha256-${hash('sha256', script, 'base64')}'`,
     asset: (name) => assets.get(name),
   };
 }
+
+/** Its script becomes a part of the page, because it has to run when no file arrives. */
+const reloadElement = /<script\s+src="\.\/assets\/reload\.js"><\/script>/;
+
+/** `data-refused` makes `reload.ts` load it again. No part of it is a request. */
+const refusedPage = (script: string): string => `<!doctype html>
+<html lang="en" data-refused>
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width" />
+    <meta name="color-scheme" content="light dark" />
+    <title>Webhooks</title>
+    <link rel="icon" href="data:," />
+    <script>${script}</script>
+  </head>
+  <body>
+    <main>
+      <h1>Too many requests</h1>
+      <p>The portal gets more requests from your network than it serves. Nothing was changed. This page tries again in a few seconds.</p>
+    </main>
+    <noscript>This page needs JavaScript.</noscript>
+  </body>
+</html>
+`;

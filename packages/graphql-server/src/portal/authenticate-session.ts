@@ -5,6 +5,7 @@ import { type AddressLimiter, type AuthenticationRefusal, createKeyCache, maxCac
 import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock } from '@deedwire/service-runtime';
 import { AccountAwayError } from '@deedwire/store';
+import type { AuthenticatedRequest } from '../authentication/authenticate-request.ts';
 import { present, type RequestState } from '../plugins/request-state.ts';
 import { isOfOrigin } from './origin.ts';
 
@@ -36,11 +37,12 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
   const sessions = createKeyCache({ find, monotonicMs, maxAgeMs: maxCacheMs, maxSize: 10_000 });
 
   return {
-    authenticate(state: RequestState): PortalSession | Promise<PortalSession> {
+    authenticate(state: RequestState): AuthenticatedRequest | Promise<AuthenticatedRequest> {
       const token = readCookie(state.message, cookieName(options));
       const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
       const isProven = known !== null && refusalOf(known.key, state) === null && isOfOrigin(state.message, origin);
-      return known?.isFresh && isProven && !known.key.away ? known.key : check(state, token, isProven);
+      if (known?.isFresh && isProven && !known.key.away) return ofSession(known.key);
+      return check(state, token, isProven).then(ofSession);
     },
 
     /** Forgets the session of a request, which has ended. */
@@ -65,6 +67,10 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
     recordUse(session);
     return session;
   }
+}
+
+function ofSession(session: PortalSession): AuthenticatedRequest {
+  return { client: session.client, keyId: session.keyId ?? undefined, session };
 }
 
 /** The page of a request with a document names the session that it shows. */

@@ -3,16 +3,16 @@ import { createAddressLimiter, requestsWithoutKey } from '@deedwire/auth';
 import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
-import { RequestError } from '../errors/request-error.ts';
 import type { InterfaceConfig } from '../interface-config.ts';
-import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
+import { stateOf } from '../plugins/light-fetch.ts';
 import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
 import { refuse, toResponse } from '../plugins/use-response.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 import { findPages, readPages } from './assets.ts';
 import { createSessionAuthenticator, type RefuseSession } from './authenticate-session.ts';
 import { readDocuments } from './documents.ts';
-import { createSessionRequests, wrongMethod } from './session-requests.ts';
+import { createPageServer } from './serve-pages.ts';
+import { createSessionRequests } from './session-requests.ts';
 
 export interface PortalOptions {
   interfaceName: InterfaceName;
@@ -64,7 +64,7 @@ type UsePortalOptions = PortalOptions & {
 };
 
 /**
- * Responds to the requests of the pages. Those with a document go on: they pass the same plugins as the requests of clients. Comes
+ * Serves the pages. Requests with a document and for a session go on: they pass the same plugins as the requests of clients. Comes
  * first.
  */
 function usePortal(options: UsePortalOptions): RequestPlugin {
@@ -93,70 +93,42 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
 
   const { path: interfacePath } = interfaces[interfaceName];
   const base = new RegExp(String.raw`^${interfacePath}/portal/(\d{1,19})/(.*)$`);
-  const respondToSession = createSessionRequests({ ...shared, sessions });
+  const pageServer = createPageServer(pages, interfacePath);
+  const requestToSession = createSessionRequests({ ...shared, sessions });
 
-  const authenticate: PortalRequest['authenticate'] = (state) => sessions.authenticate(state);
-
-  function requestOf(state: RequestState): PortalRequest | undefined {
-    const [, organizationId, path = ''] = base.exec(requestPath(state.message)) ?? [];
+  function requestOf({ message }: RequestState): PortalRequest | undefined {
+    const [, organizationId, path = ''] = base.exec(requestPath(message)) ?? [];
     if (organizationId === undefined) return undefined;
-    const parseParameters: PortalRequest['parseParameters'] = (body, { session }) =>
-      documents.parseParameters(body, present(session));
-    return { organizationId, path, version: documents.version, authenticate, parseParameters };
-  }
-
-  async function respond(state: RequestState, { organizationId, path }: PortalRequest): Promise<LightResponse> {
-    if (path === 'session') return respondToSession(state, organizationId);
-    if (state.message.method !== 'GET') throw wrongMethod('GET');
-    if (!path.startsWith('assets/')) {
-      const page = pages.index(`${interfacePath}/portal/${organizationId}/`);
-      return new LightResponse(page, { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
-    }
-    const asset = pages.asset(path.slice('assets/'.length));
-    if (!asset) throw new RequestError('NOT_FOUND', { message: 'The portal has no such file.' });
-    const headers = {
-      'Content-Type': asset.contentType,
-      // A build gives a changed file another name, except for the one that each release has.
-      ...(path !== 'assets/reload.js' && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
-      Vary: 'Accept-Encoding',
+    return {
+      organizationId,
+      path,
+      version: documents.version,
+      authenticate: (state) => sessions.authenticate(state),
+      parseParameters: (body, { session }) => documents.parseParameters(body, present(session)),
+      ...(path === 'session' && requestToSession(message.method, organizationId)),
     };
-    return acceptsGzip.test(state.message.headers['accept-encoding']?.toString() ?? '')
-      ? new LightResponse(asset.gzip, { headers: { ...headers, 'Content-Encoding': 'gzip' } })
-      : new LightResponse(asset.text, { headers });
   }
 
   return {
     onRequest(payload) {
       const state = stateOf(payload.request);
       state.portal = requestOf(state);
-      if (!state.portal || state.portal.path === 'graphql') return undefined;
+      if (!state.portal) return;
       payload.serverContext.requestState = state;
-      return respond(state, state.portal)
-        .then((response) => toResponse(response, state))
-        .catch((error: unknown) => refuse(state, error))
-        .then((response) => payload.endResponse(response));
+      try {
+        const response = pageServer.respond(state, state.portal);
+        if (response) payload.endResponse(toResponse(response, state));
+      } catch (error) {
+        payload.endResponse(refuse(state, error));
+      }
     },
     onResponse({ serverContext: { requestState: state }, response }) {
       if (!state?.portal) return;
-      for (const [name, value] of securityHeaders) response.headers.set(name, value);
+      for (const [name, value] of pageServer.securityHeaders) response.headers.set(name, value);
     },
   };
 }
 
-/** A quality of 0 means that the client does not take it. */
-const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
-
 const monotonicMs = (): number => performance.now();
 
 const noSession = 'The link or the session is not valid, or has ended. Open the portal with a new link.';
-
-/** `X-Content-Type-Options` is in every response. A proxy adds `Strict-Transport-Security`. */
-const securityHeaders = [
-  [
-    'Content-Security-Policy',
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  ],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Opener-Policy', 'same-origin'],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
-] as const;

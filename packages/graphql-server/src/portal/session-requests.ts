@@ -4,13 +4,15 @@ import {
   findPortalLink,
   type ActionContext,
   type PortalSession,
+  type UnusedPortalLink,
 } from '@deedwire/actions';
 import type { AddressLimiter } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock } from '@deedwire/service-runtime';
-import { RequestError } from '../errors/request-error.ts';
-import { LightResponse } from '../plugins/light-fetch.ts';
-import type { RequestState } from '../plugins/request-state.ts';
+import { LRUCache } from 'lru-cache';
+import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
+import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
+import { headersOf, refuse as refuseRequest, toResponse } from '../plugins/use-response.ts';
 import { checkHead } from '../transport/check-head.ts';
 import { parseMembers } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
@@ -35,55 +37,111 @@ export interface SessionRequestsOptions {
   bodyMs: number;
 }
 
+/** How a request is authenticated, and its response once it has passed the limits of its client. */
+export type SessionRequest = Required<Pick<PortalRequest, 'authenticate' | 'respond'>>;
+
 const bodyBytes = 1_000;
 
-/** Serves `<base>session`: POST exchanges a link, GET shows the session, and DELETE ends it. */
+/** What a mutation costs that writes one record, as `createPortalLink`. */
+const writePoints = 12;
+
+/** A page may look for its session as often as it is served: a point is charged once a minute. */
+const readPoints = 1;
+const readCharges = { ttl: 60_000, max: 10_000 };
+
+/** Serves `<base>session`: POST exchanges a link, GET shows the session, and DELETE ends it. Undefined for other methods. */
 export function createSessionRequests(options: SessionRequestsOptions) {
   const { interfaceName, origin, actionsOf, unprovenActions, limiter, refuse, sessions, bodyMs } = options;
   const name = cookieName(options);
+  /** The sessions whose last charge for reading is less than a minute ago. */
+  const charged = new LRUCache<string, true>(readCharges);
 
-  async function start(state: RequestState, organizationId: string): Promise<LightResponse> {
-    const { message, http, requestId, address } = state;
-    const block = addressBlock(address);
-    if (!limiter.take(block)) return refuse('rate_limited', state);
-    if (!isOfOrigin(message, origin)) return refuse('cross_site', state);
-    checkHead(message, { bodyBytes });
-    http.acceptBody();
-    const { text } = await readBody(message, { bodyBytes, bodyMs });
-    const given = { link: readToken(text), organizationId, interfaceName };
-    // Only this statement: an exchange waits for others of its account, and would occupy the few connections.
-    const link = (await findPortalLink(unprovenActions, given)) ?? refuse('unknown', state);
-    const earlier = readCookie(message, name);
-    const earlierHash = typeof earlier === 'string' ? hashOf(earlier) : null;
-    const exchanged = await exchangePortalLink(actionsOf(link.clientId), link, { earlierHash, requestId, address });
-    const { session, token } = exchanged ?? refuse('unknown', state);
-    limiter.refund(block);
-    return show(session, { 'Set-Cookie': setCookie(token, maxAgeSeconds) });
+  function exchange(organizationId: string): SessionRequest {
+    let found: UnusedPortalLink | undefined;
+    return {
+      async authenticate(state) {
+        const { message, http, address } = state;
+        const block = addressBlock(address);
+        if (!limiter.take(block)) return refuse('rate_limited', state);
+        if (!isOfOrigin(message, origin)) return refuse('cross_site', state);
+        checkHead(message, { bodyBytes });
+        http.acceptBody();
+        const { text } = await readBody(message, { bodyBytes, bodyMs });
+        const given = { link: readToken(text), organizationId, interfaceName };
+        // Only this statement: an exchange waits for others of its account, and would occupy the few connections.
+        found = (await findPortalLink(unprovenActions, given)) ?? refuse('unknown', state);
+        limiter.refund(block);
+        return { client: found.client, keyId: found.keyId ?? undefined };
+      },
+      async respond(state) {
+        const link = present(found);
+        const { message, requestId, address } = state;
+        await charge(state, writePoints);
+        const earlier = readCookie(message, name);
+        const earlierHash = typeof earlier === 'string' ? hashOf(earlier) : null;
+        const request = { earlierHash, requestId, address };
+        const exchanged = await exchangePortalLink(actionsOf(link.clientId), link, request);
+        const { session, token } = exchanged ?? refuse('unknown', state);
+        return show(state, session, { 'Set-Cookie': setCookie(token, maxAgeSeconds) });
+      },
+    };
   }
+
+  const read: SessionRequest = {
+    authenticate: (state) => sessions.authenticate(state),
+    async respond(state) {
+      const session = present(state.session);
+      if (!charged.has(session.id)) {
+        charged.set(session.id, true);
+        await charge(state, readPoints).catch((error: unknown) => {
+          charged.delete(session.id);
+          throw error;
+        });
+      }
+      return show(state, session);
+    },
+  };
+
+  const end: SessionRequest = {
+    authenticate: (state) => sessions.authenticate(state),
+    async respond(state) {
+      const { requestId, address } = state;
+      const session = present(state.session);
+      await charge(state, writePoints);
+      await endOwnPortalSession(actionsOf(session.clientId), session, { requestId, address });
+      sessions.forget(state);
+      return send(state, '', { status: 204, headers: { 'Set-Cookie': setCookie('', 0) } });
+    },
+  };
 
   function setCookie(value: string, maxAge: number): string {
     const secure = origin.startsWith('https:') ? ' Secure;' : '';
     return `${name}=${value};${secure} HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}`;
   }
 
-  return async (state: RequestState, organizationId: string): Promise<LightResponse> => {
-    if (!state.http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
-    const { requestId, address, message } = state;
-    switch (message.method) {
-      case 'POST':
-        return start(state, organizationId);
-      case 'GET':
-        return show(await sessions.authenticate(state));
-      case 'DELETE': {
-        const session = await sessions.authenticate(state);
-        await endOwnPortalSession(actionsOf(session.clientId), session, { requestId, address });
-        sessions.forget(state);
-        return new LightResponse('', { status: 204, headers: { 'Set-Cookie': setCookie('', 0) } });
-      }
-      case undefined:
-      default:
-        throw wrongMethod('GET, POST, DELETE');
-    }
+  return (method: string | undefined, organizationId: string): SessionRequest | undefined => {
+    if (method === 'POST') return exchange(organizationId);
+    if (method === 'GET') return read;
+    return method === 'DELETE' ? end : undefined;
+  };
+}
+
+/** Nothing of it is refunded. */
+async function charge({ account }: RequestState, points: number): Promise<void> {
+  await present(account).charge('operation', points);
+  present(account).end();
+}
+
+/** Responds to requests for the session. Comes after `useClient`, so that they pass the same limits as the client's other requests. */
+export function useSessionRequests(): RequestPlugin {
+  return {
+    onRequest(payload) {
+      const state = stateOf(payload.request);
+      return state.portal
+        ?.respond?.(state)
+        .catch((error: unknown) => refuseRequest(state, error))
+        .then((response) => payload.endResponse(response));
+    },
   };
 }
 
@@ -96,19 +154,20 @@ function readToken(body: string): unknown {
   }
 }
 
-export function wrongMethod(allowed: string): RequestError {
-  const message = `This method is not allowed. Use ${allowed}.`;
-  return new RequestError('METHOD_NOT_ALLOWED', { message, headers: { Allow: allowed } });
-}
-
 /** In the database, the times that a session can be idle and live. The clock of this machine can differ. */
 const [idleSeconds, maxAgeSeconds] = [1800, 28_800];
 
-function show(session: PortalSession, headers: Record<string, string> = {}): LightResponse {
+function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): Response {
   const { id, interfaceName, account, abilities, actor, returnUrl, subscriptionId, expiresAt } = session;
   const body = { id, interface: interfaceName, account, abilities, actor, returnUrl, subscriptionId, expiresAt };
-  return LightResponse.json(
-    { ...body, idleSeconds },
-    { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } },
-  );
+  const contentType = 'application/json; charset=utf-8';
+  return send(state, JSON.stringify({ ...body, idleSeconds }), {
+    headers: { ...headers, 'Content-Type': contentType },
+  });
+}
+
+/** With the headers that every response to an authenticated request has. */
+function send(state: RequestState, body: string, init: { status?: number; headers: Record<string, string> }): Response {
+  const headers = { ...init.headers, ...headersOf(state) };
+  return toResponse(new LightResponse(body, { ...init, headers }), state);
 }

@@ -3,18 +3,20 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { callOperator } from '@deedwire/dev-environment/harness';
 import { acknowledge, commandsOf, missing } from '@deedwire/testing';
-import { useBrowser } from '@deedwire/testing/browser';
+import { type Route, useBrowser } from '@deedwire/testing/browser';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
 import {
   createPortalLink,
   type FailingEndpoint,
+  floodPages,
   follow,
   operationOf,
   pages,
   type PortalSystem,
   problemsOf,
+  refuseDuringFlood,
   screenshot,
   startFailingEndpoint,
   startPortalSystem,
@@ -45,6 +47,11 @@ function pathsOf(): string[] {
     'verify',
     `verify?delivery=${delivery}&attempt=15`,
   ];
+}
+
+/** What else the browser reports of a page with a file that is refused. */
+function problemsWithoutRefusals(): string[] {
+  return browser.takeProblems().filter((problem) => !/^429 for |MIME|imported module|Minified React/.test(problem));
 }
 
 describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
@@ -119,6 +126,53 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       })).then(async (response) => [response.status, (await response.json()).errors[0].extensions.code])`,
     );
     expect(status).toEqual([403, 'FORBIDDEN']);
+  });
+
+  test('a link that is opened during a flood from its network opens the portal after it', async () => {
+    const { page } = await browser.open(t.origin);
+    const link = await createPortalLink(t.partner);
+    const stop = await floodPages(t.origin);
+    // A request can get what was restored meanwhile.
+    while ((await page.goto(link))?.status() !== 429) await page.goto('about:blank');
+    await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
+    await stop();
+    await page.getByRole('button', { name: 'Open the portal' }).click();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    expect(problemsWithoutRefusals()).toEqual([]);
+  });
+
+  test.each([
+    ['script', 'index-*.js'],
+    ['style sheet', 'index-*.css'],
+    ['file', 'subscriptions-*.js'],
+    ['file that another one imports', 'find-form-*.js'],
+  ])('a page whose %s is refused during a flood is shown after it', async (_, file) => {
+    const { page } = await browser.open(t.origin);
+    await follow(page, await createPortalLink(t.partner));
+    // Without what the browser has kept.
+    const { page: again } = await browser.open(t.origin, { storageState: await page.context().storageState() });
+    const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
+    const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
+    await again.route(`**/assets/${file}`, refuse, { times: 1 });
+    await again.goto(new URL(page.url()).pathname, { waitUntil: 'commit' });
+    const stop = await refused;
+    await again.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    await stop();
+    await again.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    expect(problemsWithoutRefusals()).toEqual([]);
+  });
+
+  test('a page whose session is refused during a flood says so, and shows it after it', async () => {
+    const { page } = await browser.open(t.origin);
+    await follow(page, await createPortalLink(t.partner));
+    const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
+    const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
+    await page.route('**/session', refuse, { times: 1 });
+    await page.reload();
+    const stop = await refused;
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('This page tries again in ');
+    await stop();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
   });
 
   test('an owner sees since when and why an endpoint fails, and sends again what failed', async () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { InterfaceName } from '@deedwire/domain';
 
 export const portalOrigin = 'https://portal.example';
@@ -27,15 +28,22 @@ export type OperationName = keyof typeof operations;
 
 export const idOf = (name: OperationName): string => hash('sha256', operations[name]);
 
+/** Of every page. */
+export const reloadScript = 'addEventListener();';
+
 /** Writes pages as their build does. Returns the folder. */
 export async function writePages(versions: Record<InterfaceName, string>, more: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-portal-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'secret.txt'), 'not served');
-  await writeFile(join(folder, 'index.html'), '<script type="module" src="./assets/app-1.js"></script>');
+  const scripts = [
+    '<script src="./assets/reload.js"></script>',
+    '<script type="module" src="./assets/app-1.js"></script>',
+  ];
+  await writeFile(join(folder, 'index.html'), scripts.join(''));
   await writeFile(join(folder, 'assets/app-1.js'), 'const text = "é";');
   await writeFile(join(folder, 'assets/app-1.css'), 'p {}');
-  await writeFile(join(folder, 'assets/reload.js'), 'addEventListener();');
+  await writeFile(join(folder, 'assets/reload.js'), reloadScript);
   const documents = Object.fromEntries(
     Object.values({ ...operations, ...more }).map((text) => [hash('sha256', text), text]),
   );
@@ -85,7 +93,8 @@ export function createBrowser(firstUrl: string, base: string, origin = portalOri
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
+        const bytes = Buffer.concat(chunks);
+        const text = (response.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString();
         const isJson = response.headers['content-type']?.includes('json') === true && text !== '';
         const { statusCode: status = 0, headers: fields } = response;
         resolve({ status, headers: fields, text, json: isJson ? JSON.parse(text) : undefined });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { type Client, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
-import type { Page, Request } from '@deedwire/testing/browser';
+import type { Page, Request, Route } from '@deedwire/testing/browser';
 import axe from 'axe-core';
 import { parse } from 'graphql';
 import { expect } from 'vitest';
@@ -98,6 +98,32 @@ export async function visit(page: Page, path: string): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.getByRole('heading', { level: 1 }).waitFor();
   await expect.poll(() => page.locator('.loading').count()).toBe(0);
+}
+
+/** Requests pages from the address of the browser until too many are requested, and then until the returned function is called. */
+export async function floodPages(origin: string): Promise<() => Promise<void>> {
+  let isStopped = false;
+  const { promise: isRefused, resolve } = Promise.withResolvers<void>();
+  const loops = Array.from({ length: 20 }, async () => {
+    while (!isStopped) {
+      const { status } = await fetch(`${origin}/partners/portal/1/`);
+      if (status === 429) resolve();
+    }
+  });
+  await isRefused;
+  return async () => {
+    isStopped = true;
+    await Promise.all(loops);
+  };
+}
+
+/** Sends a request of a page during a flood, until it is refused. Returns the function that stops the flood. */
+export async function refuseDuringFlood(route: Route, origin: string): Promise<() => Promise<void>> {
+  const stop = await floodPages(origin);
+  let response = await route.fetch();
+  while (response.status() !== 429) response = await route.fetch();
+  await route.fulfill({ response });
+  return stop;
 }
 
 /** What axe finds in a page, and whether it has to be scrolled sideways. */

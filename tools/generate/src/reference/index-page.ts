@@ -6,11 +6,12 @@ import { statusSummary } from './lifecycle.ts';
 import { code, link, page, table } from './markdown.ts';
 import { upgradeFile, upgrades } from './upgrade-links.ts';
 
-// Constants in the packages `actions` (live keys), `auth`, `webhooks` (lane), `webhook-sender` (exchange) and `service-runtime`
-// (http-limits, send-response), in this order. A test in `contract-tests` compares those of http-limits.
+// Constants in the packages `actions` (live keys), `auth`, `graphql-server` (portal), `webhooks` (lane), `webhook-sender` (exchange) and
+// `service-runtime` (http-limits, send-response), in this order. A test in `contract-tests` compares those of http-limits.
 const installationLimits = [
   ['Live API keys of a client', '5'],
   ['Requests of an address without a valid API key', '50 per second'],
+  ['Pages and files of the portal, and states of its session, that an address gets', '200, restored at 20 per second'],
   ['Concurrent requests to the callback URL of a subscription', '16'],
   ['Bytes that are read from the response of a callback URL', '65,536'],
   ['Size of the request line and all headers of a request', '16,384 bytes'],

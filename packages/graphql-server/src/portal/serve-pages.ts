@@ -1,0 +1,78 @@
+import { createAddressLimiter } from '@deedwire/auth';
+import { addressBlock } from '@deedwire/service-runtime';
+import { RequestError } from '../errors/request-error.ts';
+import { LightResponse } from '../plugins/light-fetch.ts';
+import type { PortalRequest, RequestState } from '../plugins/request-state.ts';
+import type { PortalPages } from './assets.ts';
+
+/** For each address. The first load of a page takes about ten. */
+const pageRequests = { atOnce: 200, perSecond: 20 };
+
+const tooMany = new RequestError('RATE_LIMITED', {
+  message: `This address has requested more than ${pageRequests.atOnce} pages and files of the portal, which are restored at ${pageRequests.perSecond} per second. Retry after the time in the Retry-After header.`,
+});
+
+/** Serves the pages and their files. They need no session, so they are limited per address; so is the session that a page asks for. */
+export function createPageServer(pages: PortalPages, interfacePath: string) {
+  const limiter = createAddressLimiter({ ...pageRequests, monotonicMs: () => performance.now(), maxSize: 10_000 });
+
+  function sendPage(organizationId: string): LightResponse {
+    const page = pages.index(`${interfacePath}/portal/${organizationId}/`);
+    return new LightResponse(page, { headers: { 'Content-Type': html } });
+  }
+
+  function sendFile(name: string): LightResponse {
+    const asset = pages.asset(name);
+    if (!asset) throw new RequestError('NOT_FOUND', { message: 'The portal has no such file.' });
+    return new LightResponse(asset.gzip, {
+      headers: {
+        'Content-Type': asset.contentType,
+        // Also to a client that does not accept it, though RFC 9110, section 12.5.3 says that it should then get a file without a
+        // coding: that is three times as long, and every browser accepts gzip.
+        'Content-Encoding': 'gzip',
+        // A build gives a changed file another name, except for the one that each release has.
+        ...(name !== 'reload.js' && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
+      },
+    });
+  }
+
+  return {
+    /**
+     * Returns undefined if the request is none for a page or a file: it goes on.
+     *
+     * @throws {RequestError} if it is refused
+     */
+    respond(state: RequestState, { path, organizationId, respond }: PortalRequest): LightResponse | undefined {
+      const { method } = state.message;
+      const [name = null] = /(?<=^assets\/).*/.exec(path) ?? [];
+      if (path === 'graphql') return undefined;
+      if (method === 'GET' && !limiter.take(addressBlock(state.address))) {
+        if (path === 'session' || name !== null) throw tooMany;
+        state.code = 'RATE_LIMITED';
+        return new LightResponse(pages.refused, { status: 429, headers: { 'Content-Type': html, 'Retry-After': '1' } });
+      }
+      if (respond) return undefined;
+      if (path === 'session') throw wrongMethod('GET, POST, DELETE');
+      if (method !== 'GET') throw wrongMethod('GET');
+      return name === null ? sendPage(organizationId) : sendFile(name);
+    },
+
+    /** `X-Content-Type-Options` is in every response. A proxy adds `Strict-Transport-Security`. */
+    securityHeaders: [
+      [
+        'Content-Security-Policy',
+        `default-src 'none'; script-src 'self' ${pages.scriptSource}; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+      ],
+      ['Referrer-Policy', 'no-referrer'],
+      ['Cross-Origin-Opener-Policy', 'same-origin'],
+      ['Cross-Origin-Resource-Policy', 'same-origin'],
+    ] as const,
+  };
+}
+
+const html = 'text/html; charset=utf-8';
+
+function wrongMethod(allowed: string): RequestError {
+  const message = `This method is not allowed. Use ${allowed}.`;
+  return new RequestError('METHOD_NOT_ALLOWED', { message, headers: { Allow: allowed } });
+}
