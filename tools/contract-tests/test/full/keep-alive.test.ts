@@ -1,15 +1,11 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHarness } from '@deedwire/dev-environment/harness';
-import { findFreePort } from '@deedwire/embedded-postgres';
 import { credentialHeaders, findProgram, listen, type Listening } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { test } from 'vitest';
-import { startProxyProcess } from '../support/proxies/proxy-process.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { startCaddy } from '../support/proxies/caddy.ts';
 
 const isWithoutCaddy = findProgram('caddy') === undefined && process.env['CI'] !== 'true';
 if (isWithoutCaddy) process.stdout.write('keep-alive: caddy is not on the PATH, its idle connections are not tested\n');
@@ -30,20 +26,13 @@ test
   .concurrent(
     'no request behind the Caddyfile of Compose fails when the server closes idle connections',
     async ({ expect, onTestFinished }) => {
-      const adminPort = new URL(apis.lender.adminUrl).port;
       const link = await startSlowLink(apis.lender.port);
       onTestFinished(() => link.close());
-      const url = `http://127.0.0.1:${await findFreePort()}`;
-      const caddyfile = await readFile(join(workspaceRoot, 'deploy/compose/Caddyfile'), 'utf8');
-      const configuration = caddyfile
-        .replace('{$DEEDWIRE_HOST}', `{\n\tadmin off\n}\n${url}`)
-        .replace('lender-api:4001', `127.0.0.1:${link.port}`)
-        .replace('4101', adminPort);
+      const { url, stop } = await startCaddy({ lender: link, partner: apis.partner });
+      onTestFinished(stop);
       const headers = { ...credentialHeaders(t.accounts.lender.credential), 'Content-Type': 'application/json' };
       const send = async (): Promise<number> =>
         (await fetch(`${url}/lenders/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })).status;
-      const caddy = await startProxyProcess('caddy', configuration, () => fetch(url));
-      onTestFinished(() => caddy.stop());
 
       const count = 32;
       const sendMany = (gapMs: number): Promise<number[]> =>
