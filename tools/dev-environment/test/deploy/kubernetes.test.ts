@@ -42,7 +42,13 @@ interface Document {
 interface PodSpec {
   terminationGracePeriodSeconds: number;
   securityContext: object;
-  containers: { image: string; securityContext: object; readinessProbe?: object; livenessProbe?: object }[];
+  containers: {
+    image: string;
+    ports?: { name: string }[];
+    securityContext: object;
+    readinessProbe?: object;
+    livenessProbe?: object;
+  }[];
 }
 
 let folder: string;
@@ -68,6 +74,9 @@ async function validate(document: Document): Promise<void> {
   if (Model === undefined) throw new Error(`${document.apiVersion} has no ${document.kind}`);
   new Model(document).validate();
 }
+
+const ofKind = (wanted: string, documents: readonly Document[]): Document[] =>
+  documents.filter(({ kind }) => kind === wanted);
 
 describe.skipIf(isWithout('kubectl'))('the manifests', () => {
   let documents: Document[];
@@ -98,6 +107,8 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
       ...servers.map((app) => `Deployment ${app}`),
       'Job deedwire-migrate',
       'Namespace deedwire',
+      'NetworkPolicy deedwire-admin',
+      'NetworkPolicy deedwire-clients',
       ...servers.map((app) => `PodDisruptionBudget ${app}`),
       ...apis.map((app) => `Service ${app}`),
     ]);
@@ -119,6 +130,41 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
         'kustomize.toolkit.fluxcd.io/force': 'enabled',
       },
     });
+  });
+
+  test('everything reaches the ports of clients, and only Prometheus and Google the admin ports', async () => {
+    const pods = {
+      podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'deedwire' } },
+      policyTypes: ['Ingress'],
+    };
+    const prometheus = {
+      namespaceSelector: { matchLabels: { 'deedwire/prometheus': 'true' } },
+      podSelector: { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } },
+    };
+    const google = [{ ipBlock: { cidr: '130.211.0.0/22' } }, { ipBlock: { cidr: '35.191.0.0/16' } }];
+    for (const policy of ofKind('NetworkPolicy', gke)) await validate(policy);
+    const shared = [
+      { ...pods, ingress: [{ from: [prometheus], ports: [{ port: 'admin' }] }] },
+      { ...pods, ingress: [{ ports: [{ port: 'http' }] }] },
+    ];
+    expect(ofKind('NetworkPolicy', documents).map(({ spec }) => spec)).toEqual(shared);
+    expect(ofKind('NetworkPolicy', gke).map(({ spec }) => spec)).toEqual([
+      ...shared,
+      { ...pods, ingress: [{ from: google, ports: [{ port: 'admin' }] }] },
+    ]);
+    const ports = ofKind('Deployment', documents).map(({ metadata, spec }) => {
+      expect(spec.template).toMatchObject({ metadata: { labels: pods.podSelector.matchLabels } });
+      return [metadata.name, spec.template.spec.containers.flatMap((container) => container.ports ?? [])];
+    });
+    const named = (app: string) => [
+      ...portsOf(app)
+        .slice(0, -1)
+        .map((containerPort) => ({ name: 'http', containerPort })),
+      ...portsOf(app)
+        .slice(-1)
+        .map((containerPort) => ({ name: 'admin', containerPort })),
+    ];
+    expect(Object.fromEntries(ports)).toEqual(Object.fromEntries(servers.map((app) => [app, named(app)])));
   });
 
   test('the load balancer of GKE asks /ready on the admin port of each interface', () => {
