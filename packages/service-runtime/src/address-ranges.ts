@@ -27,12 +27,18 @@ export function deniedRangesVariable() {
   );
 }
 
+/** Reads an address or a range such as `10.0.0.0/8`. Returns null for any other text. */
+export function readRange(text: string): AddressRanges | null {
+  const range = parseRange(text);
+  return range && toAddressRanges([range]);
+}
+
 /** @param problemOf what is wrong with a range, as the start of a sentence. Null if nothing is. */
 function rangesVariable(what: string, problemOf: (range: Range) => string | null) {
   return z
     .string()
     .transform((text, context): AddressRanges => {
-      const ranges = new BlockList();
+      const ranges: Range[] = [];
       for (const [index, part] of text.split(',').entries()) {
         const entry = part.trim();
         const range = parseRange(entry);
@@ -45,16 +51,22 @@ function rangesVariable(what: string, problemOf: (range: Range) => string | null
           context.addIssue(`${problem}; entry ${index + 1}, ${entry}, does not`);
           return z.NEVER;
         }
-        ranges.addSubnet(range.address, range.prefixBits, range.family);
+        ranges.push(range);
       }
-      return {
-        includes(address) {
-          const version = isIP(address);
-          return version !== 0 && ranges.check(address, version === 6 ? 'ipv6' : 'ipv4');
-        },
-      };
+      return toAddressRanges(ranges);
     })
     .default(noAddresses);
+}
+
+function toAddressRanges(ranges: readonly Range[]): AddressRanges {
+  const list = new BlockList();
+  for (const { address, prefixBits, family } of ranges) list.addSubnet(address, prefixBits, family);
+  return {
+    includes(address) {
+      const version = isIP(address);
+      return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
+    },
+  };
 }
 
 /** An address has all its bits as prefix. */

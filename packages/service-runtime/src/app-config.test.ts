@@ -220,13 +220,20 @@ test.each([
   ['[::1]', '::1'],
   ['0.0.0.0', '0.0.0.0'],
   ['localhost', 'localhost'],
+  ['127.0.0.0/8', '127.0.0.1'],
 ])('accepts %s as ADMIN_HOST', (text, host) => {
   expect(readConfig(schema, { ...usable, ADMIN_HOST: text })).toMatchObject({ ADMIN_HOST: host });
 });
 
 test.each(['*', '[::]:4101', '0.0.0.0:4101', 'http://localhost', '[localhost'])('rejects %s as ADMIN_HOST', (text) => {
   expect(() => readConfig(schema, { ...usable, ADMIN_HOST: text })).toThrow(
-    new ConfigError(['ADMIN_HOST must be an IP address or a host name without a port; :: is every address']),
+    new ConfigError(['ADMIN_HOST must be an IP address, a subnet or a host name without a port; :: is every address']),
+  );
+});
+
+test('rejects a subnet as ADMIN_HOST in which this machine has no address', () => {
+  expect(() => readConfig(schema, { ...usable, ADMIN_HOST: '240.0.0.0/8' })).toThrow(
+    /\n {2}ADMIN_HOST must contain an address of this machine, which has .*\b127\.0\.0\.1\b/,
   );
 });
 

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { connectionProtection, DatabaseUrlError } from '@deedwire/store';
 import { z } from 'zod';
+import { readRange } from './address-ranges.ts';
 
 /** A whole number in decimal digits, without sign and exponent. */
 export function wholeNumberVariable({ min, max }: { min: number; max: number }) {
@@ -12,15 +14,24 @@ export function wholeNumberVariable({ min, max }: { min: number; max: number }) 
     .pipe(z.number(error).min(min, error).max(max, error));
 }
 
-/** An address to listen on, as Node takes it. `::` is every address of IPv6 and IPv4. */
+/**
+ * An address to listen on, as Node takes it. `::` is every address of IPv6 and IPv4, and a subnet is the address of this machine in it.
+ */
 export function hostVariable() {
-  return z
-    .string()
-    .transform((text) => text.replace(/^\[(.*)\]$/, '$1'))
-    .refine(
-      (host) => isIP(host) !== 0 || /^[\w-]+(?:\.[\w-]+)*\.?$/.test(host),
-      'must be an IP address or a host name without a port; :: is every address',
-    );
+  return z.string().transform((text, context) => {
+    const host = text.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(host) !== 0 || /^[\w-]+(?:\.[\w-]+)*\.?$/.test(host)) return host;
+    const subnet = readRange(host);
+    if (subnet === null) {
+      context.addIssue('must be an IP address, a subnet or a host name without a port; :: is every address');
+      return z.NEVER;
+    }
+    const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+    const found = own.find((address) => subnet.includes(address));
+    if (found !== undefined) return found;
+    context.addIssue(`must contain an address of this machine, which has ${own.join(', ')}`);
+    return z.NEVER;
+  });
 }
 
 /** What is wrong with a URL, whatever it is for. Null if it begins with one of the schemes. */

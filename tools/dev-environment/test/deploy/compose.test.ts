@@ -51,6 +51,13 @@ function postThroughCaddy(ca: string): Post {
     });
 }
 
+/** Requests a URL from a container in a network. Returns the status, or the code of the error. */
+const reach = (network: string, url: string): Promise<string> => {
+  const script = `fetch('http://${url}').then(({ status }) => status, ({ cause }) => cause.code).then(console.log)`;
+  const image = 'localhost/deedwire/operator-cli:local';
+  return podman('run', '--rm', `--network=${network}`, '--entrypoint=/usr/bin/node', image, '-e', script);
+};
+
 describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('compose.yaml with podman-compose', () => {
   let parent: string;
   let folder: string;
@@ -193,6 +200,11 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     );
     expect(connections.split('\n')).toEqual(servers.map((app) => `deedwire_${groupRole(app)}|t`).toSorted());
 
+    const [address = ''] = /172\.30\.41\.\d+/.exec(await podman('inspect', containerOf('lender-api'))) ?? [];
+    const admin = `:${interfaces.lender.adminPort}/metrics`;
+    expect(await reach('deedwire_admin', `lender-api${admin}`)).toBe('200');
+    expect(await reach('deedwire_default', `lender-api${admin}`)).toBe('ECONNREFUSED');
+    expect(await reach('deedwire_default', `${address}${admin}`)).toMatch(/UNREACH|TIMEDOUT|TIMEOUT/);
     await expect.poll(() => query('sum(up)')).toContain(`,"${servers.length}"]`);
     expect(await query('ALERTS')).not.toContain('DeedwireNotReady');
     const setWorkerLogin = (rights: string): Promise<string> =>
