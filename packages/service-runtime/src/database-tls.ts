@@ -14,8 +14,14 @@ export type DatabaseTlsConfig = z.output<z.ZodObject<typeof databaseTlsConfig>>;
 
 const urls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'NEW_CELL_DATABASE_URL'] as const;
 
+/** `DATABASE_TLS` is missing where no database is. */
+export type DatabaseUrls = Pick<DatabaseTlsConfig, 'NODE_ENV'> &
+  Partial<DatabaseTlsConfig> &
+  Partial<Record<(typeof urls)[number], string | undefined>>;
+
 const found: Record<ConnectionProtection, string | null> = {
-  local: null,
+  socket: null,
+  loopback: null,
   'verified-tls': null,
   'unverified-tls': 'it does not verify the chain and the host name of the certificate',
   none: 'it does not use TLS',
@@ -32,11 +38,17 @@ export function databaseTlsProblem(url: string, { NODE_ENV, DATABASE_TLS }: Data
   );
 }
 
+/** The variables whose URLs lead to a port of this machine without TLS, where a proxy or a tunnel may listen. */
+export function loopbackUrls(config: DatabaseUrls): string[] {
+  if (config.NODE_ENV !== 'production' || config.DATABASE_TLS === 'off') return [];
+  return urls.filter((name) => {
+    const url = config[name];
+    return url !== undefined && connectionProtection(url) === 'loopback';
+  });
+}
+
 /** For `superRefine`: adds the problems of the URLs to those of the other variables. */
-export function checkDatabaseTls(
-  config: DatabaseTlsConfig & Partial<Record<(typeof urls)[number], string | undefined>>,
-  context: z.core.$RefinementCtx,
-): void {
+export function checkDatabaseTls(config: DatabaseTlsConfig & DatabaseUrls, context: z.core.$RefinementCtx): void {
   for (const name of urls) {
     const url = config[name];
     // The variable itself reports a URL that cannot be used.

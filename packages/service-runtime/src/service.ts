@@ -9,6 +9,7 @@ import { createAdminHandler, renderAdminRefusal } from './admin-handler.ts';
 import { createAlarms, type ServerAlarm } from './alarms.ts';
 import { hostVariable, wholeNumberVariable } from './config-variables.ts';
 import { ConfigError } from './config.ts';
+import { type DatabaseUrls, loopbackUrls } from './database-tls.ts';
 import { type HttpLimits, httpLimits } from './http/http-limits.ts';
 import type { HttpResponse } from './http/http-response.ts';
 import { createHttpServer, type RequestContext } from './http/http-server.ts';
@@ -42,7 +43,7 @@ export interface ServiceOptions {
   app: string;
   /** Of its `package.json`. */
   version: string;
-  config: RuntimeConfig & { DOCUMENTATION_URL?: string | undefined };
+  config: RuntimeConfig & Partial<DatabaseUrls> & { DOCUMENTATION_URL?: string | undefined };
   logger: Logger;
   /** `startService` adds the process metrics to it. */
   metrics: Registry;
@@ -180,6 +181,8 @@ export async function startService(
       .catch(refuseAddress('ADMIN_HOST and ADMIN_PORT'));
     const listening = await clients?.start();
     logger.info({ url: listening?.url, adminUrl }, 'listening');
+    const variables = loopbackUrls(config);
+    if (variables.length > 0) logger.warn({ variables }, unencryptedLoopback);
     if (config.DOCUMENTATION_URL === undefined) logger.warn('DOCUMENTATION_URL is not set: nothing links to the pages');
     return { ...listening, adminUrl, whenReady: readiness.whenReady, stop };
   } catch (error) {
@@ -187,6 +190,10 @@ export async function startService(
     throw error;
   }
 }
+
+const unencryptedLoopback =
+  'the connection to the database on this machine is not encrypted: if a proxy or a tunnel listens there, it has to protect the way ' +
+  'to the server, as docs/operations.md#failover shows';
 
 function refuseAddress(variables: string): (error: Error) => never {
   return ({ message }) => {

@@ -147,6 +147,23 @@ test.each([
   expect(lines.filter(({ msg }) => msg.startsWith('DOCUMENTATION_URL is not set'))).toHaveLength(count);
 });
 
+const local = 'postgres://deedwire@127.0.0.1/deedwire';
+test.each([
+  ['a port of this machine', { DATABASE_URL: local }, [['DATABASE_URL']]],
+  ['localhost', { DATABASE_URL: 'postgres://localhost/deedwire' }, [['DATABASE_URL']]],
+  ['a direct one', { DATABASE_URL: 'postgres:///x?host=/run', DATABASE_DIRECT_URL: local }, [['DATABASE_DIRECT_URL']]],
+  ['a Unix socket', { DATABASE_URL: 'postgres:///deedwire?host=/run/postgresql' }, []],
+  ['a name with verified TLS', { DATABASE_URL: 'postgres://localhost/deedwire?sslmode=verify-full' }, []],
+  ['a network that protects it', { DATABASE_URL: local, DATABASE_TLS: 'off' as const }, []],
+  ['a test', { DATABASE_URL: local, NODE_ENV: 'test' as const }, []],
+])('says once that the connection to %s is not encrypted', async (_, settings, expected) => {
+  const lines: { msg: string; variables?: string[] }[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  await start({ logger, config: { ...config, NODE_ENV: 'production', SHUTDOWN_DELAY_MS: 0, ...settings } });
+  const found = lines.filter(({ msg }) => msg.startsWith('the connection to the database on this machine is not'));
+  expect(found.map(({ variables }) => variables)).toEqual(expected);
+});
+
 test('calls onReady once, when nothing is missing, and is ready when it has returned', async () => {
   const steps: string[] = [];
   const started = Promise.withResolvers<void>();

@@ -5,12 +5,13 @@ import ConnectionParameters from 'pg/lib/connection-parameters';
 
 /**
  * What keeps others from reading a connection, or from taking the place of the server:
- * - `local`: it does not leave this machine
+ * - `socket`: a Unix socket
+ * - `loopback`: it does not leave this machine, unless a proxy or a tunnel listens there
  * - `verified-tls`: TLS that verifies the chain and the host name of the server's certificate
  * - `unverified-tls`: TLS that accepts the certificate of another server
  * - `none`
  */
-export type ConnectionProtection = 'local' | 'verified-tls' | 'unverified-tls' | 'none';
+export type ConnectionProtection = 'socket' | 'loopback' | 'verified-tls' | 'unverified-tls' | 'none';
 
 /** All that a URL decides about a connection. Nothing else in the URL has an effect. */
 export interface ConnectionOptions {
@@ -63,7 +64,8 @@ export function connectionOptions(databaseUrl: string): ConnectionOptions {
 export function connectionProtection(databaseUrl: string): ConnectionProtection {
   const { host, ssl } = connectionOptions(databaseUrl);
   if (verifiesServer(ssl)) return 'verified-tls';
-  if (isLocal(host)) return 'local';
+  if (host.startsWith('/')) return 'socket';
+  if (isLoopback(host)) return 'loopback';
   return ssl === false ? 'none' : 'unverified-tls';
 }
 
@@ -115,9 +117,8 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** A name is never local: name servers decide where it leads. */
-function isLocal(host: string): boolean {
-  if (host.startsWith('/')) return true;
+/** A name never is: name servers decide where it leads. */
+function isLoopback(host: string): boolean {
   const family = isIP(host);
   return family !== 0 && loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
 }

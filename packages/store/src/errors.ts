@@ -17,12 +17,24 @@ export class StoreUnavailableError extends Error {
     super(isOfReadOnly(cause) ? 'The database is read-only.' : 'The database is not available.', { cause });
   }
 
-  /** The cause, for an operator: a SQLSTATE, a code of the operating system or a message of pg. Contains no host and no login. */
+  /**
+   * The cause, for an operator: a SQLSTATE, a code of the operating system or a message of pg. Contains no login, and no hosts
+   * but those of a certificate that is not that of the server.
+   */
   get reason(): string {
     const { cause } = this;
     if (!(cause instanceof Error)) return 'unknown';
-    return 'code' in cause && typeof cause.code === 'string' ? cause.code : messageOf(cause);
+    if (!('code' in cause && typeof cause.code === 'string')) return messageOf(cause);
+    return cause.code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? `${cause.code} (${describeNames(cause)})` : cause.code;
   }
+}
+
+/** Node's own message lists no names if an address was expected. */
+function describeNames(cause: Error): string {
+  const host = 'host' in cause ? String(cause.host) : 'another host';
+  const { cert } = 'cert' in cause ? cause : { cert: null };
+  const hasNames = typeof cert === 'object' && cert !== null && 'subjectaltname' in cert;
+  return `the URL names ${host}, the certificate ${hasNames ? String(cert.subjectaltname) : 'no host'}`;
 }
 
 /** The connection was lost, or the server did not respond, after COMMIT was sent. */
