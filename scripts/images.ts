@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { workspaceRoot } from '../tools/checks/src/run.ts';
 import { packageManager } from '../tools/dev-environment/src/workspace.ts';
+import { makeCurrent } from '../tools/release/src/current-release.ts';
 import { deployApp } from './images/app-folder.ts';
 import { makeBase } from './images/base.ts';
 import { writeBillOfMaterials } from './images/bill-of-materials.ts';
@@ -22,8 +23,9 @@ Options:
   --tag TAG          also name each image NAME/<app>:TAG
   --archive FOLDER   also write each image to <app>-<version>.tar, as an OCI archive
   --sbom FOLDER      also write the bill of materials of each image to <app>-<version>.cdx.json (CycloneDX)
-  --folders FOLDER   build no image, but write each app to FOLDER/<app>, and Node to FOLDER/bin/node. The units in
-                     deploy/systemd run these folders
+  --folders FOLDER   build no image, but write all apps to FOLDER/<commit>/<app>, and Node to FOLDER/<commit>/bin/node.
+                     FOLDER/current then leads to them, and FOLDER/previous to the release before. The units in
+                     deploy/systemd run FOLDER/current
   --no-cache         build every layer again
   --help             show this help
 
@@ -41,13 +43,15 @@ async function copyNode(target: string): Promise<void> {
   await chmod(target, 0o755);
 }
 
-async function writeFolders(apps: readonly string[], build: Build, folder: string): Promise<void> {
-  await mkdir(join(folder, 'bin'), { recursive: true });
-  await copyNode(join(folder, 'bin/node'));
-  for (const app of apps) {
-    await deployApp(app, build, join(folder, app));
-    say(join(folder, app));
+async function writeFolders(build: Build, folder: string): Promise<void> {
+  const release = join(folder, build.commit);
+  await mkdir(join(release, 'bin'), { recursive: true });
+  await copyNode(join(release, 'bin/node'));
+  for (const app of appNames) {
+    await deployApp(app, build, join(release, app));
+    say(join(release, app));
   }
+  await makeCurrent(folder, build.commit);
 }
 
 async function buildImages(apps: readonly string[], build: Build, options: Options): Promise<void> {
@@ -86,11 +90,12 @@ await runScript({
   async main({ folders, ...options }, positionals) {
     const unknown = positionals.find((app) => !appNames.includes(app));
     if (unknown !== undefined) throw new UsageError(`${unknown} is no app: ${appNames.join(', ')}`);
+    if (folders !== undefined && positionals.length > 0) throw new UsageError('--folders writes all apps: name none');
     const apps = positionals.length === 0 ? appNames : positionals;
     const build = await readBuild();
     const filters = apps.map((app) => `--filter=@deedwire/${app}`);
     await run('npx', ['-y', packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
-    if (folders !== undefined) return writeFolders(apps, build, resolve(folders));
+    if (folders !== undefined) return writeFolders(build, resolve(folders));
     return buildImages(apps, build, options);
   },
 });

@@ -63,7 +63,7 @@ exec ${process.execPath} --conditions=deedwire-source ${workspaceRoot}/apps/$app
     ['postgres://postgres@127.0.0.1/deedwire', database.databaseUrl],
     ['https://receiver.example.com/hooks', receiver.url],
     ['/usr/local/bin/', `${folder}/bin/`],
-    ['/opt/deedwire/bin/', `${folder}/bin/`],
+    ['/opt/deedwire/current/bin/', `${folder}/bin/`],
     ['/etc/deedwire', `${folder}/etc`],
     ['/var/log/', `${folder}/`],
     ['/var/lib/', `${folder}/`],

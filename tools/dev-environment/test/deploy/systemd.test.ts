@@ -37,7 +37,9 @@ test('there is a unit for each server, with the command of its package and time 
       readFileSync(join(workspaceRoot, 'apps', app, 'package.json'), 'utf8'),
     );
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
-    expect(command.replace('/opt/deedwire/bin/', '').replace(`/opt/deedwire/${app}/`, '')).toBe(manifest.scripts.start);
+    expect(command.replaceAll('/opt/deedwire/current/', '').replace('bin/', '').replace(`${app}/`, '')).toBe(
+      manifest.scripts.start,
+    );
     expect(unit).toMatch(/^TimeoutStopSec=30$/m);
   }
 });
