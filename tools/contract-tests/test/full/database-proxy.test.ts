@@ -17,6 +17,8 @@ const isWithoutHaproxy = process.env['CI'] !== 'true' && findProgram('haproxy') 
 const certificate = (name: string): string =>
   new URL(`../../../../packages/store/test/certificates/${name}.pem`, import.meta.url).pathname;
 
+const ready = async (adminUrl: string): Promise<unknown> => (await fetch(`${adminUrl}/ready`)).json();
+
 describe.skipIf(isWithoutHaproxy)('the recipe of HAProxy before PostgreSQL', async () => {
   if (isWithoutHaproxy) return;
   const server = await startPostgres();
@@ -66,7 +68,6 @@ describe.skipIf(isWithoutHaproxy)('the recipe of HAProxy before PostgreSQL', asy
       return rows.map(({ ssl }) => ssl);
     });
   const verified = `?sslmode=verify-full&sslrootcert=${certificate('ca')}`;
-  const ready = async (adminUrl: string): Promise<unknown> => (await fetch(`${adminUrl}/ready`)).json();
 
   test('an app verifies the server by its name', async () => {
     const { worker, lines } = await startWorker(verified);

@@ -75,6 +75,16 @@ async function validate(document: Document): Promise<void> {
   new Model(document).validate();
 }
 
+/** The ports of a container, as its Deployment names them. */
+const namedPortsOf = (app: string) => [
+  ...portsOf(app)
+    .slice(0, -1)
+    .map((containerPort) => ({ name: 'http', containerPort })),
+  ...portsOf(app)
+    .slice(-1)
+    .map((containerPort) => ({ name: 'admin', containerPort })),
+];
+
 const ofKind = (wanted: string, documents: readonly Document[]): Document[] =>
   documents.filter(({ kind }) => kind === wanted);
 
@@ -156,15 +166,7 @@ describe.skipIf(isWithout('kubectl'))('the manifests', () => {
       expect(spec.template).toMatchObject({ metadata: { labels: pods.podSelector.matchLabels } });
       return [metadata.name, spec.template.spec.containers.flatMap((container) => container.ports ?? [])];
     });
-    const named = (app: string) => [
-      ...portsOf(app)
-        .slice(0, -1)
-        .map((containerPort) => ({ name: 'http', containerPort })),
-      ...portsOf(app)
-        .slice(-1)
-        .map((containerPort) => ({ name: 'admin', containerPort })),
-    ];
-    expect(Object.fromEntries(ports)).toEqual(Object.fromEntries(servers.map((app) => [app, named(app)])));
+    expect(Object.fromEntries(ports)).toEqual(Object.fromEntries(servers.map((app) => [app, namedPortsOf(app)])));
   });
 
   test('the load balancer of GKE asks /ready on the admin port of each interface', () => {
