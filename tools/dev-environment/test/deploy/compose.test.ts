@@ -143,6 +143,8 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
   });
 
   test('runs the whole system with verified TLS to the database, and both interfaces under one TLS name', async () => {
+    // podman-compose 1.0.3 creates networks without their subnets.
+    await podman('network', 'create', '--internal', '--subnet=172.30.41.0/24', 'deedwire_admin');
     await compose('up', '--detach', '--no-build');
     const origin = `https://localhost:${httpsPort}`;
     const data = await podman('volume', 'inspect', '--format={{.Mountpoint}}', 'deedwire_caddy');
