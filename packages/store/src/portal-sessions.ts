@@ -62,8 +62,10 @@ const keyIsLive = `(s.key_id is null or exists (
   select from api_key k where k.key_id = s.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
 ))`;
 
-/** A link has no time of use. */
-const isLive = `s.expires_at > now() and s.last_used_at > now() - interval '30 minutes' and ${keyIsLive}`;
+/** As in the trigger check_portal_session(). A link has no time of use. */
+const isInUse = `last_used_at > now() - interval '30 minutes'`;
+
+const isLive = `s.expires_at > now() and s.${isInUse} and ${keyIsLive}`;
 
 const isUnused = `s.token_hash is null and s.expires_at > now() and ${keyIsLive}`;
 
@@ -199,16 +201,22 @@ export async function selectPortalSessions(
   return database.query<PortalSessionRow>(statement, values);
 }
 
-/** Records that a session is used, at most once a minute. Waits for no lock. Served by portal_session_pkey. */
+/**
+ * Records that a session is used, at most once a minute, unless it became idle meanwhile. Waits for no lock. Served by
+ * portal_session_pkey.
+ */
 export async function updatePortalSessionUse(database: Database, id: RecordId<'PortalSession'>): Promise<void> {
-  const statement = sql('update-portal-session-use')`
+  const statement = {
+    name: 'update-portal-session-use',
+    text: `
       update portal_session
       set last_used_at = now()
       where id = (
         select id
         from portal_session
-        where id = $1 and expires_at > now() and last_used_at < now() - interval '1 minute'
+        where id = $1 and expires_at > now() and ${isInUse} and last_used_at < now() - interval '1 minute'
         for update skip locked
-      )`;
+      )`,
+  };
   await database.query(statement, [id]);
 }

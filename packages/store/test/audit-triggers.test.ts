@@ -287,6 +287,63 @@ test('an API can neither invent a change of a credential nor claim one', async (
   expect(await summary()).toEqual(['null credential.revoke k1']);
 });
 
+/** The actions that functions of the owner record. Those of audit_change() are a noun and a verb. */
+const recorded: Readonly<Record<string, readonly string[]>> = {
+  audit_change: ['lender.create', 'partner.update', 'client.create', 'credential.revoke'],
+  audit_portal_session: ['portal_link.create', 'portal_session.end', 'portal_session.start'],
+  begin_person_erasure: ['person.erase'],
+  webhook_delete_unread_listeners: ['webhook_listener.expire'],
+};
+
+test('every function that records actions is known, with its actions', async () => {
+  const found = await superuser.run(`
+    select proname as name, array(
+      select distinct a[1] from regexp_matches(prosrc, '''([a-z_]+[.][a-z_-]+)''', 'g') a where a[1] !~ '^deedwire' order by 1
+    ) as actions
+    from pg_proc
+    where pronamespace = 'public'::regnamespace and prosrc ~ 'insert into [a-z.]*audit_entry'
+    order by 1`);
+  expect(found).toEqual(
+    Object.entries(recorded).map(([name, actions]) => ({ name, actions: name === 'audit_change' ? [] : actions })),
+  );
+  const nouns = await superuser.run(`
+    select a[1] as noun from pg_proc, regexp_matches(prosrc, 'noun := ''([a-z_]+)''', 'g') a where proname = 'audit_change' order by 1`);
+  expect(nouns).toEqual([{ noun: 'client' }, { noun: 'credential' }]);
+});
+
+test.each([
+  ...Object.values(recorded).flat(),
+  // What only commands of operators record.
+  'organization.create',
+  'member.update',
+  'secrets.rewrap',
+  'database.advance-sequences',
+  'cell.prune',
+  'referral.convert',
+  'referral.decline',
+])('an API writes no entry with the action %s', async (action) => {
+  const write = (actorType: string) =>
+    partnerApi
+      .run(
+        `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+         values ('${actorType}', 'ada', $1, 's', 2, 'partner')`,
+        [action],
+      )
+      .then(() => '', String);
+  for (const actorType of ['CLIENT', 'OPERATOR'])
+    expect(await write(actorType)).toMatch(/^$|violates row-level security policy/);
+  expect(await entries()).toEqual([]);
+});
+
+test('an API writes no entry as an operator, or as nobody', async () => {
+  for (const actorType of [`'OPERATOR'`, 'null']) {
+    const insert = `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+      values (${actorType}, 'ada', 'webhook_subscription.create', 's', 2, 'partner')`;
+    await expect(partnerApi.run(insert)).rejects.toThrow('violates row-level security policy');
+  }
+  expect(await entries()).toEqual([]);
+});
+
 test('objects of a role that may create some do not run with the rights of the owner', async () => {
   // As in a database in which a role may create objects in the schema, and in the temporary schema of a session.
   await superuser.run(`

@@ -1,6 +1,6 @@
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { settleCostBucket, type CostSettlement } from '../src/cost-buckets.ts';
 import { insertApiClient } from '../src/credentials.ts';
 import { createStore } from '../src/index.ts';
@@ -98,4 +98,31 @@ test('a lowered limit applies to the next settlement', async () => {
 
 test('an app settles only the buckets of its interface', async () => {
   expect(await settle({ needed: 10, least: 10 }, partnerApi)).toBeNull();
+});
+
+const set = (change: string) =>
+  lenderApi.query({ name: `set ${change}`, text: `update cost_bucket set ${change} returning points` }, []);
+
+describe('a login of an interface', () => {
+  test.each([
+    `points = 'NaN'`,
+    `points = 'infinity'`,
+    'points = 1e9 + 1',
+    `settled_at = 'infinity'`,
+    `settled_at = '-infinity'`,
+  ])('cannot set %s', async (change) => {
+    await expect(set(change)).rejects.toThrow('_bounds');
+  });
+
+  test.each([`'-infinity'`, '-1e9', '-2001'])(
+    'writes a debt of %s as that of the size of the bucket',
+    async (points) => {
+      expect(await set(`points = ${points}`)).toEqual([{ points: -2_000 }]);
+      expect(await settle({ change: 2_500 })).toMatchObject({ granted: 0, points: 500 });
+    },
+  );
+
+  test('writes a smaller debt as it is', async () => {
+    expect(await set('points = -1999.5')).toEqual([{ points: -1_999.5 }]);
+  });
 });

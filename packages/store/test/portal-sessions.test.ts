@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toRecordId } from '@deedwire/domain';
+import { type RecordId, toRecordId } from '@deedwire/domain';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteExpiredPortalSessions } from '../src/housekeeping.ts';
 import { createStore, type Database } from '../src/index.ts';
 import {
+  endPortalSession,
   endReplacedPortalSessions,
   insertPortalLink,
   type NewPortalLink,
@@ -13,6 +15,7 @@ import {
   selectPortalSession,
   selectPortalSessions,
   startPortalSession,
+  updatePortalSessionUse,
 } from '../src/portal-sessions.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
@@ -26,6 +29,9 @@ const worker = await forFile(
   createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' }),
 );
 const logins = await forFile(openLogins(database));
+const lenderApi = await forFile(
+  createStore({ databaseUrl: await database.urlFor('lender_api'), applicationName: 'test' }),
+);
 const [own, other] = [await seedAccount(admin, 'lender'), await seedAccount(admin, 'lender')];
 const partner = await seedAccount(admin, 'partner');
 
@@ -154,6 +160,23 @@ describe('a login of an interface', () => {
     await expect(logins.of('operator').run(revive)).rejects.toThrow('has ended');
   });
 
+  test('cannot revive a session that is idle, with any column', async () => {
+    await startSession();
+    await superuser.run(`update portal_session set last_used_at = now() - interval '30 minutes'`);
+    for (const change of [
+      'last_used_at = now()',
+      `last_used_at = now() + interval '1 year'`,
+      `last_used_at = now(), expires_at = now() + interval '1 minute'`,
+      `expires_at = expires_at + interval '1 minute'`,
+      `token_hash = sha256('other')`,
+      'token_hash = null, started_at = null, last_used_at = null',
+      'started_at = now()',
+    ])
+      await expect(logins.of('lender_api').run(`update portal_session set ${change}`)).rejects.toThrow('has ended');
+    // Which the apps do.
+    await logins.of('operator').run('update portal_session set expires_at = now()');
+  });
+
   test('cannot create, start or end a session without an entry of the audit log', async () => {
     await superuser.run(`delete from audit_entry`);
     await startSession();
@@ -184,12 +207,75 @@ describe('a login of an interface', () => {
       await insert(`${own.id}, 'lender', '${ownKey}'`, 'now()', `${index}`);
       await login.run('commit');
     }
+    // An entry of the login itself names nobody in those of the triggers.
+    await login.run('begin');
+    await insert(`${own.id}, 'lender', '${ownKey}'`, 'now()', 'merged');
+    await login.run(
+      `insert into audit_entry (account_id, interface, actor_type, actor, action, subject)
+       values ($1, 'lender', 'CLIENT', 'ada', 'client.anything', 'x')`,
+      [own.id],
+    );
+    await login.run('commit');
     const named = `select actor_type, actor from audit_entry where action = 'portal_link.create' order by number`;
     expect(await superuser.run(named)).toEqual([
       { actor_type: null, actor: null },
       { actor_type: null, actor: null },
       { actor_type: 'CLIENT', actor: 'c' },
+      { actor_type: null, actor: null },
     ]);
+  });
+
+  test('is no operator in the entry of the client that its first link creates', async () => {
+    const account = await seedAccount(admin, 'lender');
+    const key = await issueKey(account);
+    await superuser.run('delete from audit_entry');
+    const login = logins.of('lender_api');
+    await login.run(`begin; select set_config('deedwire.audit_claim', '{"actor": "ada"}', true)`);
+    await insert(`${account.id}, 'lender', '${key}'`);
+    await login.run('commit');
+    expect(await superuser.run('select action, actor_type, actor from audit_entry order by number')).toEqual([
+      { action: 'client.create', actor_type: null, actor: null },
+      { action: 'portal_link.create', actor_type: null, actor: null },
+    ]);
+  });
+});
+
+/** Starts a session that was last used so many seconds ago, and returns its id. */
+const usedBefore = async (seconds: number): Promise<RecordId<'PortalSession'>> => {
+  await startSession();
+  const [row] = await superuser.run(
+    'update portal_session set last_used_at = now() - make_interval(secs => $1) returning id',
+    [seconds],
+  );
+  return toRecordId(String(row?.['id']));
+};
+
+describe('a session that was last used about 30 minutes ago', () => {
+  const tokenHash = createHash('sha256').update('t').digest();
+
+  test.each([
+    [30 * 60 - 2, 'accepted'],
+    [30 * 60, 'ended'],
+  ])('%i seconds ago is %s for the statements of the apps and for the database', async (seconds, state) => {
+    await usedBefore(seconds);
+    const found = await selectPortalSession(admin, { tokenHash, interfaceName: 'lender' });
+    expect(found === null ? 'ended' : 'accepted').toBe(state);
+    const used = logins.of('lender_api').run('update portal_session set last_used_at = now()');
+    expect(
+      await used.then(
+        () => 'accepted',
+        () => 'ended',
+      ),
+    ).toBe(state);
+  });
+
+  test('fails no app that records its use or ends it', async () => {
+    for (let age = 30 * 60 - 0.06; age < 30 * 60 + 0.06; age += 0.01) {
+      const id = await usedBefore(age);
+      await updatePortalSessionUse(lenderApi, id);
+      expect(await endPortalSession(lenderApi, id)).toBe(true);
+      await superuser.run('delete from portal_session');
+    }
   });
 });
 

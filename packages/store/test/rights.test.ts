@@ -366,6 +366,21 @@ describe.each(interfaceNames)('the subscriptions of a %s', (interfaceName) => {
     await replay(own, await deliver(own));
     await replay(own, null);
   });
+
+  test('no login continues a replay that was cancelled', async () => {
+    const account = await addAccount(interfaceName);
+    const id = await subscribe(account);
+    await api().run(
+      `insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
+       values ($1, '${interfaceName}', $2, false, 1, 0, 1, 0)`,
+      [account, id],
+    );
+    const set = (time: string) =>
+      api().run(`update webhook_replay set cancelled_at = ${time} where subscription_id = $1`, [id]);
+    await set('now()');
+    for (const time of ['null', `now() + interval '1 day'`])
+      await expect(set(time)).rejects.toThrow('has been cancelled since');
+  });
 });
 
 describe('locks of migrations and maintenance', () => {

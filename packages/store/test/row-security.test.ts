@@ -1,7 +1,8 @@
 import { type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
-import { forFile } from '@deedwire/testing/for-file';
+import { connect, type Connection } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client, DatabaseError } from 'pg';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type GroupRole, groupRoles as roles } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { rowFixtures, type RowFixture } from './support/row-fixtures.ts';
@@ -173,6 +174,14 @@ test.each(roles)('%s reads and changes only rows that it may', async (role) => {
   expect(results.length).toBeGreaterThan(0);
 });
 
+test('every view that an app may read shows the rows that its reader may', async () => {
+  const { rows } = await superuser.query(
+    `select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('v', 'm') and not coalesce(reloptions, '{}') @> '{security_invoker=true}'`,
+  );
+  expect(rows).toEqual([]);
+});
+
 test('no role attaches a row to a record of another interface', async () => {
   const accepted: string[] = [];
   for (const role of roles) {
@@ -193,4 +202,70 @@ test('no role attaches a row to a record of another interface', async () => {
     withoutForeignKey.some((name) => attempt.startsWith('webhook_worker ') && attempt.endsWith(` ${name}`));
   expect(accepted.filter((attempt) => !isWorkers(attempt))).toEqual([]);
   expect(withoutForeignKey.filter((name) => !accepted.some((attempt) => attempt.endsWith(` ${name}`)))).toEqual([]);
+});
+
+/**
+ * What an interface may call that runs with the rights of the owner: a call with the account $1 of another interface, which must do the same
+ * as with one that does not exist. Null: it takes neither an account nor what leads to one.
+ */
+const calls: Readonly<Record<string, ((name: InterfaceName, other: InterfaceName) => string) | null>> = {
+  check_homes: () => 'check_homes(array[$1::bigint])',
+  end_process: null,
+  record_use: (name, other) => `record_use('${name}-api', gen_random_uuid(), null, false, false, '',
+    array['portal_${other}_' || $1], '{2026-11-01}', '{a}', '{1}')`,
+  register_process: null,
+  store_app_contracts: null,
+  webhook_has_worker: () => 'webhook_has_worker($1)',
+  webhook_oldest_queued_event: () => 'webhook_oldest_queued_event($1)',
+  webhook_workers_without: null,
+};
+
+const accountOf = async (interfaceName: InterfaceName): Promise<string> =>
+  (await superuser.query<{ id: string }>('select id from account where interface = $1', [interfaceName])).rows[0]?.id ??
+  '';
+
+describe.each(interfaceNames)('the functions of the owner that a login of the %s interface may call', (name) => {
+  const [other = name] = othersThan(name);
+  const openLogin = async (): Promise<Connection> => forTest(await connect(await database.urlFor(roleOf(name))));
+
+  // All accounts are frozen, and have a worker, an event that waits, and a client that uses too many coordinates.
+  beforeAll(async () => {
+    await superuser.query(`
+      insert into account_home select id, 5, next_freeze() from account
+      on conflict (account_id) do update set frozen_at = excluded.frozen_at;
+      with worker as (insert into webhook_worker (name, leased_until) values ('w', now() + interval '1 hour') returning id)
+      update webhook_shard set worker_id = worker.id from worker;
+      insert into interface_use select id, interface, (now() at time zone 'UTC')::date, '2026-11-01', n, 1
+      from api_client, generate_series(1, 5001) n on conflict do nothing`);
+  });
+
+  test('are known', async () => {
+    const { rows } = await superuser.query<{ name: string }>(
+      `select proname as name from pg_proc
+       where prosecdef and pronamespace = 'public'::regnamespace and has_function_privilege($1, oid, 'execute') order by 1`,
+      [roleOf(name)],
+    );
+    expect(rows.map((row) => row.name)).toEqual(Object.keys(calls));
+  });
+
+  test.each(Object.entries(calls).flatMap(([called, call]) => (call === null ? [] : [[called, call] as const])))(
+    '%s does the same for an account of another interface as for none',
+    async (_, call) => {
+      const login = await openLogin();
+      const answerOf = (id: bigint): Promise<unknown> =>
+        login.run(`select ${call(name, other)} as answer`, [id]).catch(String);
+      const foreign = BigInt(await accountOf(other));
+      // In the same shard.
+      expect(await answerOf(foreign)).toEqual(await answerOf(foreign + 64n));
+    },
+  );
+
+  test('know its own accounts', async () => {
+    const login = await openLogin();
+    const own = await accountOf(name);
+    expect(await login.run('select webhook_has_worker($1) as has', [own])).toEqual([{ has: true }]);
+    await expect(login.run('select check_homes(array[$1::bigint])', [own])).rejects.toThrow('is frozen');
+    for (const relation of ['account_home', 'account_away'])
+      expect(await login.run(`select account_id as id from ${relation}`)).toEqual([{ id: own }]);
+  });
 });

@@ -217,6 +217,23 @@ test('every time is one that an API can show', async () => {
   }
 });
 
+const ofInterfaces = async (type: string): Promise<string[]> =>
+  writtenColumns(`writer <> 'operator' and a.atttypid = any ('{${type}}'::regtype[])`);
+
+/** Times that only the app of the same interface reads, which has written them, or that decide when its own rows are deleted. */
+const unbounded = ['idempotency_key.claimed_until', 'idempotency_key.created_at', 'webhook_handshake_count.minute'];
+
+test('every number with a fraction, and every other time, that a login of an interface can write is finite', async () => {
+  expect(await ofInterfaces('float4,float8,numeric')).toEqual(['cost_bucket.points']);
+  expect(
+    await acceptedOf('cost_bucket.points', ['NaN', '-infinity', '-1e10', '-1e9', '1e9', '1e10', 'infinity']),
+  ).toEqual(['-1e9', '1e9']);
+  const infinite: string[] = [];
+  for (const name of await ofInterfaces('timestamptz,timestamp,date'))
+    if ((await acceptedOf(name, ['-infinity', 'infinity'])).length > 0) infinite.push(name);
+  expect(infinite).toEqual(unbounded);
+});
+
 test('what the apps write without a bound of their own is shorter', () => {
   const versions = [...lenderVersions, ...partnerVersions, ...webhookEventTypes.flatMap((type) => type.versions)];
   const names = [...webhookEventTypes.map(({ type }) => type), ...versions.map(({ version }) => version)];

@@ -44,7 +44,7 @@ const fixtures: readonly RowFixture[] = [
     values ($1, (select id from organization), 'Account')`),
     isChild: false,
   },
-  shared(`insert into account_home (account_id, cell) values (${account}, 0)`),
+  ofLender(`insert into account_home (account_id, cell) values (${account}, 0)`),
   // After all accounts, and of an organization without any: it refuses them.
   {
     ...shared(`
