@@ -1,4 +1,4 @@
-import { appOf, type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceNames, roleOf, terminalText } from '@deedwire/domain';
 import {
   createLoginSql,
   type DatabaseRisk,
@@ -12,34 +12,48 @@ import {
   selectSequences,
   type Store,
 } from '@deedwire/store';
-import { selectWorkersWithout } from '@deedwire/store/processes';
+import { selectLackingWorkers } from '@deedwire/store/processes';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-database';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 
-/** Checks a database as all apps together do before they become ready. `risks` are no problems, and not looked for if there are some. */
-export async function checkDatabase({ store }: ActionContext): Promise<AppsCheck & { risks: DatabaseRisk[] }> {
+/**
+ * Checks a database as all apps together do before they become ready. `warnings` and `risks` are no problems, and `risks` are not looked
+ * for if there are some.
+ */
+export async function checkDatabase({
+  store,
+}: ActionContext): Promise<AppsCheck & { warnings: string[]; risks: DatabaseRisk[] }> {
   const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
-  if (check.problems.length > 0) return { ...check, risks: [] };
-  return {
-    ...check,
-    problems: check.missingRights.length > 0 ? [] : await findWorkersToReplace(store, interfaceNames),
-    risks: await findDatabaseRisks(store),
-  };
+  if (check.problems.length > 0) return { ...check, warnings: [], risks: [] };
+  const workers =
+    check.missingRights.length > 0 ? { problems: [], warnings: [] } : await findWorkersToReplace(store, interfaceNames);
+  return { ...check, ...workers, risks: await findDatabaseRisks(store) };
 }
 
-/** What is said of workers that run and render no event of an interface alone, because they are older than the interface. One sentence each. */
-export async function findWorkersToReplace(store: Store, names: readonly InterfaceName[]): Promise<string[]> {
+/**
+ * What is said of running workers that do not render all events that only these interfaces have, because they are older. One sentence
+ * each. A problem if no running worker knows the interface. Otherwise its events wait for a worker that renders them: a warning.
+ */
+export async function findWorkersToReplace(
+  store: Store,
+  names: readonly InterfaceName[],
+): Promise<{ problems: string[]; warnings: string[] }> {
   const problems: string[] = [];
+  const warnings: string[] = [];
   for (const name of names) {
     const own = webhookEventTypes.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
-    for (const version of own.length > 0 ? await selectWorkersWithout(store, own) : [])
-      problems.push(
-        `the webhook-worker ${version} runs and does not know the ${name} interface; deploy the webhook-worker before ${appOf(name)}`,
-      );
+    for (const { version, digest, lacking, isKnown } of own.length > 0 ? await selectLackingWorkers(store, own) : []) {
+      const worker = `the webhook-worker ${terminalText(version)} with the contracts ${digest} runs and does not`;
+      if (isKnown)
+        warnings.push(
+          `${worker} render ${lacking.join(', ')}: these events wait while it has their accounts; replace it`,
+        );
+      else problems.push(`${worker} know the ${name} interface; deploy the webhook-worker before ${appOf(name)}`);
+    }
   }
-  return problems;
+  return { problems, warnings };
 }
 
 export interface ProposedLogin {

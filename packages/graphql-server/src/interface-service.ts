@@ -171,6 +171,9 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
         : undefined,
   });
 
+  /** Those that were logged last. */
+  let workerWarnings: readonly string[] = [];
+
   return startService({
     app: name,
     version: options.appVersion,
@@ -189,7 +192,10 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
       const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
       if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
       const ofWorkers = await findWorkersToReplace(store, [interfaceName]);
-      return [...contract.problems, ...ofWorkers, ...(await findLostStatements(store))];
+      if (ofWorkers.warnings.join() !== workerWarnings.join() && ofWorkers.warnings.length > 0)
+        logger.warn({ warnings: ofWorkers.warnings }, 'events of this interface can wait for another worker');
+      workerWarnings = ofWorkers.warnings;
+      return [...contract.problems, ...ofWorkers.problems, ...(await findLostStatements(store))];
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     risks: () => findDatabaseRisks(store),

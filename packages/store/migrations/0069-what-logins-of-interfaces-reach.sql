@@ -1,5 +1,5 @@
 -- What a stolen login could do beyond its app: see accounts of another interface that leave, name an operator in the audit log, revive what
--- has ended, and write numbers that no app writes. The statements of apps of the last release do none
+-- has ended, write numbers that no app writes, and keep interfaces from becoming ready. The statements of apps of the last release do none
 -- of this.
 
 do $do$
@@ -57,6 +57,64 @@ begin
         (select format('^((%s|client|credential|portal_link|portal_session|person)\.|webhook_listener\.expire$)',
           string_agg(replace(i.name::text, '-', '_'), '|' order by i.name)) from {schema}.interface i));
     end
+    $$;
+
+    -- The event types that a build of the worker renders. None if its contracts cannot be read, or are longer than those of any build:
+    -- each check of an app reads those of all builds.
+    create function rendered_event_types(contracts text) returns text[]
+    language plpgsql stable
+    set search_path = pg_catalog, pg_temp
+    as $$
+    begin
+      return array(
+        select split_part(event #>> '{}', '@', 1)
+        from jsonb_path_query(case when octet_length(contracts) <= 100000 then contracts::jsonb end, 'lax $.renders[*].event', '{}', true)
+          as event
+      );
+    exception when others then
+      return '{}';
+    end
+    $$;
+
+    -- The builds of running workers that do not render all of these event types, and the types that they lack. `is_known`: a running
+    -- worker renders one of the types, or its contracts are not known. No rows while no worker has a lease.
+    create function webhook_workers_lacking(event_types text[])
+    returns table (version text, digest text, lacking text[], is_known boolean)
+    language sql stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+      with running as (
+        select distinct p.version, p.digest
+        from {schema}.app_process p
+        where p.app = 'webhook-worker' and p.last_seen_at > clock_timestamp() - interval '150 seconds'
+          and exists (select from {schema}.webhook_worker w where w.alive and w.leased_until > clock_timestamp())
+      ), builds as materialized (
+        select c.digest, array(
+          select type from unnest(event_types) as type where type <> all (rendered) order by type
+        ) as lacking
+        from {schema}.app_contracts c
+        cross join lateral {schema}.rendered_event_types(c.contracts) as rendered
+        where c.digest in (select r.digest from running r)
+      )
+      select r.version, r.digest, b.lacking,
+        exists (
+          select
+          from running other left join builds of_other using (digest)
+          where of_other.lacking is null or cardinality(of_other.lacking) < cardinality(event_types)
+        )
+      from running r join builds b using (digest)
+      where cardinality(b.lacking) > 0
+      order by r.version, r.digest
+    $$;
+
+    -- For apps of earlier releases: the versions for which an interface waits.
+    create or replace function webhook_workers_without(event_types text[]) returns table (version text)
+    language sql stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+      select distinct w.version from {schema}.webhook_workers_lacking(event_types) w where not w.is_known order by w.version
     $$;
 
     create function keep_cancellation() returns trigger
@@ -119,7 +177,7 @@ begin
 end
 $do$;
 
-revoke execute on function session_is_operator, session_sees_account, keep_cancellation,
+revoke execute on function session_is_operator, session_sees_account, rendered_event_types, webhook_workers_lacking, keep_cancellation,
   bound_debt, guard_audit_entries from public;
 
 -- A transaction that cancels a replay locks it alone.
@@ -145,6 +203,7 @@ begin
     execute format('create policy %I on account_home for select to %1$I
       using (exists (select from account a where a.id = account_id))', app);
     execute format('grant select (only_row, cell) on installation to %I', app);
+    execute format('grant execute on function webhook_workers_lacking to %I', app);
     -- What only commands of operators record.
     execute format($format$create policy %I on audit_entry as restrictive for insert to %I
       with check (action !~ '^((organization|member|secrets|database|cell)\.|referral\.(convert|decline)$)')$format$, app || '_actions', app);
@@ -152,6 +211,7 @@ begin
   perform guard_audit_entries();
 end
 $$;
+grant execute on function webhook_workers_lacking to operator;
 
 -- Last, because each settlement waits for this lock. The smallest bucket has 1,000 points, so the trigger runs for large debts only.
 create trigger bound_debt before update of points on cost_bucket

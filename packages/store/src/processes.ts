@@ -71,8 +71,23 @@ export async function recordUse(
   await database.query(statement, [app, id, countedMs, isOverflowed, isEnded, coordinates, ...lists]);
 }
 
-/** The versions of the workers that run and render none of the event types, in order. */
-export async function selectWorkersWithout(database: Database, eventTypes: readonly string[]): Promise<string[]> {
-  const statement = sql('workers-without')`select version from webhook_workers_without($1)`;
-  return (await database.query<{ version: string }>(statement, [eventTypes])).map(({ version }) => version);
+/** A build of a running worker that does not render all of some event types. */
+export interface LackingWorker {
+  version: string;
+  /** SHA-256 of its contracts. */
+  digest: string;
+  /** The event types that it does not render, in order. */
+  lacking: string[];
+  /** Some running worker renders one of the event types, or its contracts are not known. */
+  isKnown: boolean;
+}
+
+/** In the order of their versions. None while no worker has a lease. Reads a row for each process of the worker, and each of its builds. */
+export async function selectLackingWorkers(
+  database: Database,
+  eventTypes: readonly string[],
+): Promise<LackingWorker[]> {
+  const statement = sql('lacking-workers')`
+      select version, digest, lacking, is_known as "isKnown" from webhook_workers_lacking($1)`;
+  return database.query<LackingWorker>(statement, [eventTypes]);
 }

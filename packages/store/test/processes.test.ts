@@ -12,7 +12,7 @@ import {
   recordUse,
   type RegisteredApp,
   registerProcess,
-  selectWorkersWithout,
+  selectLackingWorkers,
   storeAppContracts,
 } from '../src/processes.ts';
 import { createMigratedDatabase } from './support/database.ts';
@@ -305,21 +305,85 @@ describe('the use of a version', () => {
   });
 });
 
-test('finds the workers that run and render none of the event types', async () => {
-  const run = async (version: string, types: readonly string[]): Promise<void> => {
-    const renders = types.map((type) => ({ event: `${type}@2026-11-01` }));
-    const contracts = JSON.stringify({ app: 'webhook-worker', renders });
-    await storeAppContracts(worker, 'webhook-worker', contracts);
-    await registerProcess(worker, { ...processOf('webhook-worker', hash('sha256', contracts)), version });
-  };
-  await run('1.0.0', ['webhook.test', 'lender.updated']);
-  await run('1.1.0', ['webhook.test', 'lender.updated', 'vendor.updated']);
-  // A worker from sources: what it renders is not known.
-  await registerProcess(worker, processOf('webhook-worker'));
-  for (const store of [lenderApi, partnerApi, admin]) {
-    expect(await selectWorkersWithout(store, ['vendor.updated', 'vendor.removed'])).toEqual(['1.0.0']);
-    expect(await selectWorkersWithout(store, ['lender.updated'])).toEqual([]);
-  }
-  await superuser.run(`update app_process set last_seen_at = now() - interval '3 minutes'`);
-  expect(await selectWorkersWithout(admin, ['vendor.updated'])).toEqual([]);
+const workerRenders = (renders: unknown): string => JSON.stringify({ app: 'webhook-worker', renders });
+const rendering = (...types: string[]): string => workerRenders(types.map((type) => ({ event: `${type}@2026-11-01` })));
+
+async function runWorker(version: string, contracts: string): Promise<string> {
+  await storeAppContracts(worker, 'webhook-worker', contracts);
+  const digest = hash('sha256', contracts);
+  await registerProcess(worker, { ...processOf('webhook-worker', digest), version });
+  return digest;
+}
+
+describe('the workers that lack event types', () => {
+  const vendor = ['vendor.updated', 'vendor.removed'];
+  const lacking = (types: readonly string[] = vendor) => selectLackingWorkers(lenderApi, types);
+  /** What an app of an earlier release waits for. */
+  const without = async (): Promise<unknown> =>
+    lenderApi.query({ name: 'without', text: 'select version from webhook_workers_without($1)' }, [vendor]);
+
+  beforeEach(async () => {
+    await superuser.run(`
+      delete from webhook_worker;
+      insert into webhook_worker (name, leased_until) values ('w', now() + interval '1 minute')`);
+  });
+
+  test('are known to an interface if another one renders one of its types', async () => {
+    const digest = await runWorker('1.0.0', rendering('lender.updated'));
+    const old = { version: '1.0.0', digest, lacking: vendor.toSorted() };
+    expect(await lacking()).toEqual([{ ...old, isKnown: false }]);
+    expect(await without()).toEqual([{ version: '1.0.0' }]);
+    const newer = await runWorker('1.1.0', rendering('lender.updated', 'vendor.updated'));
+    for (const store of [lenderApi, partnerApi, admin])
+      expect(await selectLackingWorkers(store, vendor)).toEqual([
+        { ...old, isKnown: true },
+        { version: '1.1.0', digest: newer, lacking: ['vendor.removed'], isKnown: true },
+      ]);
+    expect(await without()).toEqual([]);
+    expect(await lacking(['lender.updated'])).toEqual([]);
+  });
+
+  test('are known if what another one renders is not known', async () => {
+    await runWorker('1.0.0', rendering('lender.updated'));
+    // From sources.
+    await registerProcess(worker, processOf('webhook-worker'));
+    expect(await lacking()).toMatchObject([{ version: '1.0.0', isKnown: true }]);
+  });
+
+  test('are none while no worker has a lease, and count for 150 seconds', async () => {
+    await runWorker('1.0.0', rendering());
+    for (const change of [
+      `leased_until = now() - interval '1 second'`,
+      `alive = false, leased_until = now() + interval '1 hour'`,
+    ]) {
+      await superuser.run(`update webhook_worker set ${change}`);
+      expect([await lacking(), await without()]).toEqual([[], []]);
+    }
+    await superuser.run('update webhook_worker set alive = true');
+    expect(await lacking()).toHaveLength(1);
+    await superuser.run(`update app_process set last_seen_at = now() - interval '3 minutes'`);
+    expect(await lacking()).toEqual([]);
+  });
+
+  test.each([
+    ['a number', workerRenders(5)],
+    ['null', workerRenders(null)],
+    ['missing', workerRenders(undefined)],
+    ['a scalar in a list', workerRenders([5, null, 'vendor.updated@2026-11-01', [], {}])],
+    ['of another type', workerRenders([{ event: ['vendor.updated@2026-11-01'] }])],
+    ['too long to be read by each check', workerRenders([{ event: 'vendor.updated@2026-11-01' }, 'x'.repeat(100_000)])],
+    ['nested', `{"app": "webhook-worker", "renders": ${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+  ])('are those whose list is %s, which hides no other one', async (_, contracts) => {
+    await runWorker('9.9.9', contracts);
+    expect(await lacking()).toMatchObject([{ version: '9.9.9', isKnown: false }]);
+    await runWorker('1.1.0', rendering(...vendor));
+    expect(await lacking()).toMatchObject([{ version: '9.9.9', lacking: vendor.toSorted(), isKnown: true }]);
+    expect(await without()).toEqual([]);
+  });
+
+  test('are those whose contracts are no JSON, which only the owner can write', async () => {
+    const digest = await runWorker('9.9.9', rendering());
+    await superuser.run(`update app_contracts set contracts = 'x' where digest = $1`, [digest]);
+    expect(await lacking()).toMatchObject([{ version: '9.9.9', isKnown: false }]);
+  });
 });

@@ -1,46 +1,78 @@
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
 
 const harness = await forFile(createHarness());
+await harness.sql(`insert into webhook_worker (name, leased_until) values ('w', now() + interval '1 hour')`);
 
-/** Stores what the build of a running worker renders. */
-async function run(version: string, types: readonly string[]): Promise<void> {
+/** Stores what the build of a running worker renders. Returns the digest of its contracts. */
+async function run(version: string, types: readonly string[]): Promise<string> {
   const contracts = JSON.stringify({
     app: 'webhook-worker',
     renders: types.map((type) => ({ event: `${type}@2026-11-01` })),
   });
-  await harness.sql(
+  const [build] = await harness.sql(
     `with build as (
        insert into app_contracts (digest, app, contracts)
        values (encode(sha256(convert_to($1, 'UTF8')), 'hex'), 'webhook-worker', $1) returning digest
      )
      insert into app_process (id, app, version, digest, started_at, last_seen_at)
-     select gen_random_uuid(), 'webhook-worker', $2, digest, now(), now() from build`,
+     select gen_random_uuid(), 'webhook-worker', $2, digest, now(), now() from build
+     returning digest`,
     [contracts, version],
   );
+  return String(build?.['digest']);
 }
 
-test('an app and `database check` name a worker that is older than the interface', async () => {
-  const env = { DATABASE_URL: await harness.database.urlFor('operator') };
-  const others = webhookEventTypes.filter(({ interfaces }) => interfaces.join() !== 'lender').map(({ type }) => type);
-  await run('1.0.0', others);
-  const problem =
-    'the webhook-worker 1.0.0 runs and does not know the lender interface; deploy the webhook-worker before lender-api';
-  const lender = await harness.startApi('lender');
+const env = { DATABASE_URL: await harness.database.urlFor('operator') };
+const typesOf = (name: string): string[] =>
+  webhookEventTypes.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
+const others = webhookEventTypes.map(({ type }) => type).filter((type) => !typesOf('lender').includes(type));
+
+test('an app waits for a worker that knows its interface, and then warns of those that do not', async () => {
+  const digest = await run('1.0.0', others);
+  const problem = `the webhook-worker 1.0.0 with the contracts ${digest} runs and does not know the lender interface; deploy the webhook-worker before lender-api`;
+  const logged: string[] = [];
+  const logger = createLogger({ name: 'test', level: 'warn' }, { write: (line) => logged.push(line) });
+  const lender = await harness.startApi('lender', {}, undefined, { logger });
   const ready = async (): Promise<unknown> => (await fetch(`${lender.adminUrl}/ready`)).json();
   await expect.poll(ready).toMatchObject({ problems: [problem] });
   const checked = await callOperator(env, 'database', 'check', '--json');
   expect(checked.exitCode).toBe(1);
-  expect(JSON.parse(checked.stdout)).toMatchObject({ problems: [problem] });
+  expect(JSON.parse(checked.stdout)).toMatchObject({ problems: [problem], warnings: [] });
   // It knows an event of this one.
   await (
     await harness.startApi('partner')
   ).whenReady;
 
-  await harness.sql('delete from app_process');
-  await run('1.1.0', [...others, 'lender.updated']);
+  await run('1.1.0', [...others, ...typesOf('lender')]);
   await lender.whenReady;
-  expect(await callOperator(env, 'database', 'check')).toMatchObject({ exitCode: 0 });
+  const lacking = typesOf('lender').toSorted().join(', ');
+  const warning = `the webhook-worker 1.0.0 with the contracts ${digest} runs and does not render ${lacking}: these events wait while it has their accounts; replace it`;
+  doWaitingWork();
+  const warned = logged.filter((line) => line.includes('"warnings"')).map((line): unknown => JSON.parse(line));
+  expect(warned).toMatchObject([{ warnings: [warning] }]);
+  expect(await callOperator(env, 'database', 'check')).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining(`warning: ${warning}.`),
+  });
+});
+
+test('contracts that a login of the worker stores keep no app from becoming ready', async () => {
+  await harness.sql('delete from app_process');
+  await harness.sql('delete from app_contracts');
+  await run('1.1.0', typesOf('lender'));
+  for (const renders of ['5', 'null', '[]']) {
+    const contracts = `{"app": "webhook-worker", "renders": ${renders}}`;
+    await harness.sql(`select store_app_contracts('webhook-worker', $1)`, [contracts]);
+    await harness.sql(
+      `select register_process('webhook-worker', gen_random_uuid(), E'9.9.9\\nforged', encode(sha256(convert_to($1, 'UTF8')), 'hex'))`,
+      [contracts],
+    );
+  }
+  const lender = await harness.startApi('lender');
+  await lender.whenReady;
+  expect((await fetch(`${lender.adminUrl}/ready`)).status).toBe(200);
 });

@@ -58,6 +58,15 @@ const contractsOf = (app: string): BuildContracts => JSON.parse(read(`apps/${app
 const worker = contractsOf('webhook-worker');
 const sorted = (values: Iterable<string>): string[] => [...new Set(values)].toSorted();
 
+test('the database reads what the contracts of the worker render', async () => {
+  const rendered = await t.sql('select distinct type from unnest(rendered_event_types($1)) as type', [
+    read('apps/webhook-worker/dist/contracts.json'),
+  ]);
+  expect(sorted(rendered.map(({ type }) => String(type)))).toEqual(
+    sorted(worker.renders.map(({ event }) => event.split('@')[0] ?? '')),
+  );
+});
+
 function send<Data>(name: 'lender' | 'partner', query: string, variables: object = {}, version = '2026-11-01') {
   const headers = { 'X-Service-Schema-Version': version };
   return postGraphql<Data>(t.urls[name], t.accounts[name].credential, { query, variables, headers });
