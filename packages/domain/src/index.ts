@@ -39,7 +39,7 @@ export {
 export { apiKeyHeader, deliveryHeaders, names, requestHeaders } from './names.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
-export { addressKey, personEvents, type PersonRecordType, placeholderOf } from './personal-data.ts';
+export { addressKey, interfaceOfPerson, personEvents, type PersonRecordType, placeholderOf } from './personal-data.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 export {
   canCloseReferral,

@@ -1,11 +1,18 @@
 // What identifies a person in events, for `deedwire-operator person erase`. Its test has the columns of records.
 // A further type of record also belongs in `erase-person.ts` of `actions`, and in a migration that replaces person_addresses(),
-// person_row(), begin_person_erasure() and is_of_erased_person().
+// person_row(), begin_person_erasure(), read_person_event() and is_of_erased_person().
 
+import type { InterfaceName } from './interfaces.ts';
 import type { RecordId } from './record-id.ts';
 
 /** The types of the records that identify a person. */
 export type PersonRecordType = 'Referral' | 'TeamMember';
+
+/** The interface whose accounts have records of a type. An event of another interface does not report them. */
+export const interfaceOfPerson: Readonly<Record<PersonRecordType, InterfaceName>> = {
+  Referral: 'partner',
+  TeamMember: 'lender',
+};
 
 const ofMember = ['teamMember.firstName', 'teamMember.lastName', 'teamMember.email'];
 
@@ -30,5 +37,7 @@ export function addressKey(address: string): string {
   // The lower case of "Σ" depends on what follows. In a domain, "ς" is a letter of its own.
   const key = lower.replaceAll(/ς(?=.*@)/g, 'σ');
   // What is no part of a host name stays: a URL would end before it, or decode it.
-  return key.replace(/[^@/?#:%\\]*[^ -~][^@/?#:%\\]*$/, (domain) => URL.parse(`http://${domain}`)?.hostname ?? domain);
+  return key.replace(/(?<![^@/?#:%\\])[^@/?#:%\\]+$/, (domain) =>
+    /[^ -~]/.test(domain) ? (URL.parse(`http://${domain}`)?.hostname ?? domain) : domain,
+  );
 }
