@@ -1,38 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type AccountId,
-  addressKey,
-  formatAccountGid,
-  formatGid,
-  idAt,
-  parseGid,
-  parseRecordId,
-  personEvents,
-  type PersonRecordType,
-  placeholderOf,
-  timeOf,
-  toRecordId,
-} from '@deedwire/domain';
+import { formatGid, idAt, placeholderOf, type PersonRecordType, timeOf } from '@deedwire/domain';
 import { AccountAwayError, type Transaction, vacuumTables } from '@deedwire/store';
 import { sendingMs } from '@deedwire/store/cell-splits';
 import { callErasing, type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectTime } from '@deedwire/store/time';
 import { workerOf } from '@deedwire/webhooks/outbox';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
-import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import { accountGidOf, findPerson, type PersonInput } from './find-person.ts';
 import { type OnProgress, unhurried } from './unhurried.ts';
-import {
-  type PersonDelivery,
-  type PersonEvent,
-  scanPersonDeliveries,
-  scanPersonEvents,
-} from './webhooks/persons/history.ts';
-
-/** Whom to erase: the person of a record, by its global identifier, or of all records with an address, of one account if it is set. */
-export type PersonInput = Record<'accountId' | 'address' | 'record', string | undefined>;
+import type { PersonDelivery } from './webhooks/persons/history.ts';
+import { nameOf, newHistory, type PersonHistory, readHistory } from './webhooks/persons/person-history.ts';
 
 /** A record and its account, by global identifiers. */
 type PersonRecordIds = Record<'accountId' | 'recordId', string>;
@@ -44,6 +24,10 @@ export interface KeptOfPerson {
   tables: { table: string; rows: number }[];
   /** Records of any person whose erasure was interrupted, or runs, in accounts at home. The next erasure finishes these too. */
   unfinished: PersonRecordIds[];
+  /** Records that have the address in events only, and are not erased. `--record` erases one. */
+  namedByEvents: PersonRecordIds[];
+  /** Events that are not erased, of which something cannot be read, so that they may be about the person, and why. */
+  unreadable: Record<'eventId' | 'reason', string>[];
 }
 
 const idsPerStatement = 100;
@@ -58,18 +42,14 @@ export interface ErasePersonOptions {
   onFound: (kept: KeptOfPerson) => void;
 }
 
-/** What is stored of records. Rows can be in it twice. */
-type History = { events: PersonEvent[]; deliveries: PersonDelivery[] };
-
 /**
  * Erases a person from the records, from what events keep of them, and from the results of requests, and finishes erasures that were
  * interrupted. Does nothing if nothing is kept.
  *
  * @returns the tables that the login of `directUrl` may not vacuum
- * @throws {RefusedError} `NOT_FOUND` if the account does not exist, or neither the record nor an event of it, `INVALID` if `record` is
- * of another type, or if several accounts have the address and `accountId` names none, `CONFLICT` if another team member has the
- * placeholder, or if something was written about the person meanwhile. Nothing is erased, unless the message says that the erasure is not
- * finished.
+ * @throws {RefusedError} as `findPerson` does, `INVALID` if several accounts have the address and `accountId` names none, `CONFLICT` if
+ * another team member has the placeholder, or if something was written about the person meanwhile. Nothing is erased, unless the message
+ * says that the erasure is not finished.
  */
 export async function erasePerson(
   context: OperatorContext,
@@ -79,13 +59,24 @@ export async function erasePerson(
   const { store } = context;
   const { isDryRun, onProgress, onFound } = options;
   const startedAt = await selectTime(store);
-  const history: History = { events: [], deliveries: [] };
+  const history = newHistory();
   const unfinished = await selectOpenErasures(store);
-  const found = await findRecords(context, input, unfinished, onProgress);
+  const { unreadable } = history;
+  const { records: found, namedByEvents } = await findPerson(context, input, unfinished, unreadable, onProgress);
   await readHistory(context, found, history, onProgress);
+  for (const { id } of history.events) unreadable.delete(id);
   const tables = await countKept(context, found, history);
   const describe = (records: readonly PersonRecord[]) => records.map((record) => idsOf(context, record));
-  onFound({ records: describe(found), tables, unfinished: describe(unfinished) });
+  onFound({
+    records: describe(found),
+    tables,
+    unfinished: describe(unfinished),
+    namedByEvents: describe(namedByEvents),
+    unreadable: Array.from(unreadable, ([id, reason]) => ({
+      eventId: formatGid(context.gidNamespace, 'WebhookEvent', id),
+      reason,
+    })),
+  });
   if (isDryRun) return [];
   if (new Set(found.map(({ accountId }) => accountId)).size > 1)
     throw new RefusedError('INVALID', 'Several accounts have this address, so nothing was erased. Add --account.');
@@ -118,7 +109,7 @@ async function beginErasing(
   };
   await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
     if (!(error instanceof Error && 'constraint' in error && error.constraint === 'team_member_email')) throw error;
-    const message = `Another team member has ${placeholderOf(id, 'address')}, the placeholder of ${nameOf({ type, id })}.`;
+    const message = `Another team member has ${placeholderOf(id, 'address')}, the placeholder of ${type} ${id}.`;
     throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
   });
 }
@@ -126,7 +117,7 @@ async function beginErasing(
 interface BegunErasure {
   /** The erasure of the first one has begun. */
   records: PersonRecord[];
-  history: History;
+  history: PersonHistory;
   startedAt: Date;
 }
 
@@ -155,7 +146,7 @@ async function finishErasing(
   }
   const unvacuumed = await vacuumTables(directUrl, tables, (table) => onProgress(`Vacuuming ${table}`));
   // Before the erasures end: an address no longer finds these records, and the next run finishes what has not ended.
-  const later: History = { events: [], deliveries: [] };
+  const later = newHistory();
   await readHistory(context, records, later, onProgress, { from: idAt(startedAt) });
   if ((await countKept(context, records, later)).length > 0)
     throw new RefusedError('CONFLICT', 'What was written about the person meanwhile is kept. Run the command again.');
@@ -204,102 +195,6 @@ async function waitForWorkers(
   }
 }
 
-/**
- * The record that is named, or the records that have an address, or had it in an event that is kept.
- *
- * @throws {RefusedError} `NOT_FOUND` if the account does not exist, or neither the record nor an event of it, `INVALID` if `record` is
- * of another type
- */
-async function findRecords(
-  context: ActionContext,
-  { address = '', record, accountId: accountGid }: PersonInput,
-  unfinished: readonly PersonRecord[],
-  onProgress: OnProgress,
-): Promise<PersonRecord[]> {
-  const { store, gidNamespace } = context;
-  if (record !== undefined) {
-    const named = recordTypes.flatMap((type) => {
-      const id = parseGid<PersonRecordType>(gidNamespace, type, record) ?? parseRecordId<PersonRecordType>(record);
-      return id === null ? [] : [{ type, id, accountId: null }];
-    });
-    if (named.length === 0)
-      throw new RefusedError('INVALID', `${record} is neither a Referral nor a TeamMember of this installation.`);
-    for (const each of named) {
-      const [row] = await callErasing(store, 'person_row', each.type, each.id);
-      if (row) return [{ ...each, accountId: row.accountId }];
-    }
-    // Of a removed team member, events are left, and deliveries for a week longer.
-    const left: History = { events: [], deliveries: [] };
-    await readHistory(context, named, left, onProgress);
-    const names = new Set(named.map(nameOf));
-    const [removed] = [
-      ...[...left.events, ...left.deliveries].flatMap((each) => recordOf(each) ?? []),
-      ...unfinished.filter((each) => names.has(nameOf(each))),
-    ];
-    if (removed === undefined)
-      throw new RefusedError('NOT_FOUND', `${record} does not exist, and no event of it is kept.`);
-    return [removed];
-  }
-  const accountId = accountGid === undefined ? null : (await findAccount(context, null, accountGid)).id;
-  const key = addressKey(address);
-  const records = new Map<string, PersonRecord>();
-  const add = (each: PersonRecord | null, of: string | null): void => {
-    if (each === null || of === null || addressKey(of) !== key) return;
-    if (accountId === null || each.accountId === accountId) records.set(nameOf(each), each);
-  };
-  for (const type of recordTypes)
-    for (let after: string | null = '0'; after !== null;) {
-      const from: string = after;
-      const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
-      for (const row of part?.rows ?? []) add(row, row.address);
-      after = part?.readTo ?? null;
-    }
-  // A removed team member, and an earlier address, are in events only.
-  const all = { from: '1', recordIds: [], key };
-  await scanPersonEvents(store, all, onProgress, (event) => add(recordOf(event), event.address));
-  return [...records.values()];
-}
-
-const recordTypes = ['TeamMember', 'Referral'] as const;
-
-function recordOf({ type, recordId, accountId }: PersonDelivery | PersonEvent): PersonRecord | null {
-  const recordType = personEvents.get(type)?.recordType;
-  return recordType && recordId !== null ? { type: recordType, id: toRecordId(recordId), accountId } : null;
-}
-
-function nameOf({ type, id }: Pick<PersonRecord, 'id' | 'type'>): string {
-  return `${type} ${id}`;
-}
-
-/** Adds the events and deliveries of these records to a history, by default all of them. */
-async function readHistory(
-  { store }: ActionContext,
-  records: readonly (Omit<PersonRecord, 'accountId'> & { accountId: AccountId | null })[],
-  { events, deliveries }: History,
-  onProgress: OnProgress,
-  { from, onEvents }: { from?: string; onEvents?: () => Promise<void> } = {},
-): Promise<void> {
-  const recordIds = records.map(({ id }) => id).toSorted((a, b) => Number(BigInt(a) - BigInt(b)));
-  const [oldest] = recordIds;
-  if (oldest === undefined) return;
-  const names = new Set(records.map(nameOf));
-  const accountIds = new Set(records.map(({ accountId }) => accountId));
-  const of = { from: from ?? oldest, recordIds, key: null };
-  await scanPersonEvents(store, of, onProgress, (event) => {
-    const record = recordOf(event);
-    // The event of an early release is erased, and its deliveries may not be.
-    if (record === null ? event.isErased && accountIds.has(event.accountId) : names.has(nameOf(record)))
-      events.push(event);
-  });
-  await onEvents?.();
-  // A worker of an earlier release writes no record beside the event of a delivery.
-  const eventIds = events.map(({ id }) => id);
-  await scanPersonDeliveries(store, { ...of, eventIds }, onProgress, (delivery) => {
-    const record = recordOf(delivery);
-    if (record === null || names.has(nameOf(record))) deliveries.push(delivery);
-  });
-}
-
 function* idsInParts<Id extends string>(rows: readonly { id: Id }[]): Generator<Id[]> {
   const ids = [...new Set(rows.map(({ id }) => id))];
   while (ids.length > 0) yield ids.splice(0, idsPerStatement);
@@ -307,10 +202,12 @@ function* idsInParts<Id extends string>(rows: readonly { id: Id }[]): Generator<
 
 const dayMs = 86_400_000;
 
+function daysOf(rows: PersonHistory['deliveries' | 'events']): Set<number> {
+  return new Set(rows.map(({ id }) => Math.floor(timeOf(id).getTime() / dayMs)));
+}
+
 /** The tables and partitions from which something is deleted. */
-function tablesOf({ events, deliveries }: History, now: Date): string[] {
-  const daysOf = (rows: History['deliveries' | 'events']): Set<number> =>
-    new Set(rows.map(({ id }) => Math.floor(timeOf(id).getTime() / dayMs)));
+function tablesOf({ events, deliveries }: PersonHistory, now: Date): string[] {
   const days = daysOf(events);
   const tables = ['team_member', 'referral', 'idempotency_key'];
   for (let day = Math.min(...days, ...daysOf(deliveries)); (day - 1) * dayMs < now.getTime(); day += 1) {
@@ -322,22 +219,25 @@ function tablesOf({ events, deliveries }: History, now: Date): string[] {
   return tables;
 }
 
+function keptOf(rows: PersonHistory['deliveries' | 'events']): number {
+  return rows.filter(({ isErased }) => !isErased).length;
+}
+
 /** The tables that have rows of these records, with their number. */
 async function countKept(
   { store }: ActionContext,
   records: readonly PersonRecord[],
-  { events, deliveries }: History,
+  { events, deliveries }: PersonHistory,
 ): Promise<KeptOfPerson['tables']> {
   const tables: Record<string, number> = {};
   const add = (counts: Record<string, number>): void => {
     for (const [table, count] of Object.entries(counts)) tables[table] = (tables[table] ?? 0) + count;
   };
-  const keptOf = (rows: History['deliveries' | 'events']): number => rows.filter(({ isErased }) => !isErased).length;
   add({ webhook_event: keptOf(events), webhook_delivery: keptOf(deliveries) });
-  for (const { type, id } of records) {
+  for (const { type, id, accountId } of records) {
     const [row] = await unhurried(() => callErasing(store, 'person_row', type, id));
     const table = type === 'TeamMember' ? 'team_member' : 'referral';
-    if (row) add({ [table]: Number(!row.isErased), idempotency_key: row.savedResults });
+    if (row?.accountId === accountId) add({ [table]: Number(!row.isErased), idempotency_key: row.savedResults });
   }
   const addOf = async (...ids: readonly (readonly string[])[]): Promise<void> => {
     for (const counts of await unhurried(() => callErasing(store, 'count_kept_of_person', ...ids))) add(counts);
@@ -347,9 +247,10 @@ async function countKept(
   return Object.entries(tables).flatMap(([table, count]) => (count > 0 ? [{ table, rows: count }] : []));
 }
 
-function idsOf({ gidNamespace }: ActionContext, { type, id, accountId }: PersonRecord): PersonRecordIds {
+function idsOf(context: ActionContext, record: PersonRecord): PersonRecordIds {
+  const { type, id } = record;
   return {
-    recordId: formatGid<PersonRecordType>(gidNamespace, type, id),
-    accountId: formatAccountGid(gidNamespace, type === 'TeamMember' ? 'lender' : 'partner', accountId),
+    recordId: formatGid<PersonRecordType>(context.gidNamespace, type, id),
+    accountId: accountGidOf(context, record),
   };
 }

@@ -1,4 +1,4 @@
-import { type AccountId, personEvents } from '@deedwire/domain';
+import { type AccountId, interfaceOfPerson, personEvents } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
@@ -6,14 +6,17 @@ import { type OnProgress, unhurried } from '../../unhurried.ts';
 import { splitForward } from '../deliveries/pages.ts';
 import { selectExpiredBefore } from '../replay/replays.ts';
 
-/** An event of a type that identifies persons. */
+/** An event of a type that identifies persons, of an account that can have such records. Its interface can have invented it. */
 export interface PersonEvent {
   id: EventId;
   accountId: AccountId;
   type: string;
-  /** Null if the event is erased, and an app of an early release wrote it. */
+  /** Null if an app of an early release wrote the event, and it is erased or cannot be read. */
   recordId: string | null;
+  /** Null if the event is not of a team member, if the address is not searched for, and if it cannot be read. */
   address: string | null;
+  /** What cannot be read. Null if nothing, or if it is not needed. */
+  problem: string | null;
   isErased: boolean;
 }
 
@@ -64,11 +67,12 @@ async function scan(
 }
 
 const types = [...personEvents.keys()];
-const address = `(snapshot #>> '{teamMember,email}')`;
+const interfaceNames = Array.from(personEvents.values(), ({ recordType }) => interfaceOfPerson[recordType]);
+const isOfPerson = '(event_type, interface::text) in (select * from unnest($3::text[], $4::text[]))';
 
 /**
  * The events that can be about the records, or can have the address with this key: those of early releases have no record, and only
- * `addressKey()` knows how an address can be spelled that is not ASCII. Served by webhook_event_pkey.
+ * `addressKey()` knows how an address can be spelled that is not ASCII. Also those that cannot be read. Served by webhook_event_pkey.
  */
 export function scanPersonEvents(
   database: Database,
@@ -76,17 +80,21 @@ export function scanPersonEvents(
   onProgress: OnProgress,
   take: (event: PersonEvent) => void,
 ): Promise<void> {
+  const address = `((person ->> 'address') collate "C")`;
   const part = {
     noun: 'events',
     from,
-    columns: 'account_id, event_type, record_id, snapshot',
-    row: `'accountId', account_id::text, 'type', event_type, 'address', ${address}, 'isErased', snapshot::text = '{}',
-          'recordId', coalesce(record_id::text, substring(coalesce(snapshot #>> '{teamMember,id}', snapshot #>> '{referral,id}') from '[0-9]+$'))`,
+    columns: `account_id, event_type, record_id, snapshot, ${isOfPerson} as is_of_person,
+          case when ${isOfPerson} and snapshot::text <> '{}'
+            and (record_id is null or $6::text is not null and event_type like 'team\\_member.%')
+          then read_person_event(event_type, record_id, snapshot) end as person`,
+    row: `'accountId', account_id::text, 'type', event_type, 'address', person ->> 'address', 'problem', person ->> 'problem',
+          'recordId', case when person is null then record_id::text else person ->> 'recordId' end, 'isErased', snapshot::text = '{}'`,
     // In the locale of the database, the lower case of "I" can be another letter than "i".
-    condition: `event_type = any ($3::text[]) and (record_id is null or record_id = any ($4::bigint[])
-          or $5::text is not null and (lower(${address} collate "C") = $5 or ${address} collate "C" ~ '[^ -~]'))`,
+    condition: `is_of_person and (record_id is null or record_id = any ($5::bigint[]) or person ->> 'problem' is not null
+          or lower(${address}) = $6 or ${address} ~ '[^ -~]')`,
   };
-  return scan(database, part, [types, recordIds, key], onProgress, take);
+  return scan(database, part, [types, interfaceNames, recordIds, key], onProgress, take);
 }
 
 /** The deliveries of events about these records, which may be deleted, and of these events. Served by webhook_delivery_pkey. */
@@ -99,10 +107,10 @@ export function scanPersonDeliveries(
   const part = {
     noun: 'deliveries',
     from,
-    columns: 'account_id, subscription_id, event_id, event_type, record_id, erased_at',
+    columns: 'account_id, subscription_id, interface, event_id, event_type, record_id, erased_at',
     row: `'accountId', account_id::text, 'type', event_type, 'recordId', record_id::text, 'subscriptionId', subscription_id::text,
           'isErased', erased_at is not null`,
-    condition: 'event_type = any ($3::text[]) and (event_id = any ($4::bigint[]) or record_id = any ($5::bigint[]))',
+    condition: `${isOfPerson} and (event_id = any ($5::bigint[]) or record_id = any ($6::bigint[]))`,
   };
-  return scan(database, part, [types, eventIds, recordIds], onProgress, take);
+  return scan(database, part, [types, interfaceNames, eventIds, recordIds], onProgress, take);
 }

@@ -1,0 +1,68 @@
+import { type AccountId, parseRecordId, personEvents, type PersonRecordType } from '@deedwire/domain';
+import type { PersonRecord } from '@deedwire/store/person-erasures';
+import type { EventId } from '@deedwire/webhooks/tables';
+import type { ActionContext } from '../../context.ts';
+import type { OnProgress } from '../../unhurried.ts';
+import { type PersonDelivery, type PersonEvent, scanPersonDeliveries, scanPersonEvents } from './history.ts';
+
+/** What is stored of records. Rows can be in it twice. */
+export interface PersonHistory {
+  events: PersonEvent[];
+  deliveries: PersonDelivery[];
+  /** What cannot be read of events, which may be about the person. */
+  unreadable: Map<EventId, string>;
+}
+
+export function newHistory(): PersonHistory {
+  return { events: [], deliveries: [], unreadable: new Map() };
+}
+
+/** A record of which the account may be unknown. */
+export type SoughtRecord = Omit<PersonRecord, 'accountId'> & { accountId: AccountId | null };
+
+/** The record that an event or a delivery names, in the account of this event or delivery. */
+export function recordOf({ type, recordId, accountId }: PersonDelivery | PersonEvent): PersonRecord | null {
+  const recordType = personEvents.get(type)?.recordType;
+  const id = recordId === null ? null : parseRecordId<PersonRecordType>(recordId);
+  return recordType && id !== null ? { type: recordType, id, accountId } : null;
+}
+
+/** A key of maps. An event of another account can name the same record. */
+export function nameOf({ type, id, accountId }: SoughtRecord): string {
+  return `${type} ${id} ${accountId}`;
+}
+
+/** Tells whether a record is one of these. */
+export function isOneOf(records: readonly SoughtRecord[]): (record: PersonRecord) => boolean {
+  const names = new Set(records.map(nameOf));
+  return (record) => names.has(nameOf(record)) || names.has(nameOf({ ...record, accountId: null }));
+}
+
+/** Adds the events and deliveries of these records to a history, by default all of them. */
+export async function readHistory(
+  { store }: ActionContext,
+  records: readonly SoughtRecord[],
+  { events, deliveries, unreadable }: PersonHistory,
+  onProgress: OnProgress,
+  { from, onEvents }: { from?: string; onEvents?: () => Promise<void> } = {},
+): Promise<void> {
+  const recordIds = records.map(({ id }) => id).toSorted((a, b) => Number(BigInt(a) - BigInt(b)));
+  const [oldest] = recordIds;
+  if (oldest === undefined) return;
+  const isSought = isOneOf(records);
+  const accountIds = new Set(records.map(({ accountId }) => accountId));
+  const of = { from: from ?? oldest, recordIds, key: null };
+  await scanPersonEvents(store, of, onProgress, (event) => {
+    const record = recordOf(event);
+    if (record === null && event.problem !== null) unreadable.set(event.id, event.problem);
+    // The event of an early release is erased, and its deliveries may not be.
+    if (record === null ? event.isErased && accountIds.has(event.accountId) : isSought(record)) events.push(event);
+  });
+  await onEvents?.();
+  // A worker of an earlier release writes no record beside the event of a delivery.
+  const eventIds = events.map(({ id }) => id);
+  await scanPersonDeliveries(store, { ...of, eventIds }, onProgress, (delivery) => {
+    const record = recordOf(delivery);
+    if (record === null ? accountIds.has(delivery.accountId) : isSought(record)) deliveries.push(delivery);
+  });
+}
