@@ -19,13 +19,14 @@ export function addPersonCommands(program: Command, shell: Shell): void {
   const noun = program.command('person').description('erase the data of persons');
 
   addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
-    .option('--email <address>', 'of records that have it, or had it in an event that is kept; - for standard input')
+    .option(
+      '--email <address>',
+      'of the records that have it; - reads it from standard input, so that no list shows it',
+    )
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
     )
-    .addOption(
-      gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes).conflicts('record'),
-    )
+    .addOption(gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes))
     .option('--dry-run', 'list what is kept, and erase nothing')
     .option('--yes', 'erase it, for good')
     .addHelpText(
@@ -37,10 +38,13 @@ requests that are being sent. After an interruption, run any erasure again: it f
 
 If several accounts have the address, they are listed, and nothing is erased without --account.
 
-It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md. The list of processes shows an
-address that is not read from standard input.
+An interface can store an event about any record. So a record that has the address in events only is listed apart and kept,
+unless it is removed and all its events agree. Pass it with --record, after you have looked at it. An event that cannot be
+read is named in a warning, and stops nothing.
 
-  deedwire-operator person erase --email ada@lender.example --dry-run
+It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md.
+
+  echo ada@lender.example | deedwire-operator person erase --email - --dry-run
   deedwire-operator person erase --email - --yes < address.txt
   deedwire-operator person erase --record TeamMember/4711 --yes`),
     )
@@ -52,16 +56,25 @@ address that is not read from standard input.
       // A byte that is not UTF-8 has been read as U+FFFD.
       if (address !== undefined && (!isEmail(address) || address.includes('\ufffd')))
         command.error(`error: ${email === '-' ? 'standard input' : email} is not an email address`);
+      if (address !== undefined && email !== '-')
+        shell.warn('The list of processes and the history of the shell show this address. Pass --email - and pipe it.');
       const input = { address, record, accountId };
       const progress = createProgress(shell, options);
       let isKept = false;
+      let isLeft = false;
       const onFound = (kept: KeptOfPerson): void => {
         progress.end();
         isKept = kept.tables.length + kept.unfinished.length > 0;
+        isLeft = kept.namedByEvents.length + kept.unreadable.length > 0;
         // Records can have such an address, but it can also be copied from a link or a list.
-        if (kept.records.length === 0 && address !== undefined && /[<>:;,"\p{Cf}]|^'/u.test(address))
+        if (
+          kept.records.length + kept.namedByEvents.length === 0 &&
+          address !== undefined &&
+          /[<>:;,"\p{Cf}]|^'/u.test(address)
+        )
           command.error(`error: no record has ${address}; pass the address alone`);
         print(shell, options, kept, (found) => describe(shell, found));
+        if (kept.unreadable.length > 0) shell.warn(describeUnreadable(kept.unreadable));
       };
       const unvacuumed = await withContext(shell, async (context, config) =>
         erasePerson(context, input, {
@@ -75,14 +88,19 @@ address that is not read from standard input.
         shell.warn(
           `This login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}`,
         );
-      if (isKept && !isDryRun && !options.json) shell.stdout.write('Nothing of it is left\n');
+      if (isKept && !isDryRun && !options.json)
+        shell.stdout.write(isLeft ? 'Nothing else of it is left\n' : 'Nothing of it is left\n');
     });
 }
 
-function describe(shell: Shell, { records, tables, unfinished }: KeptOfPerson): string {
+function describe(shell: Shell, { records, tables, unfinished, namedByEvents }: KeptOfPerson): string {
   const listOf = (of: KeptOfPerson['records'], title: string): string =>
     tableFor(shell, of, { [title]: ({ recordId }) => recordId, account: ({ accountId }) => accountId });
   const parts = unfinished.length === 0 ? [] : [listOf(unfinished, 'unfinished erasure')];
+  if (namedByEvents.length > 0)
+    parts.push(
+      `${listOf(namedByEvents, 'named by an event only, kept')}\nAn event of these has the address, and the record does not. If one is of the person, erase it with --record.`,
+    );
   if (records.length === 0 || tables.length === 0) parts.push(`Nothing ${parts.length === 0 ? '' : 'else '}is kept`);
   else
     parts.push(
@@ -90,4 +108,15 @@ function describe(shell: Shell, { records, tables, unfinished }: KeptOfPerson): 
       tableFor(shell, tables, { table: ({ table }) => table, rows: ({ rows }) => rows }),
     );
   return parts.join('\n\n');
+}
+
+const eventsShown = 20;
+
+function describeUnreadable(events: KeptOfPerson['unreadable']): string {
+  const lines = events.slice(0, eventsShown).map(({ eventId, reason }) => `  ${eventId}: ${reason}`);
+  if (events.length > eventsShown) lines.push(`  and ${events.length - eventsShown} more, which --json prints`);
+  return `Events that cannot be read, are kept, and may be about the person:
+${lines.join('\n')}
+Look at their rows in webhook_event. If the record_id of one is of the person, erase it with --record. The others stay until
+the events of their day are dropped.`;
 }

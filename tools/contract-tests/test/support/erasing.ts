@@ -1,5 +1,5 @@
 import { addTeamMember } from '@deedwire/actions';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
 import { type ReferralDetails, type TeamMemberDetails } from '@deedwire/domain';
 import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -116,7 +116,10 @@ export async function startErasing() {
   }
 
   async function erase(...options: string[]) {
-    const result = await callOperator(env, 'person', 'erase', ...options);
+    // An address is read from standard input.
+    const at = options.indexOf('--email') + 1;
+    const given = at === 0 ? options : options.with(at, '-');
+    const result = await callOperatorWith({ env, input: Buffer.from(options[at] ?? '') }, 'person', 'erase', ...given);
     // On a slow machine, it shows its progress after 10 s.
     return { ...result, stderr: result.stderr.replaceAll(/^(?:Read|Vacuuming|Waiting) .*\n/gm, '') };
   }
