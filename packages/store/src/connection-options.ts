@@ -60,6 +60,12 @@ export function connectionOptions(databaseUrl: string): ConnectionOptions {
   };
 }
 
+/** Where `databaseUrl` leads: the host, the port and the name of the database. @throws {DatabaseUrlError} as `connectionOptions` does */
+export function databaseAddress(databaseUrl: string): string {
+  const { host, port, database = '' } = connectionOptions(databaseUrl);
+  return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
+}
+
 /** How the connection that `databaseUrl` leads to is protected. @throws {DatabaseUrlError} as `connectionOptions` does */
 export function connectionProtection(databaseUrl: string): ConnectionProtection {
   const { host, ssl } = connectionOptions(databaseUrl);

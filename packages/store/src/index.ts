@@ -8,7 +8,12 @@ export {
   findLostStatements,
 } from './check-database.ts';
 export { type CellSession, withCellSession } from './cell-session.ts';
-export { connectionProtection, DatabaseUrlError, type ConnectionProtection } from './connection-options.ts';
+export {
+  connectionProtection,
+  databaseAddress,
+  DatabaseUrlError,
+  type ConnectionProtection,
+} from './connection-options.ts';
 export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction } from './database.ts';
 export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';

@@ -88,6 +88,7 @@ const storeParts: Record<string, readonly string[]> = {
     'accounts',
     'audit',
     'cell-splits',
+    'copies',
     'credentials',
     'environment',
     'foreign-rows',

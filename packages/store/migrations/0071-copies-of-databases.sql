@@ -1,0 +1,105 @@
+-- Lets an operator make a copy of a database safe for tests: what production left to send is not sent from the copy. Apps of earlier
+-- releases read what it writes as before.
+
+do $do$
+begin
+  execute replace($schema$
+    -- Refuses while an app uses the database, and keeps workers from starting until the end of the transaction.
+    create function require_no_app() returns void
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+    declare
+      app text;
+      lease timestamptz;
+    begin
+      select substring(application_name from '^deedwire-(webhook-worker|.*-api)') into app
+      from pg_stat_activity
+      where datname = current_database() and application_name ~ '^deedwire-(webhook-worker|.*-api)'
+      limit 1;
+      if app is not null then
+        raise exception 'A process of % is connected to this database. Check that it is the copy, stop all apps of it, and try again.', app;
+      end if;
+      -- Before the lock, which a worker that renews its lease would wait for.
+      for attempt in 1..2 loop
+        select max(leased_until) into lease from {schema}.webhook_worker where alive and leased_until > clock_timestamp();
+        if lease is not null then
+          raise exception 'A worker has a lease on this database until %. Check that it is the copy, stop all workers of it, and try again after this time.',
+            to_char(lease at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
+        end if;
+        lock table {schema}.webhook_worker in share mode;
+      end loop;
+    end
+    $$;
+
+    -- Pauses all subscriptions, revokes the keys and ends the sessions and links of the portal, cancels replays, and discards queued
+    -- events and alerts. Deliveries from before can no longer be sent: their workers read none below the bound.
+    create function close_copy() returns void
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+    begin
+      perform {schema}.require_no_app();
+      update {schema}.webhook_subscription
+      set paused_reason = coalesce(paused_reason, 'OPERATOR'), paused_at = coalesce(paused_at, now()), owner_paused_at = now()
+      where kind = 'PUSH' and deleted_at is null
+        and (paused_reason is null or paused_reason <> 'OWNER' and owner_paused_at is null);
+      -- Rows of accounts that are away cannot change, and nobody can use them.
+      update {schema}.api_key k
+      set revoked_at = now()
+      from {schema}.api_client c
+      where c.id = k.api_client_id and k.revoked_at is null
+        and not exists (select from {schema}.account_away a where a.account_id = c.account_id);
+      -- Rounded to milliseconds, now() could be in the future.
+      update {schema}.portal_session s
+      set expires_at = date_trunc('milliseconds', now())
+      where s.expires_at > now() and not exists (select from {schema}.account_away a where a.account_id = s.account_id);
+      update {schema}.webhook_replay r
+      set cancelled_at = now()
+      where r.ended_at is null and r.cancelled_at is null
+        and not exists (select from {schema}.account_away a where a.account_id = r.account_id);
+      update {schema}.webhook_retention set expired_before = greatest(expired_before, {schema}.new_record_id());
+      delete from {schema}.webhook_event_queue where event_id is not null;
+      -- Of the pauses above too: nobody is told of them.
+      delete from {schema}.webhook_subscription_episode;
+      delete from {schema}.webhook_failure_to_report;
+    end
+    $$;
+
+    -- Expires the pending deliveries of a copy that follow these ids, up to `batch`, and returns the last of them.
+    create function expire_copied_deliveries(after_subscription bigint, after_delivery bigint, batch int)
+    returns table (subscription_id bigint, delivery_id bigint, expired int)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+    begin
+      perform {schema}.require_no_app();
+      return query
+        with due as materialized (
+          select p.ctid, p.subscription_id, p.delivery_id, p.interface
+          from {schema}.webhook_pending_delivery p
+          where (p.subscription_id, p.delivery_id) > (after_subscription, after_delivery)
+          order by p.subscription_id, p.delivery_id
+          limit batch
+        ), ended as (
+          delete from {schema}.webhook_pending_delivery p using due where p.ctid = due.ctid
+        ), failed as (
+          insert into {schema}.webhook_failed_delivery (subscription_id, delivery_id, interface)
+          select due.subscription_id, due.delivery_id, due.interface from due
+          on conflict do nothing
+        )
+        select due.subscription_id, due.delivery_id, (count(*) over ())::int
+        from due
+        order by due.subscription_id desc, due.delivery_id desc
+        limit 1;
+    end
+    $$;
+  $schema$, '{schema}', quote_ident(current_schema()));
+end
+$do$;
+
+revoke execute on function require_no_app, close_copy, expire_copied_deliveries from public;
+grant execute on function require_no_app, close_copy, expire_copied_deliveries to operator;
