@@ -21,6 +21,7 @@ export {
   toCaller,
   type WebhookActionContext,
 } from './context.ts';
+export { closeCopy } from './close-copy.ts';
 export { createReferral, createReferralForPartner, type CreateReferralInput } from './create-referral.ts';
 export { createWebhookSubscription, type CreateWebhookSubscriptionInput } from './create-webhook-subscription.ts';
 export {
