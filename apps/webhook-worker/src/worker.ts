@@ -4,6 +4,7 @@ import { createAlarms, databaseLog, type Logger, storeConnections, type Tracing 
 import {
   createSecretKeyRing,
   type Database,
+  databaseAddress,
   type DatabaseRisk,
   describeLostStatements,
   findDatabaseRisks,
@@ -173,6 +174,8 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     async start() {
       // Before the first delivery, because its signature contains the time.
       await clock.read();
+      // Before the first delivery too: a wrong database is the worst mistake of a start.
+      logger.info({ installation: gidNamespace, database: databaseAddress(databaseUrl) }, 'serves a database');
       await engine.start();
       intake = startIntake();
     },

@@ -7,8 +7,11 @@ import { expect, test } from 'vitest';
 test('a worker is unready once the database has been away for as long as it allows, and ready again afterwards', async () => {
   const database = await createMigratedDatabase();
   const proxy = await startTcpProxy(await database.urlFor('webhook_worker'));
+  const { hostname, port, pathname, password } = new URL(proxy.url);
+  const lines: string[] = [];
   const worker = await startApp({
     name: 'webhook-worker',
+    onLine: (line) => lines.push(line),
     env: {
       DATABASE_URL: proxy.url,
       DATABASE_DIRECT_URL: '',
@@ -23,6 +26,9 @@ test('a worker is unready once the database has been away for as long as it allo
     return [response.status, await response.json()];
   };
   expect(await ready()).toEqual([200, { ready: true, problems: [] }]);
+  const served = lines.find((line) => line.includes('"serves a database"')) ?? '{}';
+  expect(JSON.parse(served)).toMatchObject({ installation: 'service', database: `${hostname}:${port}${pathname}` });
+  expect(lines.join('\n')).not.toContain(password);
 
   await proxy.close();
   const problem = 'the loop discover has failed for more than 1 s; see the log';
