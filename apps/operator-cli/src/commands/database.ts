@@ -5,6 +5,7 @@ import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addDatabaseCopied } from './database-copied.ts';
 
 export const cellMax = 1023;
 const waitMinutesMax = 1440;
@@ -122,6 +123,8 @@ then which matter numbers were given out. Name the highest one, so that no matte
           : advanced.map(({ name, before, after }) => `Advanced ${name} from ${before} to ${after}`).join('\n'),
       );
     });
+
+  addDatabaseCopied(noun, shell);
 }
 
 /** The URL of the database for another login. Null if its URL has another form. */
