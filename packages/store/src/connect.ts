@@ -1,6 +1,15 @@
-import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
+import {
+  Client,
+  type ClientBase,
+  type ClientConfig,
+  type CustomTypesConfig,
+  type DatabaseError,
+  Pool,
+  type PoolConfig,
+  types,
+} from 'pg';
 import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
-import { ClearTextPasswordError, noteConnectionError } from './errors.ts';
+import { ClearTextPasswordError, isExhausted, noteConnectionError } from './errors.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { formatSettings, type SessionSettings, startupOptions } from './session-settings.ts';
 
@@ -29,7 +38,11 @@ type Own<Config> = Omit<
 > & {
   /** For a direct connection: settings of the session besides `resultSettings`. They override those of the URL. */
   settings?: SessionSettings;
+  onExhausted?: OnExhausted | undefined;
 };
+
+/** Called for each statement that fails because the server has no space, no memory, or cannot read or write a file. */
+export type OnExhausted = (error: DatabaseError) => void;
 
 /** The parsers of values that are received as text. */
 export const ownTypes: CustomTypesConfig = {
@@ -68,9 +81,13 @@ const endTimeoutMs = 2_000;
  * server sends: the running statement, or the next one, rejects with it.
  */
 class GuardedClient extends Client {
-  constructor(config: ClientConfig = {}) {
+  constructor(config: ClientConfig & { onExhausted?: OnExhausted | undefined } = {}) {
     super(config);
     this.on('error', noteConnectionError);
+    const { onExhausted } = config;
+    this.connection.on('errorMessage', (error: DatabaseError) => {
+      if (isExhausted(error)) onExhausted?.(error);
+    });
     // For both forms of `connect`.
     const open: (callback: Listener) => void = Reflect.get(Client.prototype, '_connect').bind(this);
     const openNoting = (callback: Listener): void =>

@@ -203,6 +203,14 @@ export function endsSession({ code = '' }: Pick<DatabaseError, 'code'>): boolean
   return endingStates.test(code);
 }
 
+// SQLSTATE disk_full, out_of_memory and io_error.
+const exhaustedStates = ['53100', '53200', '58030'];
+
+/** Whether the server has no space, no memory, or cannot read or write a file. It ends when somebody repairs the server. */
+export function isExhausted({ code = '' }: Pick<DatabaseError, 'code'>): boolean {
+  return exhaustedStates.includes(code);
+}
+
 const connectionErrors = new WeakSet<Error>();
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
-import { createClient, createPool } from './connect.ts';
+import { createClient, createPool, type OnExhausted } from './connect.ts';
 import { type Database, type Statement, type Transaction, sql } from './database.ts';
 import {
   isLostStatement,
@@ -87,6 +87,7 @@ export interface StoreOptions {
   staysOpen?: boolean;
   /** Called when an idle connection breaks. The pool replaces it. */
   onError?: (error: Error) => void;
+  onExhausted?: OnExhausted;
   /** Called when a notification could not be sent. No work is lost: workers also poll. */
   onNotifyError?: (error: unknown) => void;
   /** Reports slow statements. Not set: reports none. */
@@ -114,6 +115,7 @@ export function createStore(options: StoreOptions): PooledStore {
     max: options.maxConnections ?? defaultMaxConnections,
     ...(options.staysOpen === true && { idleTimeoutMillis: 0 }),
     connectionTimeoutMillis: timeouts.connectMs,
+    onExhausted: options.onExhausted,
     ...(!isPooled && { settings, onConnect: keepCommits }),
   });
   // Without this handler, a restart of the server would end this process.
@@ -133,6 +135,7 @@ export function createStore(options: StoreOptions): PooledStore {
         application_name: `${options.applicationName}-writes`,
         connectionTimeoutMillis: timeouts.connectMs,
         pipeline: true,
+        onExhausted: options.onExhausted,
         ...(!isPooled && { settings: writerSettings }),
       });
       await client.connect();
