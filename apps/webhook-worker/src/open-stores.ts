@@ -29,7 +29,14 @@ export interface WorkerStores {
 export function openStores(
   options: Pick<
     StoreOptions,
-    'databaseUrl' | 'directUrl' | 'prepares' | 'applicationName' | 'onError' | 'onNotifyError' | 'slowStatement'
+    | 'databaseUrl'
+    | 'directUrl'
+    | 'prepares'
+    | 'applicationName'
+    | 'onError'
+    | 'onExhausted'
+    | 'onNotifyError'
+    | 'slowStatement'
   >,
 ): WorkerStores {
   const { applicationName } = options;

@@ -72,10 +72,10 @@ export interface Worker {
 export function createWorker({ config, logger, metrics: registry, version, tracing = null }: WorkerOptions): Worker {
   const { GID_NAMESPACE: gidNamespace } = config;
   const { databaseUrl, directUrl, prepares } = storeConnections(config);
-  const storeLog = databaseLog(logger, config);
+  const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
+  const storeLog = databaseLog(logger, raiseAlarm, config);
   const stores = openStores({ databaseUrl, directUrl, prepares, applicationName: appName, ...storeLog });
   const { store, fanOutStore, renewalStore } = stores;
-  const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
   const clock = createDatabaseClock({ store, raiseAlarm, machine: { now: () => Date.now(), monotonicMs } });
   const sender = createWebhookSender({
     now: clock.now,

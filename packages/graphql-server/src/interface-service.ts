@@ -3,11 +3,13 @@ import { createLenderReader, findApiKey, findWorkersToReplace, recordApiKeyUse, 
 import { createAuthenticator } from '@deedwire/auth';
 import { appOf, type InterfaceName, interfaces, names, roleOf } from '@deedwire/domain';
 import {
+  createAlarms,
   createLogger,
   databaseLog,
   type Logger,
   loadTracing,
   type RunningServer,
+  type ServerAlarm,
   startService,
   storeConnections,
 } from '@deedwire/service-runtime';
@@ -80,7 +82,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   const shared = {
     ...storeConnections(config),
     timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
-    ...databaseLog(logger, config),
+    ...databaseLog(logger, createAlarms<ServerAlarm>(metrics, logger), config),
   };
   const store = createStore({ ...shared, applicationName: `deedwire-${name}` });
   // For keys that are not known to be valid: anyone can cause such lookups, so they have few, separate connections.

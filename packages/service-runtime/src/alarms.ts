@@ -4,8 +4,11 @@ import type { Logger } from './logger.ts';
 /** Logs and counts an alarm: something needs an operator, as the table of `docs/operations.md` says. */
 export type RaiseAlarm<Alarm extends string> = (alarm: Alarm, details: object) => void;
 
-/** The alarms of every server. `request-broken`: a bug failed a request, which got `INTERNAL_SERVER_ERROR`. */
-export type ServerAlarm = 'request-broken';
+/**
+ * The alarms of every server. `request-broken`: a bug failed a request, which got `INTERNAL_SERVER_ERROR`. `database-exhausted`: the database
+ * has no space, no memory, or cannot read or write a file; at most once a minute.
+ */
+export type ServerAlarm = 'database-exhausted' | 'request-broken';
 
 const name = 'deedwire_alarms_total';
 

@@ -7,12 +7,13 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Every alarm, because the types say so. `critical`: events or deliveries are lost unless an operator acts. */
+/** Every alarm, because the types say so. `critical`: events or deliveries are lost, or changes refused, unless an operator acts. */
 const severities: Record<WorkerAlarm | InterfaceAlarm, 'critical' | 'warning'> = {
   'attempt-broken': 'warning',
   'backlog-failed': 'warning',
   'change-failed': 'warning',
   'clock-wrong': 'warning',
+  'database-exhausted': 'critical',
   'delivery-given-up': 'critical',
   'entries-blocked': 'warning',
   'entry-given-up': 'critical',
@@ -43,7 +44,7 @@ test('docs/operations.md has a row for each alarm, in alphabetical order, with i
   expect(rows).toEqual(Object.entries(severities));
 });
 
-test('DeedwireAlarm is critical for the alarms of a loss', () => {
+test('DeedwireAlarm is critical for the alarms of a loss and of refused changes', () => {
   const [, pattern = ''] = /match "\^\((.*)\)\$"/.exec(read('deploy/prometheus/rules.yml')) ?? [];
   const losses = Object.entries(severities).flatMap(([alarm, severity]) => (severity === 'critical' ? [alarm] : []));
   expect(pattern.split('|')).toEqual(losses);
