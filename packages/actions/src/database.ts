@@ -11,6 +11,7 @@ import {
   drawMatterNumbers,
   selectSequences,
   type Store,
+  tryGrowth,
 } from '@deedwire/store';
 import { selectLackingWorkers } from '@deedwire/store/processes';
 import { webhookEventTypes } from '@deedwire/webhook-events';
@@ -18,18 +19,30 @@ import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-da
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 
-/**
- * Checks a database as all apps together do before they become ready. `warnings` and `risks` are no problems, and `risks` are not looked
- * for if there are some.
- */
-export async function checkDatabase({
-  store,
-}: ActionContext): Promise<AppsCheck & { warnings: string[]; risks: DatabaseRisk[] }> {
+export interface OperatorsCheck extends AppsCheck {
+  /** What delays events, which is no problem. Not looked for if there are problems. */
+  warnings: string[];
+  /** They are no problems, and not looked for if there are some. */
+  risks: DatabaseRisk[];
+  /** Why it was not tried whether the database can grow. Null if it was. */
+  growthNotTried: string | null;
+}
+
+/** Checks a database as all apps together do before they become ready, and whether it can grow. */
+export async function checkDatabase({ store }: ActionContext): Promise<OperatorsCheck> {
   const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
-  if (check.problems.length > 0) return { ...check, warnings: [], risks: [] };
+  if (check.problems.length > 0)
+    return { ...check, warnings: [], risks: [], growthNotTried: 'the database has other problems' };
+  const { problem, notTried } = await tryGrowth(store);
   const workers =
     check.missingRights.length > 0 ? { problems: [], warnings: [] } : await findWorkersToReplace(store, interfaceNames);
-  return { ...check, ...workers, risks: await findDatabaseRisks(store) };
+  return {
+    ...check,
+    problems: [...(problem === null ? [] : [problem]), ...workers.problems],
+    warnings: workers.warnings,
+    risks: await findDatabaseRisks(store),
+    growthNotTried: notTried,
+  };
 }
 
 /**

@@ -66,12 +66,14 @@ after a restore without rights.
 A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the
 next number of a sequence is not beyond the numbers that rows contain.
 
+It lets the database grow by 8 MB, in a temporary table that is rolled back, unless the database is read-only.
+
 The exit code is 1 if anything is wrong. Workers that lack events of an interface that another one knows, and settings with
 which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, are warnings.`),
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);
-      const { sequences, missingRights, warnings, risks } = checked;
+      const { sequences, missingRights, warnings, risks, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
         print(shell, options, checked, () =>
@@ -85,6 +87,8 @@ which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, a
       // A program finds them in the result.
       if (!options.json)
         for (const warning of [...warnings, ...risks.map(describeRisk)]) shell.stderr.write(`warning: ${warning}.\n`);
+      if (!options.json && growthNotTried !== null)
+        shell.stderr.write(`not tried: whether the database can grow, because ${growthNotTried}.\n`);
       const problems = checked.problems.map((problem) => problem.replace(/^t/, 'T'));
       if (missingRights.length > 0) {
         const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
