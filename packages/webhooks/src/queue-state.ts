@@ -1,5 +1,5 @@
 import { onlyRow, type Store, sql } from '@deedwire/store';
-import { isHome } from './kernel/sql.ts';
+import { firstDueOfEach, isHome, isReceiverWell } from './kernel/sql.ts';
 import { historyTables } from './retention/partitions.ts';
 import { readDaysAhead } from './retention/sql/partitions.ts';
 
@@ -32,28 +32,11 @@ const subscriptionsMax = 100_000;
 
 /**
  * Served by webhook_event_queue_ready, webhook_pending_delivery_pkey, webhook_pending_delivery_due,
- * webhook_subscription_by_shard, webhook_subscription_episode_open and account_home_frozen. Jumps from subscription to subscription, so that the number of their deliveries does not matter.
+ * webhook_subscription_by_shard, webhook_subscription_episode_open and account_home_frozen.
  */
 export async function readQueueState(store: Store): Promise<QueueState> {
   const statement = sql('queue-state')`
-      with recursive waiting as (
-        (
-          select subscription_id, due_at
-          from webhook_pending_delivery
-          order by subscription_id, due_at, sequence
-          limit 1
-        )
-        union all
-        select next.subscription_id, next.due_at
-        from waiting
-        cross join lateral (
-          select subscription_id, due_at
-          from webhook_pending_delivery
-          where subscription_id > waiting.subscription_id
-          order by subscription_id, due_at, sequence
-          limit 1
-        ) next
-      )
+      with recursive ${firstDueOfEach}
       select
         (
           -- Not by isHome(): a lookup for each of a million entries takes 5 s.
@@ -71,8 +54,7 @@ export async function readQueueState(store: Store): Promise<QueueState> {
             on receiver.subscription_id = subscription.id and receiver.url_number = subscription.url_number
           where subscription.deleted_at is null and subscription.paused_reason is null
             and ${isHome('subscription.account_id')}
-            and coalesce(receiver.consecutive_failures, 0) = 0
-            and coalesce(receiver.hold_until <= clock_timestamp(), true)
+            and ${isReceiverWell}
         ) as "oldestDueSeconds",
         (
           select coalesce(extract(epoch from greatest(interval '0', clock_timestamp() - min(frozen_at)))::float8, 0)

@@ -10,6 +10,6 @@ export {
 } from './kernel/ids.ts';
 export { clockStep, daysOfExpired, type IdRange, idsPerDay, splitByDays, storedRange } from './kernel/ids.ts';
 export { pgArray } from './kernel/sql.ts';
-export { markTime, mayBeMarked, secretColumns } from './kernel/sql.ts';
+export { firstDueOfEach, isHome, isReceiverWell, markTime, mayBeMarked, secretColumns } from './kernel/sql.ts';
 export { type PausedReason, pausedReasons } from './kernel/paused-reasons.ts';
 export type { EventTypePin } from './subscriptions/read-pins.ts';

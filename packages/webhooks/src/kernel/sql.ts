@@ -154,3 +154,30 @@ export function secretColumns(time: 'now()' | 'clock_timestamp()'): string {
   case when s.rotation_ends_at <= ${time} then s.next_secret_ciphertext else s.secret_ciphertext end as "secretCiphertext",
   case when s.rotation_ends_at > ${time} then s.next_secret_ciphertext end as "nextSecretCiphertext"`;
 }
+
+/**
+ * The recursive part `waiting` of a statement: the delivery of each subscription that is due first. Jumps from subscription to subscription
+ * along webhook_pending_delivery_due, so that the number of their deliveries does not matter.
+ */
+export const firstDueOfEach = `waiting as (
+        (
+          select subscription_id, delivery_id, due_at
+          from webhook_pending_delivery
+          order by subscription_id, due_at, sequence
+          limit 1
+        )
+        union all
+        select next.subscription_id, next.delivery_id, next.due_at
+        from waiting
+        cross join lateral (
+          select subscription_id, delivery_id, due_at
+          from webhook_pending_delivery
+          where subscription_id > waiting.subscription_id
+          order by subscription_id, due_at, sequence
+          limit 1
+        ) next
+      )`;
+
+/** Whether `webhook_receiver_state receiver`, which can have no row, neither fails nor has asked to wait. */
+export const isReceiverWell = `coalesce(receiver.consecutive_failures, 0) = 0
+            and coalesce(receiver.hold_until <= clock_timestamp(), true)`;
