@@ -37,6 +37,7 @@ export { erasePerson, type KeptOfPerson } from './erase-person.ts';
 export { eventContractsOf } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
+export { type LateWork, listLateWork } from './late-deliveries.ts';
 export { createLenderReader } from './lender-reader.ts';
 export {
   pauseWebhookSubscription,

@@ -335,7 +335,7 @@ export interface WebhookAttempt extends Pick<AttemptRow, 'number' | 'startedAt' 
   advice: string | null;
 }
 
-function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
+export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
   const { number, startedAt, durationMs, responseStatus, detail } = row;
   const error = row.error === null ? null : toShownAttemptError(row.error);
   return { number, startedAt, durationMs, responseStatus, error, advice: adviceFor({ responseStatus, error, detail }) };
