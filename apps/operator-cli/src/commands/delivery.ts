@@ -27,6 +27,7 @@ import { type Columns, formatRecord } from '../table.ts';
 import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
 import { addVerb, notes, print, printList, tableFor, type OutputOptions } from '../verb.ts';
 import { watchAttempts } from '../watch-attempts.ts';
+import { addDeliveryLate } from './delivery-late.ts';
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
@@ -164,6 +165,8 @@ deliveries per second are missing, and those of a replay that succeed at once; \
       const explained = await withContext(shell, (context) => explainWebhookDelivery(context, { deliveryId }));
       print(shell, options, explained, explanation);
     });
+
+  addDeliveryLate(noun, shell);
 
   addVerb(noun, 'retry', 'send a delivery again, before others of its subscription')
     .addArgument(gidArgument(shell, 'WebhookDelivery'))
