@@ -8,10 +8,13 @@ import {
 } from '@deedwire/domain';
 import { type InsertedRow, insertRow, type Transaction } from '@deedwire/store';
 import {
+  type AuditBound,
   type AuditEntryRow,
+  type AuditFilter,
   type AuditPosition,
   auditEntryRow,
   claimChanges,
+  selectAuditBatch,
   selectAuditEntries,
   selectAuditEntriesAfter,
 } from '@deedwire/store/audit';
@@ -24,7 +27,7 @@ export interface AuditedChange {
   subject: string;
   /** The account that the record belongs to. Null for an organization. */
   account: { id: AccountId; interfaceName: InterfaceName } | null;
-  /** Further details of the change. Must contain no secrets and no personal data. A change from the portal also has `portal`. */
+  /** Further details of the change. Must contain no secrets and no personal data. A change with a key also has `keyId`, one from the portal `portal`. */
   details?: object;
 }
 
@@ -46,6 +49,7 @@ export function auditedChange(
   { action, subject, account, details = {} }: AuditedChange,
 ): InsertedRow {
   const ofPortal = isCaller(by) && by.portal ? { portal: by.portal } : {};
+  const ofKey = isCaller(by) && by.keyId !== undefined ? { keyId: by.keyId } : {};
   const actor = isCaller(by)
     ? { actorType: 'CLIENT' as const, actor: by.clientId, address: by.address ?? null }
     : { actorType: 'OPERATOR' as const, actor: by.name, address: by.host };
@@ -55,7 +59,7 @@ export function auditedChange(
     action,
     subject,
     account,
-    details: { ...details, ...ofPortal },
+    details: { ...details, ...ofKey, ...ofPortal },
   });
 }
 
@@ -86,10 +90,29 @@ export interface AuditEntry extends Omit<StoredAuditEntry, 'detailsJson'> {
   details: object;
 }
 
-/** The latest entries of the audit log, newest first. */
-export async function listAuditEntries(context: ActionContext, input: { limit: number }): Promise<AuditEntry[]> {
-  const rows = await selectAuditEntries(context.store, input.limit);
-  return rows.map((row) => {
+const entriesPerStatement = 5_000;
+
+/**
+ * The latest entries of the audit log, newest first. Of a client or a key, it reads all entries of the time until there are `limit`.
+ *
+ * @param onSearched called with the number of entries that were read
+ */
+export async function listAuditEntries(
+  context: ActionContext,
+  { limit, onSearched, ...filter }: Partial<AuditFilter> & { limit: number; onSearched?: (entries: number) => void },
+): Promise<AuditEntry[]> {
+  const { clientId = null, keyId = null, since = null, until = null } = filter;
+  const batch = clientId === null && keyId === null ? Math.min(limit, entriesPerStatement) : entriesPerStatement;
+  const rows: AuditEntryRow[] = [];
+  let position: AuditBound = { at: until, number: null };
+  for (let searched = batch; rows.length < limit; searched += batch) {
+    const last: AuditPosition | null = await selectAuditBatch(context.store, position, since, batch);
+    if (last === null) break;
+    rows.push(...(await selectAuditEntries(context.store, position, last, { clientId, keyId })));
+    position = last;
+    onSearched?.(searched);
+  }
+  return rows.slice(0, limit).map((row) => {
     const { detailsJson, ...entry } = toStoredEntry(context, row);
     return { ...entry, details: JSON.parse(detailsJson) };
   });

@@ -52,8 +52,8 @@ export interface Caller {
   address?: string;
   /** The key of the request. Omitted outside of a request, and in a session of the portal. */
   keyId?: string;
-  /** The session of the portal that sends the request. Omitted for a request with a key. */
-  portal?: { sessionId: string; actor: string };
+  /** The session of the portal that sends the request, and the key that created its link. Omitted for a request with a key. */
+  portal?: { sessionId: string; actor: string; keyId: string | null };
   /** Logged with everything that results from the request. Omitted outside of a request. */
   requestId?: string;
   /** The `traceparent` of the operation, which the events that it causes keep. Omitted unless it is traced. */

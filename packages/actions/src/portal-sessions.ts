@@ -289,11 +289,11 @@ export async function exchangePortalLink(
   link: UnusedPortalLinkRow,
   { earlierHash, ...origin }: RequestOrigin & { earlierHash: string | null },
 ): Promise<{ token: string; session: PortalSession } | null> {
-  const { id, accountId, interfaceName, clientId, actor } = link;
+  const { id, accountId, interfaceName, clientId, actor, keyId } = link;
   const token = context.random.bytes(32).toString('base64url');
   const tokenHash = hashOf(token);
   return context.store.transaction(async (transaction) => {
-    const portal = { sessionId: formatGid(context.gidNamespace, 'PortalSession', id), actor };
+    const portal = { sessionId: formatGid(context.gidNamespace, 'PortalSession', id), actor, keyId };
     await nameCaller(transaction, { accountId, interfaceName, clientId, ...origin, portal });
     await startPortalSession(transaction, id, tokenHash);
     const row = await selectPortalSession(transaction, { tokenHash, interfaceName });
@@ -318,8 +318,8 @@ export async function endOwnPortalSession(
 }
 
 /** The caller of the requests of a session. */
-export function portalCaller({ id, actor, client }: PortalSession, request: RequestOrigin): Caller {
-  return { ...toCaller(client, request), portal: { sessionId: id, actor } };
+export function portalCaller({ id, actor, keyId, client }: PortalSession, request: RequestOrigin): Caller {
+  return { ...toCaller(client, request), portal: { sessionId: id, actor, keyId } };
 }
 
 /**

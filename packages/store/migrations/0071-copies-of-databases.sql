@@ -1,8 +1,16 @@
 -- Lets an operator make a copy of a database safe for tests: what production left to send is not sent from the copy. Apps of earlier
--- releases read what it writes as before.
+-- releases read what it writes as before. Entries about links and sessions of the portal name the key that created the link.
 
 do $do$
+declare
+  definition constant text := pg_get_functiondef('audit_portal_session'::regproc);
+  old_text constant text := '''command'', left(claim ->> ''command'', 100)';
 begin
+  if strpos(definition, old_text) = 0 then
+    raise exception 'The function audit_portal_session is not that of an earlier migration.';
+  end if;
+  execute replace(definition, old_text, '''keyId'', new.key_id, ' || old_text);
+
   execute replace($schema$
     -- Refuses while an app uses the database, and keeps workers from starting until the end of the transaction.
     create function require_no_app() returns void

@@ -1,5 +1,5 @@
 import type { AccountId, InterfaceName } from '@deedwire/domain';
-import { type Database, type Transaction, sql } from './database.ts';
+import { type Database, firstRow, type Transaction, sql } from './database.ts';
 import type { InsertedRow } from './shared-writes/row-set.ts';
 
 /** An entry of the audit log that an app writes, without the columns that the database fills. */
@@ -103,14 +103,67 @@ const columns = `
   transaction_id as "transactionId", action, subject, account_id as "accountId", interface as "interfaceName",
   details::text as "detailsJson"`;
 
-/** Newest first. Served by the primary keys of the partitions. */
-export async function selectAuditEntries(database: Database, limit: number): Promise<AuditEntryRow[]> {
-  const statement = sql('select-audit-entries')`
+/** Which entries to list. Null: all of them. */
+export interface AuditFilter {
+  /** The id of an API client: its changes, and those of itself and of its keys. */
+  clientId: string | null;
+  /** The id of an API key: what was changed with it, also in sessions of the portal, and what changed it. */
+  keyId: string | null;
+  since: Date | null;
+  until: Date | null;
+}
+
+const before = `(at, number) < (coalesce($1, 'infinity'::timestamptz), coalesce($2, 0::bigint))`;
+
+/**
+ * The last of the next `batch` entries before a position, from `since` on. Null if there are none. Served by the primary keys of the
+ * partitions.
+ *
+ * @param position with the number null: all of the time are after it
+ */
+export async function selectAuditBatch(
+  database: Database,
+  position: AuditBound,
+  since: Date | null,
+  batch: number,
+): Promise<AuditPosition | null> {
+  const statement = sql('select-audit-batch', 'in-index-order')`
+      select at, number
+      from (
+        select at, number
+        from audit_entry
+        where ${before} and at >= coalesce($3, '-infinity'::timestamptz)
+        order by at desc, number desc
+        limit $4
+      ) batch
+      order by at, number
+      limit 1`;
+  const values = [position.at, position.number, since, batch];
+  return firstRow(await database.query<AuditPosition & Record<string, unknown>>(statement, values));
+}
+
+/** Null: from the newest entry on. */
+export type AuditBound = { [Part in keyof AuditPosition]: AuditPosition[Part] | null };
+
+/**
+ * The entries of a batch that the filter matches, newest first. Served by the primary keys of the partitions: no index has clients or
+ * keys.
+ */
+export async function selectAuditEntries(
+  database: Database,
+  position: AuditBound,
+  last: AuditPosition,
+  { clientId, keyId }: Pick<AuditFilter, 'clientId' | 'keyId'>,
+): Promise<AuditEntryRow[]> {
+  const statement = sql('select-audit-entries', 'in-index-order')`
       select ${columns}
       from audit_entry
-      order by at desc, number desc
-      limit $1`;
-  return database.query<AuditEntryRow>(statement, [limit]);
+      where ${before} and (at, number) >= ($3, $4::bigint)
+        and ($5::text is null or $5 in (subject, details ->> 'clientId') or actor_type = 'CLIENT' and actor = $5)
+        and ($6::text is null or $6 in (subject, details ->> 'keyId', details #>> '{portal,keyId}'))
+      order by at desc, number desc`;
+  const values = [position.at, position.number, last.at, last.number, clientId, keyId];
+  return database.query<AuditEntryRow & Record<string, unknown>>(statement, values);
 }
 
 /** The entries after a position, or all of them, oldest first. Served by the primary keys of the partitions. */

@@ -3,7 +3,7 @@ import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { selectAccounts, selectOrganizations } from '../src/accounts.ts';
-import { selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
+import { selectAuditBatch, selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
 import { selectApiClients, selectApiKey } from '../src/credentials.ts';
 import { completeIdempotencyKeys, type KeyResult } from '../src/idempotency.ts';
 import { type ReferralFilter, selectClosedReferrals, selectReferrals } from '../src/referrals.ts';
@@ -107,7 +107,14 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
   });
 
   test('lists the audit log by the primary keys of its partitions', async () => {
-    const nodes = await explain(connection, mode, (db) => selectAuditEntries(db, 50));
+    const [newest, last] = [
+      { at: null, number: null },
+      { at: new Date(0), number: '1' },
+    ];
+    const batch = await explain(connection, mode, (db) => selectAuditBatch(db, newest, null, 50));
+    expect(scanned(batch)).toEqual([]);
+    const filter = { clientId: 'c', keyId: 'k' };
+    const nodes = await explain(connection, mode, (db) => selectAuditEntries(db, newest, last, filter));
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
     expect(scanned(nodes)).toEqual([]);
   });

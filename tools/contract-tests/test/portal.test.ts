@@ -219,7 +219,7 @@ describe('createPortalLink', () => {
       actor: lender.credential.clientId,
       actor_type: 'CLIENT',
       account_id: lender.accountId,
-      details: { actor, abilities: ['READ'] },
+      details: { actor, abilities: ['READ'], keyId: expect.any(String) },
     });
     const stored = await harness.sql(
       `select p::text as row from portal_session p union all select a::text from audit_entry a`,
@@ -320,7 +320,12 @@ describe('a link', () => {
     const Cookie = victim.cookie();
     expect(await browserOf(lender).open(link, { Cookie })).toMatchObject({ status: 200 });
     await ends(victim);
-    const entry = { actor: null, actor_type: null, account_id: otherLender.accountId, details: { actor: 'victim' } };
+    const entry = {
+      actor: null,
+      actor_type: null,
+      account_id: otherLender.accountId,
+      details: { actor: 'victim', keyId: expect.any(String) },
+    };
     expect((await auditOf('portal_session.end'))[0]).toEqual(entry);
   });
 
@@ -454,7 +459,11 @@ describe('a session', () => {
       actor: `portal_lender_${account.accountId}`,
       actor_type: 'CLIENT',
       account_id: account.accountId,
-      details: { actor: '7', portal: { sessionId: expect.any(String), actor: 'user-1' } },
+      details: {
+        actor: '7',
+        keyId: expect.any(String),
+        portal: { sessionId: expect.any(String), actor: 'user-1', keyId: expect.any(String) },
+      },
     });
   });
 
@@ -625,7 +634,7 @@ describe('abilities', () => {
     const { id: sessionId } = (await readSession(browser)).json;
     expect((await auditOf('webhook_subscription.pause'))[0]).toMatchObject({
       actor: `portal_lender_${lender.accountId}`,
-      details: { portal: { sessionId, actor: 'user-4711' } },
+      details: { portal: { sessionId, actor: 'user-4711', keyId: expect.any(String) } },
     });
   });
 

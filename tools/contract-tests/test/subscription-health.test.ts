@@ -274,7 +274,9 @@ describe.each(newest)('the $account interface', ({ account: name, date }) => {
     const [entry] = await harness.sql(
       `select details from audit_entry where action = 'webhook_subscription.update' order by at desc, number desc limit 1`,
     );
-    expect(entry).toEqual({ details: { callbackUrlChanged: false, eventTypesChanged: false, nameChanged: true } });
+    expect(entry).toEqual({
+      details: { callbackUrlChanged: false, eventTypesChanged: false, nameChanged: true, keyId: expect.any(String) },
+    });
   });
 
   test('the operator gets the same health', async () => {
