@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { forFile } from '@deedwire/testing/for-file';
@@ -36,6 +37,12 @@ async function send(body: unknown, init: RequestInit = {}): Promise<Received> {
     body: received,
     summary: code === undefined ? String(response.status) : `${response.status} ${code}`,
   };
+}
+
+/** Sends a request. Returns its line of the log. */
+async function lineOf(body: object) {
+  const { headers: received } = await send(body);
+  return server.logged.find(({ requestId }) => requestId === received.get('x-request-id'));
 }
 
 const hello = { query: '{ hello }' };
@@ -88,6 +95,21 @@ describe('a response', () => {
     const { headers: received } = await send(hello);
     const line = server.logged.find(({ requestId }) => requestId === received.get('x-request-id'));
     expect(line).toMatchObject({ clientId: 'client-1', keyId: stored.keyId, address: '127.0.0.1', status: 200 });
+  });
+
+  test('leaves a line with the SHA-256 of the document and the beginning of the name, without variables', async () => {
+    const query = `query ${'Name'.repeat(20)}($isIncluded: Boolean!) { hello @include(if: $isIncluded) }`;
+    const line = await lineOf({ query, variables: { isIncluded: true } });
+    expect(line).toMatchObject({ operation: hash('sha256', query), operationName: 'Name'.repeat(16), status: 200 });
+    expect(JSON.stringify(line)).not.toContain('isIncluded');
+    // The cached document has the same hash.
+    expect(await lineOf({ query, variables: { isIncluded: false } })).toMatchObject({
+      operation: hash('sha256', query),
+    });
+    const rejected = await lineOf({ query: '{ nope }' });
+    expect(rejected).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+    expect(rejected).not.toHaveProperty('operation');
+    expect(rejected).not.toHaveProperty('operationName');
   });
 });
 

@@ -15,6 +15,8 @@ import {
 export interface Documents extends DocumentSteps {
   /** Returns the document that a text was read as, if it is valid and cached. */
   find(query: string): DocumentNode | undefined;
+  /** SHA-256 of the text of a document that was parsed here, in hexadecimal digits. Calculated once for each. */
+  hashOf(document: DocumentNode): string | undefined;
   /** An estimate of the memory of the cached results. At most the sum of `maxBytes`. */
   readonly bytes: number;
 }
@@ -43,6 +45,7 @@ export function createDocuments(
   const rejected = createCache(maxBytes.rejected, sizeOfRejection);
   /** The texts of the documents that were parsed here. A plugin can supply others. */
   const texts = new WeakMap<DocumentNode, string>();
+  const hashes = new WeakMap<DocumentNode, string>();
   const validated = new WeakSet<DocumentNode>();
 
   function reject(query: string, { code, message, found }: Rejection): void {
@@ -85,6 +88,14 @@ export function createDocuments(
         reject(query, invalidDocument(errors));
       }
       return errors;
+    },
+    hashOf(document) {
+      const known = hashes.get(document);
+      const text = texts.get(document);
+      if (known !== undefined || text === undefined) return known;
+      const calculated = hash('sha256', text);
+      hashes.set(document, calculated);
+      return calculated;
     },
     get bytes() {
       return valid.bytes() + rejected.bytes();

@@ -8,6 +8,7 @@ import {
   withChosenFields,
 } from '@deedwire/service-runtime';
 import { AccountAwayError } from '@deedwire/store';
+import { getOperationAST } from 'graphql';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
 import type { RequestState, RequestPlugin } from './request-state.ts';
@@ -55,6 +56,7 @@ export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }:
       keyId,
       address: http.address,
       schemaVersion: version?.version,
+      ...operationOf(state),
       status: state.response?.status,
       code: state.isClientGone ? clientGone : code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
@@ -93,6 +95,17 @@ export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }:
       return describe(state);
     },
   };
+}
+
+const maxNameCharacters = 64;
+
+/** What was executed: the hash and the name of the document tell what was read. Variables contain what clients write. */
+function operationOf({ version, document, execution }: RequestState): { operation?: string; operationName?: string } {
+  if (document === undefined || execution === undefined) return {};
+  const operation = version?.documents.hashOf(document);
+  const { document: executed, operationName } = execution.args;
+  const name = getOperationAST(executed, operationName)?.name?.value.slice(0, maxNameCharacters);
+  return { ...(operation !== undefined && { operation }), ...(name !== undefined && { operationName: name }) };
 }
 
 /** The client's own request id is only logged, because ours must be unique. */
