@@ -3,17 +3,44 @@ import type { Command } from 'commander';
 import { exportEntries, verifyFiles } from '../audit-export/export-entries.ts';
 import type { VerifiedChain } from '../audit-export/verify-chain.ts';
 import { limitOption } from '../limit.ts';
+import { createProgress } from '../progress.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
+import { parsePastTime, pastTimes } from '../time-options.ts';
 import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
+
+interface ListOptions extends OutputOptions {
+  client?: string;
+  key?: string;
+  since?: Date;
+  until?: Date;
+  limit: number;
+}
 
 export function addAuditCommands(program: Command, shell: Shell): void {
   const noun = program.command('audit').description('inspect the audit log');
 
   addVerb(noun, 'list', 'list the latest changes, newest first')
+    .option('--client <id>', 'only changes by this API client, of it, and of its keys')
+    .option('--key <id>', 'only changes with this API key, in sessions of the portal that it opened, and of it')
+    .option('--since <time>', `only those at this time or later: ${pastTimes}`, parsePastTime)
+    .option('--until <time>', 'only those before this time, in the same forms', parsePastTime)
     .addOption(limitOption())
-    .action(async (options: OutputOptions & { limit: number }) => {
-      const listed = await withContext(shell, (context) => listAuditEntries(context, { limit: options.limit }));
+    .addHelpText(
+      'after',
+      notes(`
+  deedwire-operator audit list --key <id> --since 7d
+
+No index has clients or keys, so with --client or --key, also name --since: otherwise the whole log is searched. Changes with a key
+name it from the release on that added this option. Reads are in no entry: the lines \`request\` of the log have them.`),
+    )
+    .action(async ({ client, key, since, until, limit, ...options }: ListOptions) => {
+      const filter = { clientId: client ?? null, keyId: key ?? null, since: since ?? null, until: until ?? null };
+      const progress = createProgress(shell, options);
+      const onSearched = (entries: number): void => progress.report(`Searched ${entries.toLocaleString('en')} entries`);
+      const listed = await withContext(shell, (context) =>
+        listAuditEntries(context, { ...filter, limit, onSearched }),
+      ).finally(() => progress.end());
       print(shell, options, listed, (entries) =>
         tableFor(shell, entries, {
           at: (row) => row.at,
@@ -22,7 +49,8 @@ export function addAuditCommands(program: Command, shell: Shell): void {
           subject: (row) => row.subject,
           account: (row) => row.accountId,
           from: (row) => row.address,
-          command: (row) => commandOf(row.details),
+          key: ({ details }) => textOf(details, 'keyId') ?? textOf(objectOf(details, 'portal'), 'keyId'),
+          command: ({ details }) => textOf(details, 'command'),
           login: (row) => row.login,
           request: (row) => row.requestId,
         }),
@@ -97,8 +125,16 @@ function describeVerified({ entries, firstLine, lastLine, previousHash, lastHash
   ].join('\n');
 }
 
-/** The command that made a change, if the database wrote its entry. A rotation, for example, makes two changes. */
-function commandOf(details: unknown): string | null {
-  const isObject = typeof details === 'object' && details !== null;
-  return isObject && 'command' in details && typeof details.command === 'string' ? details.command : null;
+/**
+ * A text of the details of an entry, for example the command that made the change, if the database wrote the entry. A rotation makes two
+ * changes.
+ */
+function textOf(details: object | null, name: string): string | null {
+  const value: unknown = details && Reflect.get(details, name);
+  return typeof value === 'string' ? value : null;
+}
+
+function objectOf(details: object, name: string): object | null {
+  const value: unknown = Reflect.get(details, name);
+  return typeof value === 'object' ? value : null;
 }

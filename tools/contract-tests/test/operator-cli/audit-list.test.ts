@@ -1,0 +1,82 @@
+import { parseApiKey } from '@deedwire/auth';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { postGraphql } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+
+const harness = await forFile(createHarness());
+const { accounts, sql } = harness;
+const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
+const api = await harness.startPartnerApi({ PORTAL_ORIGIN: 'https://portal.example' });
+await api.whenReady;
+
+const { credential, clientId } = { ...accounts.partner, clientId: accounts.partner.credential.clientId };
+const keyId = parseApiKey(credential.apiKey)?.keyId ?? '';
+const { stdout: issued } = await callOperator(
+  env,
+  'credential',
+  'issue',
+  '--account',
+  accounts.partner.id,
+  '--client',
+  clientId,
+  '--json',
+);
+const otherKeyCredential: typeof credential = JSON.parse(issued);
+
+const refer = (by: typeof credential) =>
+  postGraphql(`${api.url}/partners/graphql`, by, {
+    query: 'mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }',
+  });
+const link = `mutation { createPortalLink(input: { abilities: [READ], actor: "7" }) { portalLink { url } userErrors { message } } }`;
+
+async function actions(...options: string[]): Promise<string[]> {
+  const { stdout } = await callOperator(env, 'audit', 'list', ...options, '--json');
+  const entries: { action: string }[] = JSON.parse(stdout);
+  return entries.map(({ action }) => action);
+}
+
+test('lists what was changed with a key, and what changed the key, by client, key and time', async () => {
+  await refer(credential);
+  await postGraphql(`${api.url}/partners/graphql`, credential, { query: link });
+  await refer(otherKeyCredential);
+  await callOperator(env, 'credential', 'revoke', keyId);
+
+  expect(await actions('--key', keyId)).toEqual([
+    'credential.revoke',
+    'portal_link.create',
+    'referral.create',
+    'credential.issue',
+  ]);
+  expect(await actions('--key', keyId, '--limit', '2')).toEqual(['credential.revoke', 'portal_link.create']);
+  const otherKeyId = parseApiKey(otherKeyCredential.apiKey)?.keyId ?? '';
+  expect(await actions('--key', otherKeyId)).toEqual(['referral.create', 'credential.issue']);
+  expect(await actions('--client', clientId)).toEqual([
+    'credential.revoke',
+    'referral.create',
+    'portal_link.create',
+    'referral.create',
+    'credential.issue',
+    'client.set-limit',
+    'credential.issue',
+    'client.create',
+  ]);
+  expect(await actions('--client', accounts.lender.credential.clientId, '--since', '1h')).toEqual([
+    'client.set-limit',
+    'credential.issue',
+    'client.create',
+  ]);
+  const { stdout } = await callOperator(env, 'audit', 'list', '--limit', '20');
+  expect(stdout).toMatch(new RegExp(`referral\\.create .* ${otherKeyId} `));
+
+  await sql(`update audit_entry set at = at - interval '2 hours' where action = 'referral.create'`);
+  expect(await actions('--key', keyId, '--until', '1h')).toEqual(['referral.create']);
+  expect(await actions('--key', keyId, '--since', '3h', '--until', '1h')).toEqual(['referral.create']);
+  expect(await actions('--key', keyId, '--since', '1h')).not.toContain('referral.create');
+});
+
+test('searches all entries of the time, in parts', async () => {
+  await sql(`insert into audit_entry (action, subject) select 'test.fill', 'c' from generate_series(1, 12000)`);
+  expect(await actions('--key', keyId, '--limit', '1')).toEqual(['credential.revoke']);
+  expect(await actions('--limit', '6000')).toHaveLength(6000);
+});
