@@ -16,7 +16,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
   const copied = (...options: string[]) => callOperator(env, 'database', 'copied', ...options);
 
-  const worker = await harness.startWorker({ WORKER_LEASE_MS: 2_000 });
+  const worker = await harness.startWorker();
   const subscription = await harness.subscribe(real.url, ['referral.created']);
   await harness.refer(1);
   await real.waitFor(1);
@@ -101,5 +101,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   const [second] = await harness.refer(1);
   await real.waitFor(received + 2);
   expect(recordsSentTo(real).slice(received)).toEqual([first, second]);
-  expect(await sql('select from webhook_pending_delivery')).toEqual([]);
+  await eventually(async () => expect(await sql('select from webhook_pending_delivery')).toEqual([]));
+  const retried = await callOperator(env, 'delivery', 'retry', delivered?.id ?? '');
+  expect(retried).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('its payload is deleted') });
 });
