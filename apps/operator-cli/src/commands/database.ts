@@ -66,7 +66,8 @@ after a restore without rights.
 A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the
 next number of a sequence is not beyond the numbers that rows contain.
 
-It lets the database grow by 8 MB, in a temporary table that is rolled back, unless the database is read-only.
+It lets the database grow by 8 MB, in a temporary table that is rolled back, unless it has found another problem, for example
+that the database is a standby.
 
 The exit code is 1 if anything is wrong. Workers that lack events of an interface that another one knows, and settings with
 which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, are warnings.`),

@@ -57,4 +57,12 @@ test('a full disk raises an alarm, is found by `database check`, and needs no re
   await disk.free();
   expect(await refer()).toBe(200);
   expect(await check()).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('not tried') });
+
+  await harness.sql(`alter database postgres set default_transaction_read_only = on`);
+  expect(await check()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(
+      /^not tried: whether the database can grow, because the database has other problems\.$/m,
+    ),
+  });
 });
