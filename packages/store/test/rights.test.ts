@@ -105,6 +105,7 @@ describe('the catalog', () => {
       'store_app_contracts: lender_api operator webhook_worker',
       'webhook_create_partitions: webhook_worker',
       'webhook_delete_listener: operator',
+      'webhook_delete_subscription: operator',
       'webhook_delete_unread_listeners: webhook_worker',
       'webhook_drop_exchange_partition: webhook_worker',
       'webhook_drop_partition: webhook_worker',

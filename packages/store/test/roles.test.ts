@@ -82,6 +82,7 @@ test.each<[GroupRole, string]>([
   ['webhook_worker', `update webhook_subscription set kind = 'PUSH'`],
   ['webhook_worker', 'select webhook_delete_listener(1)'],
   ['lender_api', 'select webhook_delete_listener(1)'],
+  ['lender_api', 'select webhook_delete_subscription(1)'],
   ['partner_api', 'select webhook_delete_unread_listeners(1)'],
   ['operator', 'select webhook_delete_unread_listeners(1)'],
   ['operator', `update webhook_subscription set kind = 'PUSH'`],
