@@ -194,4 +194,13 @@ export {
   type SplitStepOfTwo,
   waitForSplit,
 } from './split-cell.ts';
+export { LostChanges } from './restored/lost-changes.ts';
+export {
+  checkRestored,
+  type OldDatabase,
+  readOldDatabase,
+  type RestoreItem,
+  type RestoreReport,
+  settleRestore,
+} from './restored/settle-restore.ts';
 export { pruneCell, type PruneReport } from './prune-cell.ts';

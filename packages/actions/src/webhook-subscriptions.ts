@@ -14,14 +14,15 @@ import { pausedReasons, type SubscriptionId } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
 import { findAccount } from './accounts.ts';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, WebhookActionContext } from './context.ts';
-import { inputError, type MutationResult, type UserError } from './errors.ts';
+import type { ActionContext, Caller, OperatorContext, WebhookActionContext } from './context.ts';
+import { inputError, noSuchSubscription, type MutationResult, type UserError } from './errors.ts';
 import { type SavedResult, timeCodec } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
-import { notASubscription } from './subscription-ref.ts';
+import { notASubscription, requireSubscription } from './subscription-ref.ts';
 import { countedDeliveriesMax, type Health, selectHealth } from './webhooks/subscriptions/health.ts';
 import {
   deleteEventTypePins,
+  deleteSubscription,
   lockSubscription,
   markSubscriptionDeleted,
   selectSubscription,
@@ -36,7 +37,7 @@ import {
 export const createMutation = 'createWebhookSubscription';
 export const rotateMutation = 'rotateWebhookSecret';
 
-/** The mutations whose saved results contain a subscription. Its deletion erases them. */
+/** The mutations whose saved results contain a subscription. Its deletion erases them: webhook_delete_subscription() names them too. */
 const mutationsWithResults = [createMutation, rotateMutation];
 
 /** The same for a malformed identifier, a deleted subscription and the subscription of another account. */
@@ -194,6 +195,32 @@ export async function deleteWebhookSubscription(
   return isDeleted
     ? { deletedWebhookSubscriptionId: input.id, userErrors: [] }
     : { deletedWebhookSubscriptionId: null, userErrors: [subscriptionNotFound] };
+}
+
+/**
+ * Deletes any subscription, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist
+ */
+export async function deleteSubscriptionOfAccount(
+  context: OperatorContext,
+  { subscriptionId }: { subscriptionId: string },
+): Promise<{ deletedWebhookSubscriptionId: string }> {
+  const { gidNamespace, store, operator } = context;
+  const owner = await requireSubscription(context, subscriptionId);
+  const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
+  const isDeleted =
+    id !== null &&
+    (await store.transaction(async (transaction) => {
+      if (!(await deleteSubscription(transaction, owner, id))) return false;
+      const { accountId, interfaceName } = owner;
+      const account = { id: accountId, interfaceName };
+      const change = { action: 'webhook_subscription.delete', subject: subscriptionId, account };
+      await appendAuditEntry(transaction, operator, change);
+      return true;
+    }));
+  if (!isDeleted) throw noSuchSubscription(subscriptionId);
+  return { deletedWebhookSubscriptionId: subscriptionId };
 }
 
 /** Deletes a locked subscription or listener, and what saved results of these mutations say about it. */

@@ -119,6 +119,13 @@ export async function endPortalSession(database: Database, id: RecordId<'PortalS
   return (await database.query(statement, [id])).length > 0;
 }
 
+/** Ends all sessions and links, in the order of their ids as above. Reads all of a short table. Returns how many there were. */
+export async function endAllPortalSessions(database: Database): Promise<number> {
+  const locked = `array(select id from portal_session where expires_at > now() order by id for update)`;
+  const statement = { name: 'end-all-portal-sessions', text: end(`s.id = any (${locked})`) };
+  return (await database.query(statement, [])).length;
+}
+
 /** A session that is live, with its account and the client of the portal. */
 export interface PortalSessionRow {
   id: RecordId<'PortalSession'>;

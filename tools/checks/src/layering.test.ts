@@ -99,6 +99,7 @@ const storeParts: Record<string, readonly string[]> = {
     'portal-sessions',
     'processes',
     'referrals',
+    'restored-database',
     'team-members',
     'time',
   ],

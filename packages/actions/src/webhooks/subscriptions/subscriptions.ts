@@ -8,7 +8,7 @@ import {
   type Transaction,
   sql,
 } from '@deedwire/store';
-import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
+import { appendSubscriptionChange, workerOf } from '@deedwire/webhooks/outbox';
 import {
   markTime,
   mayBeMarked,
@@ -37,6 +37,8 @@ export interface SubscriptionRow extends SubscriptionOwner {
   /** Null while the subscription is active. So is `pausedAt`. */
   pausedReason: PausedReason | null;
   pausedAt: Date | null;
+  /** When its owner has paused it too, or an operator for its owner. Null if neither has, or if `OWNER` is the only reason. */
+  ownerPausedAt: Date | null;
   createdAt: Date;
   /** Ordered by type. */
   eventTypes: EventTypePin[];
@@ -51,7 +53,7 @@ type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
 /** The columns of `StoredSubscription`, from `webhook_subscription s`. */
 const subscriptionColumns = `
   s.id, s.account_id as "accountId", s.interface as "interfaceName", s.name, s.callback_url as "callbackUrl",
-  s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
+  s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.owner_paused_at as "ownerPausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
   case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
   case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
   (
@@ -358,6 +360,22 @@ export async function markSubscriptionDeleted(transaction: Transaction, id: Subs
         rotation_started_at = null, rotation_ends_at = null
       where id = $1`;
   await transaction.query(statement, [id]);
+}
+
+/**
+ * Deletes a subscription of any account, for operators. Write the entry of the audit log in the same transaction.
+ *
+ * @returns false if there is no such subscription
+ */
+export async function deleteSubscription(
+  transaction: Transaction,
+  { accountId }: SubscriptionOwner,
+  id: SubscriptionId,
+): Promise<boolean> {
+  const statement = sql('delete-subscription')`select webhook_delete_subscription($1) as "isDeleted"`;
+  const { isDeleted } = onlyRow(await transaction.query<{ isDeleted: boolean }>(statement, [id]));
+  if (isDeleted) transaction.notifyAfterCommit(workerOf(accountId));
+  return isDeleted;
 }
 
 export async function insertEventTypePins(
