@@ -11,6 +11,7 @@ import {
   onNewWait,
   type SecretKeyRing,
   type Store,
+  type StoreOptions,
 } from '@deedwire/store';
 import { type Config, readOperatorConfig } from './config.ts';
 import { findDatabaseUrl, findSecretKeys } from './database-url.ts';
@@ -39,13 +40,35 @@ export async function withContext<Result>(
 
 /** As `withContext`, but whatever is wrong with the database. */
 export async function withAnyDatabase<Result>(
-  { env, warn }: Shell,
+  shell: Shell,
   work: (context: OperatorContext, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const config = readOperatorConfig(env);
-  const databaseUrl = findDatabaseUrl(config);
+  const config = readOperatorConfig(shell.env);
+  const connections = storeConnections({ ...config, DATABASE_URL: findDatabaseUrl(config) });
+  return withStore(shell, config, connections, work);
+}
+
+/** Runs work that only reads, in sessions that can do nothing else, with the database of another URL. */
+export async function withReadOnlyDatabase<Result>(
+  shell: Shell,
+  config: Config,
+  databaseUrl: string,
+  work: (context: OperatorContext) => Promise<Result>,
+): Promise<Result> {
+  const url = new URL(databaseUrl);
+  const options = `${url.searchParams.get('options') ?? ''} -c default_transaction_read_only=on`.trim();
+  url.searchParams.set('options', options);
+  return withStore(shell, config, { databaseUrl: url.href }, work);
+}
+
+async function withStore<Result>(
+  { warn }: Shell,
+  config: Config,
+  connections: Pick<StoreOptions, 'databaseUrl' | 'directUrl' | 'prepares'>,
+  work: (context: OperatorContext, config: Config) => Promise<Result>,
+): Promise<Result> {
   const store = createStore({
-    ...storeConnections({ ...config, DATABASE_URL: databaseUrl }),
+    ...connections,
     applicationName,
     maxConnections: 1,
     onNotifyError: () => warn('Could not notify the worker; it picks this up on its next poll.'),

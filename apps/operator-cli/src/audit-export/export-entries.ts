@@ -1,15 +1,10 @@
-import { type OperatorContext, readAuditEntries } from '@deedwire/actions';
+import type { OperatorContext } from '@deedwire/actions';
 import { terminalText } from '@deedwire/domain';
 import { createProgress } from '../progress.ts';
 import { type Shell, writePart, clearLine } from '../shell.ts';
-import {
-  changedFields,
-  compareEntries,
-  type Difference,
-  isPastRetention,
-  type StoredEntry,
-} from './compare-entries.ts';
-import { chainEntry, emptyChain, toEntryJson } from './export-line.ts';
+import { changedFields, compareEntries, type Difference, isPastRetention } from './compare-entries.ts';
+import { readStored } from './compare-logs.ts';
+import { chainEntry, emptyChain } from './export-line.ts';
 import { readRuns } from './read-runs.ts';
 import { verifyChain, type VerifiedChain } from './verify-chain.ts';
 
@@ -94,12 +89,6 @@ function describe(difference: Exclude<Difference, { kind: 'new' }>): string {
   if (difference.kind === 'missing') return `missing in the database: ${entry} (${place})`;
   const fields = changedFields(json, difference.stored.json).join(', ');
   return `altered in the database: ${entry} (${place}): ${fields}`;
-}
-
-async function* readStored(context: OperatorContext): AsyncGenerator<StoredEntry> {
-  for await (const entry of readAuditEntries(context)) {
-    yield { atMs: entry.at.getTime(), number: entry.number, json: toEntryJson(entry) };
-  }
 }
 
 async function* countEach<Item>(items: AsyncIterable<Item>, onItem: () => void): AsyncGenerator<Item> {

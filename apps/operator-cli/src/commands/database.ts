@@ -6,6 +6,7 @@ import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 import { addDatabaseCopied } from './database-copied.ts';
+import { addDatabaseRestored, describeAdvanced, matterNumberOption } from './database-restored.ts';
 
 export const cellMax = 1023;
 const waitMinutesMax = 1440;
@@ -104,11 +105,7 @@ which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, a
     });
 
   addVerb(noun, 'advance-sequences', 'advance the sequences that are behind the rows of the database')
-    .option(
-      '--matter-number <number>',
-      'the highest number of a matter reference that clients may have, for example 4711 of M-2027-004711',
-      parseMatterNumber,
-    )
+    .addOption(matterNumberOption())
     .addHelpText(
       'after',
       notes(`
@@ -116,20 +113,20 @@ Stop all workers first. Events that were queued with low numbers are moved to th
 that they are delivered. Does nothing if no sequence is behind.
 
 A restore to an earlier time, and a failover to a standby that lacked transactions, also set sequences back. No row shows
-then which matter numbers were given out. Name the highest one, so that no matter gets a reference that clients have:
+then which matter numbers were given out. \`database restored\` reads the number in the old database. Without that, name the
+highest one, so that no matter gets a reference that clients have:
 
   deedwire-operator database advance-sequences --matter-number 4711`),
     )
     .action(async ({ matterNumber, ...options }: OutputOptions & { matterNumber?: string }) => {
       const advanced = await withContext(shell, (context) => advanceAllSequences(context, { matterNumber }));
       print(shell, options, { advanced }, () =>
-        advanced.length === 0
-          ? 'No sequence is behind'
-          : advanced.map(({ name, before, after }) => `Advanced ${name} from ${before} to ${after}`).join('\n'),
+        advanced.length === 0 ? 'No sequence is behind' : describeAdvanced(advanced),
       );
     });
 
   addDatabaseCopied(noun, shell);
+  addDatabaseRestored(noun, shell);
 }
 
 /** The URL of the database for another login. Null if its URL has another form. */
@@ -148,9 +145,4 @@ export function parseUpTo(max: number, unit: string): (value: string) => number 
     }
     return Number(value);
   };
-}
-
-function parseMatterNumber(value: string): string {
-  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
-  return value;
 }

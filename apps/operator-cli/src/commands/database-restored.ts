@@ -1,0 +1,177 @@
+import {
+  checkRestored,
+  LostChanges,
+  type OldDatabase,
+  type OperatorContext,
+  readOldDatabase,
+  type RestoreItem,
+  type RestoreReport,
+  settleRestore,
+} from '@deedwire/actions';
+import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { compareLogs, readStored } from '../audit-export/compare-logs.ts';
+import { verifyFiles } from '../audit-export/export-entries.ts';
+import { type ExportedEntry, readRuns } from '../audit-export/read-runs.ts';
+import type { Config } from '../config.ts';
+import { findDatabaseUrl } from '../database-url.ts';
+import { createProgress } from '../progress.ts';
+import { withContext, withReadOnlyDatabase } from '../session.ts';
+import type { Shell } from '../shell.ts';
+import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
+
+interface RestoredOptions extends OutputOptions {
+  oldUrl?: string;
+  export?: string[];
+  failover?: true;
+  waive?: string[];
+  matterNumber?: string;
+}
+
+export function addDatabaseRestored(noun: Command, shell: Shell): void {
+  addVerb(noun, 'restored', 'make again what a restore to an earlier time, or a failover, has undone')
+    .addOption(
+      new Option('--old-url <url>', 'the database as it was before, started read-only')
+        .argParser(parseUrl)
+        .conflicts('export'),
+    )
+    .option('--export <file...>', 'all exports of its audit log, in the order of their lines, if it is lost')
+    .option('--failover', 'run beside the apps, after a failover that lost transactions')
+    .option('--waive <id...>', 'items of the list that need not be done')
+    .addOption(matterNumberOption())
+    .addHelpText(
+      'after',
+      notes(`
+Run it before the first app starts. It compares the audit log with that of before the restore. It ends all links and sessions
+of the portal, and repeats revocations and expiries of keys, deletions, pauses, cancellations of replays, \`listener forbid\`,
+limits, pins and, with --old-url and a login that may change roles, \`nologin\`. Then it advances the sequences.
+
+It lists what it cannot repeat, such as secrets that were rotated and persons that were erased, and exits with 1 until each
+item is done or waived. Run it again after that. The audit log has what was repeated and waived.
+
+Exports have no logins, and nothing after their last entry, so with --export the list has an item for each of both.
+
+A password in --old-url is in the list of processes. Set PGPASSWORD or write it to ~/.pgpass instead:
+
+  deedwire-operator database restored --old-url postgres://deedwire_operator@127.0.0.1:5433/deedwire
+  deedwire-operator database restored --export audit-1.jsonl audit-2.jsonl --waive know:logins`),
+    )
+    .action(async (options: RestoredOptions, command: Command) => {
+      const { oldUrl, export: files, failover, waive = [], matterNumber } = options;
+      if ((oldUrl === undefined) === (files === undefined)) command.error('error: pass either --old-url or --export');
+      const progress = createProgress(shell, options);
+      const onProgress = (done: string): void => progress.report(done);
+      const report = await withContext(shell, async (context, config) => {
+        const settle = async (
+          old: OldDatabase | null,
+          before: AsyncIterable<ExportedEntry>,
+        ): Promise<RestoreReport> => {
+          await checkRestored(context, { old, besideApps: failover === true });
+          const changes = new LostChanges();
+          const retentionDays = config.AUDIT_RETENTION_DAYS;
+          const lastAt = await compareLogs(before, context, { changes, retentionDays, onProgress });
+          return settleRestore(context, {
+            changes,
+            old,
+            waive,
+            matterNumber,
+            knownUntil: old === null ? lastAt : null,
+            directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
+            onProgress,
+          });
+        };
+        if (oldUrl === undefined) return settle(null, readRuns((await verifyFiles(shell, files ?? [])).runs));
+        requireTls(oldUrl, config);
+        return withReadOnlyDatabase(shell, config, oldUrl, async (old) =>
+          settle(await readOldDatabase(old), entriesOf(old)),
+        );
+      }).finally(() => progress.end());
+      print(shell, options, { ...report, open: report.open.map((item) => ({ ...item, toDo: toDoOf(item) })) }, () =>
+        describe(shell, report),
+      );
+      const unknown = waive.filter((id) => !report.waived.includes(id));
+      if (unknown.length > 0) throw new Error(`The list has no item ${unknown.join(', ')}.`);
+      const { open } = report;
+      if (open.length > 0)
+        throw new Error(
+          `${open.length} ${open.length === 1 ? 'item is' : 'items are'} open. Do each, or waive it with --waive <id>, and run the command again.`,
+        );
+    });
+}
+
+async function* entriesOf(context: OperatorContext): AsyncGenerator<ExportedEntry> {
+  for await (const entry of readStored(context)) yield { ...entry, file: '', line: 0 };
+}
+
+function requireTls(url: string, config: Config): void {
+  const problem = databaseTlsProblem(url, config);
+  if (problem !== null) throw new Error(`The URL of --old-url ${problem}.`);
+}
+
+const again = (): string => 'make the change again';
+
+const toDo: Record<RestoreItem['verb'], (item: RestoreItem) => string> = {
+  cancel: again,
+  create: () => 'it was created later, and is lost: create it again',
+  delete: again,
+  erase: ({ subject }) => `deedwire-operator person erase --record ${subject} --yes`,
+  expire: again,
+  issue: ({ accountId, clientId }) =>
+    `the key is lost: deedwire-operator credential issue --account ${accountId} --client ${clientId}`,
+  know: ({ subject }) =>
+    subject === 'logins'
+      ? 'exports do not say which logins were disabled: disable them again'
+      : 'the exports end here: make again what was changed later',
+  limit: again,
+  listeners: again,
+  login: () => 'it did not have the rights of an app before: drop it, or waive it if it is new',
+  pause: again,
+  pin: again,
+  read: ({ subject }) => `make it again if it is true, because this release cannot tell: ${subject}`,
+  resume: ({ subject }) => `deedwire-operator subscription resume ${subject}`,
+  revoke: again,
+  rewrap: () => 'deedwire-operator secrets rewrap',
+  rotate: ({ subject }) => `deedwire-operator subscription rotate ${subject} --overlap 0`,
+  update: again,
+};
+
+const toDoOf = (item: RestoreItem): string => item.reason ?? toDo[item.verb](item);
+
+function describe(shell: Shell, { lost, endedSessions, repeated, open, waived, advanced }: RestoreReport): string {
+  const counts = Object.entries(lost).map(([action, count]) => `${action} ${count.toLocaleString('en')}`);
+  const items = tableFor(shell, open, {
+    item: ({ id }) => id,
+    at: ({ at }) => at,
+    'to do': toDoOf,
+  });
+  return [
+    `Lost entries: ${counts.length === 0 ? 'none' : counts.join(', ')}`,
+    endedSessions === null
+      ? 'Sessions of the portal were ended before'
+      : `Ended sessions of the portal: ${endedSessions}`,
+    ...repeated.map(({ id }) => `Repeated ${id}`),
+    ...waived.map((id) => `Waived ${id}`),
+    ...(advanced.length === 0 ? [] : [describeAdvanced(advanced)]),
+    ...(open.length === 0 ? ['Nothing is open'] : ['', items]),
+  ].join('\n');
+}
+
+export function describeAdvanced(advanced: RestoreReport['advanced']): string {
+  return advanced.map(({ name, before, after }) => `Advanced ${name} from ${before} to ${after}`).join('\n');
+}
+
+export function matterNumberOption(): Option {
+  return new Option(
+    '--matter-number <number>',
+    'the highest number of a matter reference that clients may have, for example 4711 of M-2027-004711',
+  ).argParser((value) => {
+    if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
+    return value;
+  });
+}
+
+function parseUrl(value: string): string {
+  const { success, error } = appVariables.DATABASE_URL.safeParse(value);
+  if (!success) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`);
+  return value;
+}

@@ -1,0 +1,294 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  addTeamMember,
+  convertReferral,
+  createPortalLinkOfAccount,
+  createWebhookListener,
+  deleteWebhookListener,
+  deleteWebhookSubscription,
+  exchangePortalLink,
+  findPortalLink,
+  issueCredential,
+  listPortalSessions,
+  pauseWebhookSubscription,
+  permitListeners,
+  readWebhookSubscription,
+  removeTeamMember,
+  resumePausedSubscription,
+  revokeCredential,
+  rotateWebhookSecret,
+  setClientLimit,
+} from '@deedwire/actions';
+import { parseApiKey } from '@deedwire/auth';
+import { callOperator, createHarness, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { connect, startReceiver } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
+import { startCopiedPostgres } from '../support/cold-copies.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+// A copy of a stopped server is the restored one, and what the server has afterwards is the old one. Both have the same logins.
+
+const servers = await forFile(startCopiedPostgres());
+const t = await forFile(createHarness({ url: servers.url, stop: async () => {} }));
+const receiver = await forFile(startReceiver());
+const { path: folder } = await forFile(temporaryFolder('restored'));
+const { partner, lender } = t.accounts;
+const exported = join(folder, 'audit-1.jsonl');
+const at = (url: string, base: string): string => Object.assign(new URL(base), { host: new URL(url).host }).href;
+const operatorUrl = await t.database.urlFor('operator');
+const partnerUrl = await t.database.urlFor('partner_api');
+const env = { DATABASE_URL: operatorUrl, OPERATOR_NAME: 'ada' };
+
+const keyOf = ({ apiKey }: { apiKey: string }): string => parseApiKey(apiKey)?.keyId ?? '';
+const idOf = ({ id }: { id: string }): string => id;
+const shortOf = (gid: string): string => gid.replace('gid://service/', '');
+const issue = async () =>
+  keyOf(await issueCredential(t.operator, { accountId: partner.id, clientId: partner.clientId }));
+const add = (email: string) =>
+  addTeamMember(t.operator, { lenderId: lender.id, firstName: 'Ada', lastName: 'B', email });
+const subscribe = async () => (await t.subscribe(receiver.url, ['referral.converted'])).id;
+const listen = async () => {
+  const { webhookListener } = await createWebhookListener(t.partnerApi, partner, {
+    eventTypes: [{ type: 'referral.converted' }],
+  });
+  return webhookListener?.id ?? '';
+};
+const sessions = async () => (await listPortalSessions(t.operator, { accountId: null, first: 10 })).edges;
+
+async function signIn(): Promise<void> {
+  const context = { ...t.operator, portalOrigin: 'https://portal.example' };
+  const { url } = await createPortalLinkOfAccount(context, {
+    accountId: partner.id,
+    abilities: ['READ'],
+    actor: 'ada',
+  });
+  const [, organizationId = '', link] = /\/portal\/(\d+)\/#link=(.+)$/.exec(url) ?? [];
+  const found = await findPortalLink(t.partnerApi, { link, organizationId, interfaceName: 'partner' });
+  if (found === null) throw new Error(`There is no link ${url}.`);
+  await exchangePortalLink(t.partnerApi, found, { earlierHash: null, requestId: 'test', address: '127.0.0.1' });
+}
+
+/** What the restored database has. */
+const [leaked, rotated, deleted, paused, listener] = [
+  await issue(),
+  await subscribe(),
+  await subscribe(),
+  await subscribe(),
+  await listen(),
+];
+const [erased = '', kept = '', lost = ''] = await t.refer(3);
+const removed = await add('a@lender.example');
+const [ofLender] = await t.sql(
+  `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+   values ($1, 'lender', 'https://lender.example/', '', nextval('webhook_queue_position'))
+   returning 'WebhookSubscription/' || id as subject`,
+  [lender.accountId],
+);
+await signIn();
+await t.sql('create role dropped_login login in role webhook_worker');
+await servers.copy('restored');
+await servers.copy('restored-by-exports');
+
+/** What it lacks. */
+await revokeCredential(t.operator, { keyId: leaked });
+await rotateWebhookSecret(t.operator, t.operator.operator, { id: rotated, overlapSeconds: 0 });
+await deleteWebhookSubscription(t.partnerApi, partner, { id: deleted });
+await pauseWebhookSubscription(t.partnerApi, partner, { id: paused });
+await deleteWebhookListener(t.partnerApi, partner, { id: listener });
+await removeTeamMember(t.operator, { teamMemberId: removed.id });
+await setClientLimit(t.operator, { clientId: partner.clientId, maximum: 4_000, restoreRate: 1_000_000 });
+await permitListeners(t.operator, { accountId: partner.id, isForbidden: true });
+const issued = await issue();
+const passing = await issue();
+await revokeCredential(t.operator, { keyId: passing });
+const subscribed = await subscribe();
+await rotateWebhookSecret(t.operator, t.operator.operator, { id: subscribed, overlapSeconds: 0 });
+const added = await add('c@lender.example');
+await convertReferral(t.operator, { referralId: lost });
+await t.sql(`insert into audit_entry (action, subject) values ('future.thing', 'x')`);
+// A login of an interface can write it, and cannot delete the subscription.
+await t.sql(
+  `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+   values ('CLIENT', 'x', 'webhook_subscription.delete', 'gid://service/' || $1, $2, 'partner')`,
+  [ofLender?.['subject'], partner.accountId],
+);
+const [unknown] = await t.sql(`select number::text as number from audit_entry where action = 'future.thing'`);
+const erase = () => callOperator(env, 'person', 'erase', '--record', erased, '--yes');
+await erase();
+const [numbers] = await t.sql(`select last_value::text as matter from matter_number`);
+await t.sql('alter role partner_api_login nologin');
+await t.sql('drop role dropped_login');
+await writeFile(exported, (await callOperator(env, 'audit', 'export', '--json')).stdout);
+await servers.stopFirst();
+const oldUrl = at(await servers.start('first'), operatorUrl);
+const byExportsUrl = await servers.start('restored-by-exports');
+const superuserUrl = await servers.start('restored', Number(new URL(servers.url).port));
+
+const repeatable = [
+  `revoke:${leaked}`,
+  `delete:${shortOf(deleted)}`,
+  `pause:${shortOf(paused)}`,
+  `delete:${shortOf(listener)}`,
+  `delete:${shortOf(removed.id)}`,
+  `limit:${partner.clientId}`,
+  `listeners:${shortOf(partner.id)}`,
+];
+const listed = [
+  `rotate:${shortOf(rotated)}`,
+  `issue:${issued}`,
+  `create:${shortOf(subscribed)}`,
+  `create:${shortOf(added.id)}`,
+  `read:${String(unknown?.['number'])}`,
+  `delete:${String(ofLender?.['subject'])}`,
+  `erase:${shortOf(erased)}`,
+];
+
+const restored = (variables: object, ...args: string[]) =>
+  callOperator({ ...env, ...variables }, 'database', 'restored', ...args);
+async function report(variables: object, ...args: string[]) {
+  const { exitCode, stdout, stderr } = await restored(variables, ...args, '--json');
+  if (stdout === '') throw new Error(stderr);
+  const { open, repeated, ...rest } = JSON.parse(stdout);
+  return { exitCode, stderr, open: open.map(idOf), items: open, repeated: repeated.map(idOf), ...rest };
+}
+const revokedAt = async (url: string) => {
+  const connection = await forTest(connect(url));
+  return connection.run(`select revoked_at is not null as revoked from api_key where key_id = '${leaked}'`);
+};
+
+describe('refuses', () => {
+  test('without one source, beside apps, and the database itself or that of another installation as the old one', async () => {
+    expect(await restored({})).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('either --old-url or --export'),
+    });
+    expect(await restored({}, '--old-url', oldUrl, '--export', exported)).toMatchObject({ exitCode: 2 });
+    expect(await restored({}, '--old-url', 'x')).toMatchObject({ exitCode: 2 });
+    expect(await restored({}, '--old-url', operatorUrl)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('leads to this one'),
+    });
+    const other = await forTest(createMigratedDatabase());
+    expect(await restored({}, '--old-url', await other.urlFor('operator'))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('not of this installation'),
+    });
+    const app = await connect(partnerUrl);
+    const beside = await restored({}, '--old-url', oldUrl);
+    await app.close();
+    expect(beside).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Apps are connected') });
+    expect(await revokedAt(superuserUrl)).toEqual([{ revoked: false }]);
+  });
+
+  test('exports that were changed, or have nothing in common with the database', async () => {
+    const text = await readFile(exported, 'utf8');
+    const changed = join(folder, 'changed.jsonl');
+    await writeFile(changed, text.replace('credential.revoke', 'credential.expire'));
+    expect(await restored({}, '--export', changed)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('its content was changed'),
+    });
+    expect(await restored({ GID_NAMESPACE: 'other' }, '--export', exported)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/differs from that of before the restore: .*Set GID_NAMESPACE as for the apps/),
+    });
+    const lines = text.split('\n').filter((line) => line.includes('future.thing'));
+    const end = join(folder, 'end.jsonl');
+    await writeFile(end, `${lines.join('\n')}\n`);
+    expect(await restored({}, '--export', end)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('no entry in common'),
+    });
+    expect(await revokedAt(superuserUrl)).toEqual([{ revoked: false }]);
+  });
+});
+
+test('repeats with the old database what happened since, lists the rest until it is done or waived, and repeats nothing twice', async () => {
+  expect(await sessions()).toHaveLength(1);
+  const first = await report({}, '--old-url', oldUrl);
+  expect(first).toMatchObject({ exitCode: 1, endedSessions: 1, repeated: repeatable, waived: [] });
+  expect(first.open).toEqual([...listed, 'login:dropped_login', 'login:partner_api_login']);
+  expect(first.items.at(-1)).toMatchObject({
+    toDo: expect.stringContaining('alter role "partner_api_login" nologin;'),
+  });
+  expect(first.items).toContainEqual(
+    expect.objectContaining({ id: listed[5], toDo: expect.stringContaining('Find out who wrote it.') }),
+  );
+  expect(first.lost).toMatchObject({ 'credential.revoke': 2, 'referral.convert': 1 });
+  expect(first.advanced).toEqual([{ name: 'matter_number', before: expect.any(String), after: numbers?.['matter'] }]);
+  expect(first.stderr).toContain('9 items are open');
+
+  expect(await sessions()).toEqual([]);
+  expect(await revokedAt(superuserUrl)).toEqual([{ revoked: true }]);
+  expect(await readWebhookSubscription(t.operator, { subscriptionId: paused })).toMatchObject({ status: 'PAUSED' });
+  await expect(readWebhookSubscription(t.operator, { subscriptionId: deleted })).rejects.toThrow('does not exist');
+  expect(
+    await t.sql(
+      `select (select cost_maximum from api_client where client_id = $1) as maximum, webhook_listeners_forbidden_at is not null as forbidden
+       from account where id = $2`,
+      [partner.clientId, partner.accountId],
+    ),
+  ).toEqual([{ maximum: 4_000, forbidden: true }]);
+  expect(
+    await t.sql(`select distinct actor from audit_entry where action in ('credential.revoke', 'database.restored')`),
+  ).toEqual([{ actor: 'ada' }]);
+
+  // With a login that may change roles, beside an app. What was decided after the first run stays.
+  await signIn();
+  await resumePausedSubscription(t.operator, { subscriptionId: paused });
+  await rotateWebhookSecret(t.operator, t.operator.operator, { id: rotated, overlapSeconds: 0 });
+  const second = await report(
+    { DATABASE_URL: superuserUrl },
+    '--old-url',
+    oldUrl,
+    '--failover',
+    '--waive',
+    ...listed.slice(1, 6),
+    'login:dropped_login',
+  );
+  expect(second).toMatchObject({
+    exitCode: 1,
+    endedSessions: null,
+    repeated: ['login:partner_api_login'],
+    open: [`erase:${shortOf(erased)}`],
+    waived: [...listed.slice(1, 6), 'login:dropped_login'],
+    advanced: [],
+  });
+  expect(await t.sql(`select rolcanlogin from pg_roles where rolname = 'partner_api_login'`)).toEqual([
+    { rolcanlogin: false },
+  ]);
+  expect(await sessions()).toHaveLength(1);
+
+  expect(await erase()).toMatchObject({ exitCode: 0 });
+  const unknownItem = await report({}, '--old-url', oldUrl, '--waive', 'rotate:WebhookSubscription/1');
+  expect(unknownItem).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('no item rotate:WebhookSubscription/1'),
+  });
+  const third = await restored({}, '--old-url', oldUrl);
+  expect(third).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('Nothing is open') });
+  expect(await readWebhookSubscription(t.operator, { subscriptionId: paused })).toMatchObject({ status: 'ACTIVE' });
+
+  await convertReferral(t.operator, { referralId: kept });
+  const [{ reference } = {}] = await t.sql('select reference from matter order by id desc limit 1');
+  expect(Number(String(reference).split('-').at(-1))).toBe(Number(numbers?.['matter']) + 1);
+});
+
+test('repeats the same with exports, which know neither logins nor what came after them', async () => {
+  const variables = { DATABASE_URL: at(byExportsUrl, operatorUrl) };
+  const matter = ['--matter-number', String(numbers?.['matter'])];
+  const first = await report(variables, '--export', exported, ...matter);
+  expect(first).toMatchObject({ exitCode: 1, endedSessions: 1, repeated: repeatable });
+  const know = [expect.stringMatching(/^know:\d{4}-/), 'know:logins'];
+  expect(first.open.slice(0, -2)).toEqual(listed);
+  expect(first.open.slice(-2).toSorted()).toEqual(know);
+  expect(first.advanced).toEqual([{ name: 'matter_number', before: expect.any(String), after: numbers?.['matter'] }]);
+  expect(await revokedAt(byExportsUrl)).toEqual([{ revoked: true }]);
+
+  const second = await restored(variables, '--export', exported, '--failover', '--waive', ...first.open);
+  expect(second).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('Nothing is open') });
+  const third = await report(variables, '--export', exported);
+  expect(third).toMatchObject({ exitCode: 0, repeated: [], open: [], advanced: [], endedSessions: null });
+});
