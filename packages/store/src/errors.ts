@@ -234,10 +234,30 @@ function isUnavailable(error: unknown): boolean {
   return error.code === undefined || unavailableStates.test(error.code) || isMissingPartition(error);
 }
 
-/** `StoreUnavailableError` or `AccountAwayError` if that is what the error means, otherwise the error itself. */
+/**
+ * PostgreSQL refused to update or delete rows, because a publication cannot name them. Whoever publishes the table decides that, so every
+ * write of its rows fails until an operator changes the publication.
+ */
+export class PublicationError extends Error {
+  readonly code = 'PUBLICATION_REFUSES';
+  override readonly name = 'PublicationError';
+
+  constructor(cause: DatabaseError) {
+    super(
+      'A publication keeps PostgreSQL from changing rows. Run `deedwire-operator database check`, which names it and the remedy.',
+      { cause },
+    );
+  }
+}
+
+// Its SQLSTATEs, 55000 and 42P10, have other meanings, too. The message is in the language of the server.
+const identityRoutine = 'CheckCmdReplicaIdentity';
+
+/** `StoreUnavailableError`, `AccountAwayError` or `PublicationError` if that is what the error means, otherwise the error itself. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof DatabaseError && error.code === lockNotAvailable) return new LockTimeoutError(error);
   if (error instanceof DatabaseError && error.code === queryCanceled) return new StatementTimeoutError(error);
   if (error instanceof DatabaseError && error.code === awayState) return new AccountAwayError({ cause: error });
+  if (error instanceof DatabaseError && error.routine === identityRoutine) return new PublicationError(error);
   return isUnavailable(error) ? new StoreUnavailableError(error) : error;
 }

@@ -15,7 +15,7 @@ export {
   type ConnectionProtection,
 } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction } from './database.ts';
-export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-settings.ts';
+export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-risks.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
   AccountAwayError,
@@ -26,6 +26,7 @@ export {
   MigrationChangedError,
   MigrationMissingError,
   ObjectsOfAppsError,
+  PublicationError,
   StatementTimeoutError,
   StoreUnavailableError,
   UnconfirmedCommitError,

@@ -1,0 +1,123 @@
+import { type Database, sql } from './database.ts';
+
+/** What apps start with, although it puts rows or webhooks at risk. */
+export interface DatabaseRisk {
+  /** Of PostgreSQL, for example `fsync`, or `collation` or `publication`. */
+  setting: string;
+  /** Of the setting; the stored version of the collation; the name of the publication. */
+  value: string;
+  /** What can happen, and the remedy if it is a statement. One sentence without a period. */
+  effect: string;
+}
+
+/** Empty if there are none. */
+export async function findDatabaseRisks(database: Database): Promise<DatabaseRisk[]> {
+  return [
+    ...(await findLosses(database)),
+    ...(await findChangedCollations(database)),
+    ...(await findRefusingPublications(database)),
+  ];
+}
+
+/** One sentence without a period. */
+export function describeRisk({ setting, value, effect }: DatabaseRisk): string {
+  return `PostgreSQL has ${setting}=${value}: ${effect}`;
+}
+
+/** The settings with which changes that were acknowledged can be lost in a crash or a failover. */
+function findLosses(database: Database): Promise<DatabaseRisk[]> {
+  // Not the value of this session, which the store may have changed.
+  const statement = sql('find-losses')`
+      select name as setting, reset_val as value,
+        case name
+          when 'fsync' then 'a crash of its machine loses acknowledged changes and can damage the database'
+          when 'full_page_writes' then 'a crash of its machine can damage the database, unless its file system writes whole pages'
+          else case reset_val
+            when 'off' then 'a crash of the server loses changes that it has acknowledged; transactions of the apps set it to on'
+            else 'a failover loses changes that no standby has confirmed'
+          end
+        end as effect
+      from pg_settings
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and reset_val = 'off'
+        or name = 'synchronous_commit' and reset_val = 'local' and current_setting('synchronous_standby_names') <> ''
+      order by name`;
+  return database.query<DatabaseRisk & Record<string, unknown>>(statement, []);
+}
+
+/** The collations of indexes that a library has had since with another version. */
+async function findChangedCollations(database: Database): Promise<DatabaseRisk[]> {
+  const statement = sql('find-changed-collations')`
+      with used as (
+        select null as name, datcollversion as stored, pg_database_collation_actual_version(oid) as actual
+        from pg_database
+        where datname = current_database()
+        union all
+        select c.oid::regcollation::text, c.collversion, pg_collation_actual_version(c.oid)
+        from pg_collation c
+        where exists (
+          select from pg_index i join pg_class t on t.oid = i.indrelid
+          where c.oid = any (i.indcollation)
+            and t.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
+        )
+      )
+      select name, stored, actual, quote_ident(current_database()) as database
+      from used
+      where stored <> actual
+      order by name nulls first`;
+  const changed = await database.query<Record<'stored' | 'actual' | 'database', string> & { name: string | null }>(
+    statement,
+    [],
+  );
+  return changed.map(({ name, stored, actual, database: own }) => ({
+    setting: 'collation',
+    value: stored,
+    effect:
+      `the library of the server has version ${actual} of the collation ${name ?? `of the database ${own}`}, so that indexes ` +
+      `can miss rows and accept duplicates; run: reindex database concurrently ${own}; ` +
+      (name === null ? `alter database ${own} refresh collation version` : `alter collation ${name} refresh version`),
+  }));
+}
+
+/**
+ * The publications because of which PostgreSQL refuses to update or delete rows: the columns that identify a row are none, or not all
+ * published. A publication of a partitioned table is one of its partitions, which have identities of their own.
+ */
+async function findRefusingPublications(database: Database): Promise<DatabaseRisk[]> {
+  const statement = sql('find-refusing-publications')`
+      with published as (
+        select p.pubname, c.oid, c.relreplident, t.attnames
+        from pg_publication p
+        join pg_publication_tables t on t.pubname = p.pubname
+        join pg_namespace n on n.nspname = t.schemaname
+        join pg_class root on root.relnamespace = n.oid and root.relname = t.tablename
+        left join lateral pg_partition_tree(root.oid) part on part.isleaf
+        join pg_class c on c.oid = coalesce(part.relid, root.oid)
+        where (p.pubupdate or p.pubdelete) and n.oid = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
+      ),
+      refused as (
+        select distinct pubname, oid::regclass::text as name
+        from published
+        where relreplident = 'n'
+          or relreplident = 'f' and exists (
+            select from pg_attribute a
+            where a.attrelid = published.oid and a.attnum > 0 and not a.attisdropped and a.attname <> all (attnames)
+          )
+          or relreplident in ('d', 'i') and not exists (
+            select from pg_index i
+            where i.indrelid = published.oid and case relreplident when 'd' then i.indisprimary else i.indisreplident end
+              and not exists (
+                select from pg_attribute a
+                where a.attrelid = published.oid and a.attnum = any (i.indkey) and a.attname <> all (attnames)
+              )
+          )
+      )
+      select 'publication' as setting, quote_ident(pubname) as value,
+        format(
+          'it refuses updates and deletes of %s, because their replica identities are missing or not published; run: alter publication %I set (publish = %L), or publish all columns of tables with the replica identities that the migrations gave them',
+          string_agg(name, ', ' order by name), pubname, 'insert'
+        ) as effect
+      from refused
+      group by pubname
+      order by pubname`;
+  return database.query<DatabaseRisk & Record<string, unknown>>(statement, []);
+}

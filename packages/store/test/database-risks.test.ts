@@ -1,0 +1,121 @@
+import { withClient } from '@deedwire/embedded-postgres';
+import { forFile } from '@deedwire/testing/for-file';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type DatabaseRisk, describeRisk, findDatabaseRisks, migrate } from '../src/index.ts';
+import { createMigratedDatabase, withStore } from './support/database.ts';
+
+/** Of the server of the tests, which does not flush. */
+const ofServer = ['fsync', 'full_page_writes'];
+
+const describeAll = (risks: readonly DatabaseRisk[]) =>
+  risks.filter(({ setting }) => !ofServer.includes(setting)).map(describeRisk);
+
+async function open() {
+  const database = await createMigratedDatabase();
+  onTestFinished(() => database.drop());
+  const { databaseUrl } = database;
+  return {
+    databaseUrl,
+    name: new URL(databaseUrl).pathname.slice(1),
+    run: (text: string) => withClient(databaseUrl, async (client) => (await client.query(text)).rows),
+    /** As an app finds them, which has few rights. */
+    risks: async () => describeAll(await withStore(await database.urlFor('webhook_worker'), findDatabaseRisks)),
+  };
+}
+
+describe('every table, and every partition that the worker creates,', () => {
+  const database = createMigratedDatabase();
+
+  test('has a replica identity that PostgreSQL 15 to 18 accept', async () => {
+    const { databaseUrl } = await forFile(database);
+    const refused = await withClient(databaseUrl, async (client) => {
+      await client.query('call webhook_create_partitions(100)');
+      const { rows } = await client.query<{ name: string; isFull: boolean }>(`
+        with generated as (select attrelid, attnum from pg_attribute where attgenerated <> '' and not attisdropped)
+        select c.relname as name
+        from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not (
+          c.relreplident = 'f' and not exists (select from generated where attrelid = c.oid)
+          or exists (
+            select from pg_index i
+            where i.indrelid = c.oid and i.indisvalid
+              and case c.relreplident when 'd' then i.indisprimary when 'i' then i.indisreplident end
+              and not exists (select from generated where attrelid = c.oid and attnum = any (i.indkey))
+          )
+        )
+        order by name`);
+      return rows.map(({ name }) => name);
+    });
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('a publication', () => {
+  test.each(['for all tables', 'for tables in schema public'])('%s is no risk', async (tables) => {
+    const { run, risks } = await open();
+    await run(`create publication everything ${tables}; call webhook_create_partitions(100)`);
+    expect(await risks()).toEqual([]);
+  });
+
+  test.each([
+    ['for all tables', 'create table later (value int)', 'later'],
+    [
+      'for tables in schema public',
+      'alter table webhook_exchange_20261128 replica identity nothing',
+      'webhook_exchange_20261128',
+    ],
+    ['for table account (name)', '', 'account'],
+  ])('%s names the table whose rows it keeps from changing', async (tables, change, name) => {
+    const { run, risks } = await open();
+    await run(
+      `create table if not exists webhook_exchange_20261128 partition of webhook_exchange for values from (1) to (2)`,
+    );
+    await run(`${change}; create publication "Every thing" ${tables}`);
+    expect(await risks()).toEqual([
+      `PostgreSQL has publication="Every thing": it refuses updates and deletes of ${name}, because their replica identities are ` +
+        'missing or not published; run: alter publication "Every thing" set (publish = \'insert\'), or publish all columns of tables ' +
+        'with the replica identities that the migrations gave them',
+    ]);
+    await run(`alter publication "Every thing" set (publish = 'insert')`);
+    expect(await risks()).toEqual([]);
+  });
+});
+
+describe('a collation', () => {
+  test('of the database that has changed since is named with the remedy', async () => {
+    const { run, databaseUrl, name: beside } = await open();
+    const name = `${beside}_icu`;
+    await run(
+      `create database "${name}" template template0 encoding 'UTF8' locale 'C' locale_provider icu icu_locale 'und'`,
+    );
+    onTestFinished(async () => void (await run(`drop database "${name}"`)));
+    const url = databaseUrl.replace(beside, name);
+    await migrate(url);
+    const risks = async () => describeAll(await withStore(url, findDatabaseRisks));
+    expect(await risks()).toEqual([]);
+    const [{ actual } = {}] = await run(
+      `update pg_database set datcollversion = '1.0' where datname = '${name}' returning pg_database_collation_actual_version(oid) as actual`,
+    );
+    const effect =
+      `the library of the server has version ${actual} of the collation of the database ${name}, so that indexes can miss rows and ` +
+      `accept duplicates; run: reindex database concurrently ${name}; alter database ${name} refresh collation version`;
+    expect(await risks()).toEqual([`PostgreSQL has collation=1.0: ${effect}`]);
+    await run(`alter database "${name}" refresh collation version`);
+    expect(await risks()).toEqual([]);
+  });
+
+  test('of an index that has changed since is named with the remedy', async () => {
+    const { run, risks, name } = await open();
+    await run(`create index referral_by_note on referral (note collate "und-x-icu")`);
+    expect(await risks()).toEqual([]);
+    const [{ actual } = {}] = await run(
+      `update pg_collation set collversion = '1.0' where collname = 'und-x-icu' returning pg_collation_actual_version(oid) as actual`,
+    );
+    const effect =
+      `the library of the server has version ${actual} of the collation "und-x-icu", so that indexes can miss rows and accept ` +
+      `duplicates; run: reindex database concurrently ${name}; alter collation "und-x-icu" refresh version`;
+    expect(await risks()).toEqual([`PostgreSQL has collation=1.0: ${effect}`]);
+    await run('alter collation "und-x-icu" refresh version');
+    expect(await risks()).toEqual([]);
+  });
+});
