@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatGid, idAt, placeholderOf, type PersonRecordType, timeOf } from '@deedwire/domain';
-import { AccountAwayError, type Transaction, vacuumTables } from '@deedwire/store';
+import { AccountAwayError, PublicationError, type Transaction, vacuumTables } from '@deedwire/store';
 import { sendingMs } from '@deedwire/store/cell-splits';
 import { callErasing, type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectTime } from '@deedwire/store/time';
@@ -94,7 +94,8 @@ export async function erasePerson(
     // The message of the first one says that nothing was changed.
     const [cause, where] =
       error instanceof AccountAwayError ? [error.cause, ' where the account is at home'] : [error, ''];
-    throw new Error(`The erasure is not finished. Run the command again${where}.`, { cause });
+    const remedy = error instanceof PublicationError ? `Mend the cause. Then run` : 'Run';
+    throw new Error(`The erasure is not finished. ${remedy} the command again${where}.`, { cause });
   });
 }
 
