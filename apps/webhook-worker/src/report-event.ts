@@ -1,12 +1,13 @@
 import { formatGid } from '@deedwire/domain';
 import { type Logger, type RaiseAlarm, type ServerAlarm, withChosenFields } from '@deedwire/service-runtime';
+import { PublicationError } from '@deedwire/store';
 import { RenderError, type EngineEvent } from '@deedwire/webhooks';
 import type { LoopHealth } from './loop-health.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 export interface ReporterOptions {
   logger: Logger;
-  raiseAlarm: RaiseAlarm<EngineAlarm['kind']>;
+  raiseAlarm: RaiseAlarm<EngineAlarm['kind'] | 'publication-refuses'>;
   metrics: WorkerMetrics;
   loops: LoopHealth;
   gidNamespace: string;
@@ -74,7 +75,9 @@ export function createReporter({
   ): void {
     const { kind, ...fields } = event;
     const details = loggable(fields);
-    if ('alarm' in event) raiseAlarm(event.kind, details);
+    if ('error' in event && event.error instanceof PublicationError)
+      raiseAlarm('publication-refuses', { ...details, event: kind });
+    else if ('alarm' in event) raiseAlarm(event.kind, details);
     // The engine retries after an error without an alarm, so it is only a warning.
     else if ('error' in event) logger.warn(details, kind);
     else logger.info(details, kind);

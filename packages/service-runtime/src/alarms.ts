@@ -6,9 +6,10 @@ export type RaiseAlarm<Alarm extends string> = (alarm: Alarm, details: object) =
 
 /**
  * The alarms of every server. `request-broken`: a bug failed a request, which got `INTERNAL_SERVER_ERROR`. `database-exhausted`: the database
- * has no space, no memory, or cannot read or write a file; at most once a minute.
+ * has no space, no memory, or cannot read or write a file; at most once a minute. `publication-refuses`: the database refused a write
+ * because of a publication.
  */
-export type ServerAlarm = 'database-exhausted' | 'request-broken';
+export type ServerAlarm = 'database-exhausted' | 'publication-refuses' | 'request-broken';
 
 const name = 'deedwire_alarms_total';
 

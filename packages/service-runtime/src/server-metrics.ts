@@ -73,7 +73,7 @@ export function createServerMetrics(registry: Registry, { build, pools, isReady 
   );
   const risks = new Gauge({
     name: 'deedwire_database_risks',
-    help: '1 for each setting of PostgreSQL with which changes that were acknowledged can be lost, as read at the start.',
+    help: '1 for each setting of PostgreSQL that puts rows or webhooks at risk, as read at the start: fsync, full_page_writes, synchronous_commit, collation, publication.',
     labelNames: ['setting'],
     registers,
   });

@@ -117,7 +117,7 @@ export async function startService(
     await options.onReady?.();
     if (registration) registered = startRegistration({ ...registration, version: options.version, logger });
     for (const { setting } of found) serverMetrics.onDatabaseRisk(setting);
-    if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database can lose acknowledged changes');
+    if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database puts rows or webhooks at risk');
   }
   const serverMetrics = createServerMetrics(metrics, {
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },

@@ -129,7 +129,7 @@ test('warns once, and has a metric, if the database can lose changes', async () 
     },
   });
   await service.whenReady;
-  expect(lines.filter(({ msg }) => msg === 'the database can lose acknowledged changes')).toEqual([
+  expect(lines.filter(({ msg }) => msg === 'the database puts rows or webhooks at risk')).toEqual([
     expect.objectContaining({ level: 40, risks: ['PostgreSQL has fsync=off: a crash loses changes'] }),
   ]);
   expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toContain(

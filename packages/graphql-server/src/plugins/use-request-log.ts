@@ -7,7 +7,7 @@ import {
   type ServerAlarm,
   withChosenFields,
 } from '@deedwire/service-runtime';
-import { AccountAwayError } from '@deedwire/store';
+import { AccountAwayError, PublicationError } from '@deedwire/store';
 import { getOperationAST } from 'graphql';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
@@ -75,7 +75,8 @@ export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }:
       const { requestId, clientId, code } = line;
       for (const err of causes) {
         const details = { requestId, clientId, code, err };
-        if (code === 'INTERNAL_SERVER_ERROR') raiseAlarm('request-broken', details);
+        if (err instanceof PublicationError) raiseAlarm('publication-refuses', details);
+        else if (code === 'INTERNAL_SERVER_ERROR') raiseAlarm('request-broken', details);
         else logger.warn(details, 'request failed');
       }
       const endedMs = Date.now();
