@@ -27,6 +27,7 @@ const severities: Record<WorkerAlarm | InterfaceAlarm, 'critical' | 'warning'> =
   'partitions-short': 'warning',
   'payload-missing': 'critical',
   'proxy-failed': 'warning',
+  'publication-refuses': 'warning',
   'rendering-failed': 'critical',
   'replay-refused': 'warning',
   'request-broken': 'warning',
