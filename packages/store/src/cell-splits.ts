@@ -23,6 +23,8 @@ export interface CellServer {
   /** Equal for a server and its physical standbys. */
   system: string;
   version: string;
+  /** Without what a package appends. */
+  versionNumber: string;
   database: string;
   /** Of a standby: whether it receives the log of its primary at this moment. */
   isStreaming: boolean;
@@ -84,6 +86,7 @@ export async function describeServer(database: Database): Promise<CellServer> {
   const text = String.raw`
     select current_setting('is_superuser') = 'on' as "isSuperuser", pg_is_in_recovery() as "isStandby",
       (select system_identifier::text from pg_control_system()) as system, current_setting('server_version') as version,
+      current_setting('server_version_num') as "versionNumber",
       current_database() as database, coalesce(r.status = 'streaming', false) as "isStreaming",
       coalesce(substring(r.conninfo from '(?<!fallback_)application_name=(\S+)'), nullif(current_setting('cluster_name'), ''),
         'walreceiver') as "standbyName", current_setting('synchronous_standby_names') as "synchronousStandbyNames",

@@ -1,4 +1,6 @@
+import { escapeIdentifier } from 'pg';
 import { type Database, sql } from './database.ts';
+import { selectDatabaseName } from './rights.ts';
 
 /** What apps start with, although it puts rows or webhooks at risk. */
 export interface DatabaseRisk {
@@ -44,8 +46,17 @@ function findLosses(database: Database): Promise<DatabaseRisk[]> {
   return database.query<DatabaseRisk & Record<string, unknown>>(statement, []);
 }
 
-/** The collations of indexes that a library has had since with another version. */
-async function findChangedCollations(database: Database): Promise<DatabaseRisk[]> {
+/** A collation of indexes, whose library has another version than when they were built. */
+export interface ChangedCollation {
+  /** As SQL takes it. Null for that of the database. */
+  name: string | null;
+  /** The version with which the indexes were built. */
+  stored: string;
+  /** That of the library of this server. */
+  actual: string;
+}
+
+export function selectChangedCollations(database: Database): Promise<ChangedCollation[]> {
   const statement = sql('find-changed-collations')`
       with used as (
         select null as name, datcollversion as stored, pg_database_collation_actual_version(oid) as actual
@@ -60,15 +71,18 @@ async function findChangedCollations(database: Database): Promise<DatabaseRisk[]
             and t.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
         )
       )
-      select name, stored, actual, quote_ident(current_database()) as database
+      select name, stored, actual
       from used
       where stored <> actual
       order by name nulls first`;
-  const changed = await database.query<Record<'stored' | 'actual' | 'database', string> & { name: string | null }>(
-    statement,
-    [],
-  );
-  return changed.map(({ name, stored, actual, database: own }) => ({
+  return database.query<ChangedCollation & Record<string, unknown>>(statement, []);
+}
+
+async function findChangedCollations(database: Database): Promise<DatabaseRisk[]> {
+  const changed = await selectChangedCollations(database);
+  if (changed.length === 0) return [];
+  const own = escapeIdentifier(await selectDatabaseName(database));
+  return changed.map(({ name, stored, actual }) => ({
     setting: 'collation',
     value: stored,
     effect:

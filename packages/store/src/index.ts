@@ -15,7 +15,13 @@ export {
   type ConnectionProtection,
 } from './connection-options.ts';
 export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction } from './database.ts';
-export { type DatabaseRisk, describeRisk, findDatabaseRisks } from './database-risks.ts';
+export {
+  type ChangedCollation,
+  type DatabaseRisk,
+  describeRisk,
+  findDatabaseRisks,
+  selectChangedCollations,
+} from './database-risks.ts';
 export { violatesPrimaryKey } from './record-id-collision.ts';
 export {
   AccountAwayError,

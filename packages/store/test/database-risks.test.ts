@@ -97,8 +97,8 @@ describe('a collation', () => {
       `update pg_database set datcollversion = '1.0' where datname = '${name}' returning pg_database_collation_actual_version(oid) as actual`,
     );
     const effect =
-      `the library of the server has version ${actual} of the collation of the database ${name}, so that indexes can miss rows and ` +
-      `accept duplicates; run: reindex database concurrently ${name}; alter database ${name} refresh collation version`;
+      `the library of the server has version ${actual} of the collation of the database "${name}", so that indexes can miss rows and ` +
+      `accept duplicates; run: reindex database concurrently "${name}"; alter database "${name}" refresh collation version`;
     expect(await risks()).toEqual([`PostgreSQL has collation=1.0: ${effect}`]);
     await run(`alter database "${name}" refresh collation version`);
     expect(await risks()).toEqual([]);
@@ -113,7 +113,7 @@ describe('a collation', () => {
     );
     const effect =
       `the library of the server has version ${actual} of the collation "und-x-icu", so that indexes can miss rows and accept ` +
-      `duplicates; run: reindex database concurrently ${name}; alter collation "und-x-icu" refresh version`;
+      `duplicates; run: reindex database concurrently "${name}"; alter collation "und-x-icu" refresh version`;
     expect(await risks()).toEqual([`PostgreSQL has collation=1.0: ${effect}`]);
     await run('alter collation "und-x-icu" refresh version');
     expect(await risks()).toEqual([]);
