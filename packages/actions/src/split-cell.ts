@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatGid, type RecordId } from '@deedwire/domain';
-import type { CellSession, Transaction } from '@deedwire/store';
+import { type CellSession, type ChangedCollation, selectChangedCollations, type Transaction } from '@deedwire/store';
 import {
   activateNewSide,
   activateOldSide,
@@ -111,7 +111,9 @@ export async function prepareSplit(step: SplitStepOfTwo, input: PrepareInput): P
 
   refuseIf(!next.isStandby, `${newUrl} leads to a server that is no standby. Start one with pg_basebackup -R.`);
   const versions = `The old side has PostgreSQL ${old.version}, the new side ${next.version}.`;
-  refuseIf(old.version !== next.version, `${versions} Both need the same version.`);
+  refuseIf(old.versionNumber !== next.versionNumber, `${versions} Both need the same version.`);
+  const [changed] = await selectChangedCollations(newSide);
+  if (changed !== undefined) refuseCollation(changed);
   refuseIf(!next.isStreaming, 'The standby does not stream from its primary. Look at its log and its disk.');
   const lagBytes = bytesOf(old.lsn) - bytesOf(next.lsn);
   const lag = `${megabytes(lagBytes)} behind`;
@@ -467,6 +469,14 @@ async function requirePrimary(oldSide: CellSession): Promise<CellServer> {
   refuseIf(!old.isSuperuser, `${oldUrl} needs the login of a superuser.`);
   refuseIf(old.isStandby, `${oldUrl} leads to a standby. Name the primary of the old side.`);
   return old;
+}
+
+/** The indexes of a standby are copies, which its own library reads. */
+function refuseCollation({ name, stored, actual }: ChangedCollation): never {
+  const found = `Indexes were built with version ${stored} of the collation ${name ?? 'of the database'}`;
+  const remedy =
+    'Install the C library and ICU of the old side there. If it has that version, too, run what `database check` prints.';
+  throw new Error(`${found}, and the new side has ${actual}. ${remedy}`);
 }
 
 async function describeSides(oldSide: CellSession, newSide: CellSession) {

@@ -471,6 +471,16 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       expect(await old.run('table cell_split')).toEqual([]);
     });
 
+    test('a standby whose library sorts in another way than the indexes were built', async () => {
+      await old.run(`create index referral_by_note on referral (note collate "und-x-icu")`);
+      await old.run(`update pg_collation set collversion = '1.0' where collname = 'und-x-icu'`);
+      await eventually(async () =>
+        expect((await run(prepare())).stderr).toMatch(
+          /Indexes were built with version 1\.0 of the collation "und-x-icu", and the new side has [\d.]+\. Install /,
+        ),
+      );
+    });
+
     test('a standby that is behind, does not stream or is waited for', async () => {
       await next.run('select pg_wal_replay_pause()');
       await old.run(`create table filler as select repeat('x', 1000) from generate_series(1, 80000)`);
