@@ -17,22 +17,29 @@ export async function countTeamMembers(database: Database, accountId: AccountId)
   return onlyRow(await database.query<{ count: number }>(statement, [accountId])).count;
 }
 
-/**
- * Whether another team member of the account has this address. Ignores case. Served by team_member_email.
- *
- * @param exceptId the team member who may have the address
- */
-export async function isTeamMemberEmailTaken(
+export type MemberAddress = Pick<TeamMemberRow, 'accountId' | 'id' | 'email'>;
+
+/** Of all team members of the account. Served by team_member_by_account. */
+export async function selectAddressesOfAccount(database: Database, accountId: AccountId): Promise<MemberAddress[]> {
+  const statement = sql('select-addresses-of-account')`
+      select id, account_id as "accountId", email from team_member where account_id = $1`;
+  return database.query<MemberAddress & Record<string, unknown>>(statement, [accountId]);
+}
+
+/** Of the next `limit` team members, in the order of accounts. Served by team_member_by_account. */
+export async function selectAddresses(
   database: Database,
-  accountId: AccountId,
-  email: string,
-  exceptId: RecordId<'TeamMember'> | null,
-): Promise<boolean> {
-  const statement = sql('is-team-member-email-taken')`
-      select id
+  after: Pick<MemberAddress, 'accountId' | 'id'> | null,
+  limit: number,
+): Promise<MemberAddress[]> {
+  const statement = sql('select-addresses', 'in-index-order')`
+      select id, account_id as "accountId", email
       from team_member
-      where account_id = $1 and lower(email) = lower($2) and id is distinct from $3::bigint`;
-  return (await database.query(statement, [accountId, email, exceptId])).length > 0;
+      where (account_id, id) > ($1::bigint, $2::bigint)
+      order by account_id, id
+      limit $3`;
+  const values = [after?.accountId ?? '0', after?.id ?? '0', limit];
+  return database.query<MemberAddress & Record<string, unknown>>(statement, values);
 }
 
 export async function insertTeamMember(
