@@ -18,29 +18,35 @@ import { webhookEventTypes } from '@deedwire/webhook-events';
 import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-database';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
+import { findSharedAddresses, type SharedAddress } from './shared-addresses.ts';
 
+/** What is not looked for, if something else makes it impossible, is empty. */
 export interface OperatorsCheck extends AppsCheck {
-  /** What delays events, which is no problem. Not looked for if there are problems. */
+  /** What delays events, which is no problem. */
   warnings: string[];
-  /** They are no problems, and not looked for if there are some. */
+  /** They are no problems. */
   risks: DatabaseRisk[];
+  /** They are no problems. */
+  sharedAddresses: SharedAddress[];
   /** Why it was not tried whether the database can grow. Null if it was. */
   growthNotTried: string | null;
 }
 
 /** Checks a database as all apps together do before they become ready, and whether it can grow. */
-export async function checkDatabase({ store }: ActionContext): Promise<OperatorsCheck> {
+export async function checkDatabase(context: ActionContext): Promise<OperatorsCheck> {
+  const { store } = context;
   const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
-  if (check.problems.length > 0)
-    return { ...check, warnings: [], risks: [], growthNotTried: 'the database has other problems' };
+  const none = { warnings: [], risks: [], sharedAddresses: [] };
+  if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);
-  const workers =
-    check.missingRights.length > 0 ? { problems: [], warnings: [] } : await findWorkersToReplace(store, interfaceNames);
+  const mayRead = check.missingRights.length === 0;
+  const workers = mayRead ? await findWorkersToReplace(store, interfaceNames) : { problems: [], warnings: [] };
   return {
     ...check,
     problems: [...(problem === null ? [] : [problem]), ...workers.problems],
     warnings: workers.warnings,
     risks: await findDatabaseRisks(store),
+    sharedAddresses: mayRead ? await findSharedAddresses(context) : [],
     growthNotTried: notTried,
   };
 }

@@ -88,7 +88,13 @@ export { retryWebhookDelivery } from './retry-webhook-delivery.ts';
 export { sendPendingWebhookDeliveries } from './send-pending-webhook-deliveries.ts';
 export { rotateWebhookSecret, type RotateWebhookSecretInput } from './rotate-webhook-secret.ts';
 export { sendTestWebhookEvent, type SendTestWebhookEventInput } from './send-test-webhook-event.ts';
-export { checkDatabase, findWorkersToReplace, type ProposedLogin, proposeLogins } from './database.ts';
+export {
+  type CheckedDatabase,
+  checkDatabase,
+  findWorkersToReplace,
+  type ProposedLogin,
+  proposeLogins,
+} from './database.ts';
 export { advanceAllSequences } from './database.ts';
 export { type Reconciliation, reconcileSubscription } from './reconcile-subscription.ts';
 export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';

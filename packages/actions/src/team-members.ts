@@ -1,4 +1,5 @@
 import {
+  addressKey,
   findTeamMemberProblems,
   formatAccountGid,
   formatGid,
@@ -13,8 +14,8 @@ import {
   countTeamMembers,
   deleteTeamMember,
   insertTeamMember,
-  isTeamMemberEmailTaken,
   lockTeamMember as lockTeamMemberRow,
+  selectAddressesOfAccount,
   type TeamMemberRow,
   updateTeamMember as updateTeamMemberRow,
 } from '@deedwire/store/team-members';
@@ -168,7 +169,8 @@ function checkTeamMemberDetails(details: TeamMemberDetails): void {
 }
 
 /**
- * The lender must be locked: otherwise two transactions can add the same address.
+ * The lender must be locked: otherwise two transactions can add the same address. Addresses that differ in their spelling only are the
+ * same, whatever the locale of the database is. Those that earlier releases took for different ones stay.
  *
  * @param member the team member who may keep the address; null for a new one
  * @throws {RefusedError} `CONFLICT` if another team member of the lender has the address
@@ -179,7 +181,10 @@ async function checkTeamMemberEmail(
   email: string,
   member: TeamMemberRow | null,
 ): Promise<void> {
-  if (await isTeamMemberEmailTaken(transaction, lender.id, email, member?.id ?? null)) {
+  const key = addressKey(email);
+  const isKept = member !== null && addressKey(member.email) === key;
+  const others = (await selectAddressesOfAccount(transaction, lender.id)).filter(({ id }) => id !== member?.id);
+  if (others.some((other) => (isKept ? other.email === email : addressKey(other.email) === key))) {
     throw new RefusedError('CONFLICT', `Another team member of ${lender.name} has the address ${email}.`);
   }
 }

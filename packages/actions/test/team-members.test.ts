@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { addTeamMember, listTeamMembers, removeTeamMember, updateLender, updateTeamMember } from '../src/index.ts';
+import { findSharedAddresses } from '../src/shared-addresses.ts';
 import { events, eventTypes, expectRefused, refusals, withoutOutbox } from './support/operator.ts';
 import { useWorld } from './support/use-world.ts';
 
@@ -49,6 +50,37 @@ test('rejects an address that another team member of the lender has, ignoring ca
   const results = await Promise.allSettled(Array.from({ length: 5 }, () => add({ email: 'new@example.com' })));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(refusals(results)).toEqual(Array(4).fill('CONFLICT'));
+});
+
+// What `lower()` takes for the same depends on the locale of the database, which is C here and can be Turkish.
+test.each([
+  ['ÉLODIE@example.com', 'élodie@example.com'],
+  ['INFO@example.com', 'info@example.com'],
+  ['ada@BÜCHER.example', 'ada@xn--bcher-kva.example'],
+])('rejects %s beside %s, whatever the locale of the database is', async (first, second) => {
+  await add({ email: first });
+  await expectRefused(add({ email: second }), 'CONFLICT', `Another team member of Lender has the address ${second}.`);
+  await add({ email: 'ınfo@example.com' });
+});
+
+test('keeps two spellings of an address that an earlier release took for different ones, and names them', async () => {
+  const emails = ['ÉLODIE@example.com', 'élodie@example.com'];
+  for (const email of emails)
+    await world.sql(`insert into team_member (account_id, first_name, last_name, email) values ($1, 'É', 'L', $2)`, [
+      world.lender.accountId,
+      email,
+    ]);
+  await add();
+  await add({ email: 'élodie@example.com' }, world.otherLender.gid);
+  const [first, second] = await members();
+  expect(await findSharedAddresses(world.operator)).toEqual([
+    { lenderId: world.lender.gid, teamMemberIds: [first?.id, second?.id] },
+  ]);
+  const teamMemberId = first?.id ?? '';
+  expect(await updateTeamMember(world.operator, { teamMemberId, lastName: 'K' })).toMatchObject({ email: emails[0] });
+  await expectRefused(updateTeamMember(world.operator, { teamMemberId, email: 'élodie@example.com' }), 'CONFLICT');
+  await updateTeamMember(world.operator, { teamMemberId, email: 'other@example.com' });
+  expect(await findSharedAddresses(world.operator)).toEqual([]);
 });
 
 test('limits a lender to 250 team members, also for concurrent requests', async () => {
