@@ -1,4 +1,10 @@
-import { advanceAllSequences, checkDatabase, type ProposedLogin, proposeLogins } from '@deedwire/actions';
+import {
+  advanceAllSequences,
+  type OperatorsCheck,
+  checkDatabase,
+  type ProposedLogin,
+  proposeLogins,
+} from '@deedwire/actions';
 import { describeRisk } from '@deedwire/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
@@ -70,12 +76,13 @@ next number of a sequence is not beyond the numbers that rows contain.
 It lets the database grow by 8 MB, in a temporary table that is rolled back, unless it has found another problem, for example
 that the database is a standby.
 
-The exit code is 1 if anything is wrong. Workers that lack events of an interface that another one knows, and settings with
-which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, are warnings.`),
+The exit code is 1 if anything is wrong. Warnings do not change it: workers that lack events of an interface that another one
+knows, settings with which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, publications that stop
+writes, indexes of another version of a collation, and team members of a lender with the same address.`),
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);
-      const { sequences, missingRights, warnings, risks, growthNotTried } = checked;
+      const { sequences, missingRights, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
         print(shell, options, checked, () =>
@@ -87,8 +94,7 @@ which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, a
           }),
         );
       // A program finds them in the result.
-      if (!options.json)
-        for (const warning of [...warnings, ...risks.map(describeRisk)]) shell.stderr.write(`warning: ${warning}.\n`);
+      if (!options.json) for (const warning of warningsOf(checked)) shell.stderr.write(`warning: ${warning}.\n`);
       if (!options.json && growthNotTried !== null)
         shell.stderr.write(`not tried: whether the database can grow, because ${growthNotTried}.\n`);
       const problems = checked.problems.map((problem) => problem.replace(/^t/, 'T'));
@@ -146,3 +152,13 @@ export function parseUpTo(max: number, unit: string): (value: string) => number 
     return Number(value);
   };
 }
+
+const warningsOf = ({ warnings, risks, sharedAddresses }: OperatorsCheck): string[] => [
+  ...warnings,
+  ...risks.map(describeRisk),
+  ...sharedAddresses.map(
+    ({ lenderId, teamMemberIds }) =>
+      `the team members ${teamMemberIds.join(', ')} of ${lenderId} have the same address in different spellings, and an erasure of one ` +
+      'erases all; remove those that are one person with `deedwire-operator member remove`',
+  ),
+];

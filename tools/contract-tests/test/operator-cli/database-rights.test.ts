@@ -93,7 +93,7 @@ test('the check finds what keeps the apps from becoming ready, also in a databas
   const message = problem.replace('this', 'This');
   expect(await check()).toEqual({
     exitCode: 1,
-    found: { problems: [problem], missingRights: [], sequences: [], warnings: [], risks: [] },
+    found: { problems: [problem], missingRights: [], sequences: [], warnings: [], risks: [], sharedAddresses: [] },
     stderr: message,
   });
   expect(await callOperator(env, 'database', 'check')).toEqual({
