@@ -61,6 +61,7 @@ test.each([
   await add({ email: first });
   await expectRefused(add({ email: second }), 'CONFLICT', `Another team member of Lender has the address ${second}.`);
   await add({ email: 'ınfo@example.com' });
+  expect(await members()).toHaveLength(2);
 });
 
 test('keeps two spellings of an address that an earlier release took for different ones, and names them', async () => {
