@@ -227,14 +227,24 @@ function withoutEndingBlanks(value: string): string {
   return value.replace(/(?<![\t ])[\t ]+$/, '');
 }
 
+// In TLS 1.3, a server that demands a client certificate refuses after the client has seen the end of the handshake. OpenSSL and others
+// send the first alert, Java and others one of the others.
+const certificateAlert = /^ERR_SSL_\S+_ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
+
 function exchangeError(
-  { origin, parserReason }: Connection,
+  { origin, parserReason, firstError }: Connection,
   responseStatus: number | null,
   cause: unknown,
   timedOut: boolean,
 ): AttemptError {
+  const { host } = new URL(origin);
+  const firstCode = errorCode(firstError);
+  if (responseStatus === null && certificateAlert.test(firstCode)) {
+    const message = `${describeCause('TLS_REFUSED', host)} The error is ${firstCode}.`;
+    return new AttemptError('TLS_FAILED', message, { attemptCause: 'TLS_REFUSED', cause: firstError });
+  }
   const [code, attemptCause] = failureOf(responseStatus, cause, timedOut, parserReason);
-  const message = describeCause(attemptCause, new URL(origin).host, responseStatus);
+  const message = describeCause(attemptCause, host, responseStatus);
   return new AttemptError(code, message, { attemptCause, responseStatus, cause });
 }
 

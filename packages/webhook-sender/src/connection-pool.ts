@@ -16,6 +16,8 @@ export interface Connection {
   readMax: number;
   /** Set when the socket fails: what is wrong in the response, in the words of the parser. Null if nothing is. */
   parserReason: string | null;
+  /** What the socket reported first. undici reports the last error, which is that the receiver has closed the connection. */
+  firstError: Error | null;
 }
 
 /** The receiver sent far more than its headers and its body may have. */
@@ -141,8 +143,12 @@ export function openConnection(
     releasedAtMs: null,
     readMax: Infinity,
     parserReason: null,
+    firstError: null,
   };
-  socket.on('error', () => (connection.parserReason = parserReason(socket)));
+  socket.on('error', (error) => {
+    connection.parserReason = parserReason(socket);
+    connection.firstError ??= error;
+  });
   // The parser of undici bounds headers, but neither reason phrases nor chunk extensions.
   socket.on('readable', () => {
     if (socket.bytesRead > connection.readMax) socket.destroy(new ResponseSizeError('The response has no end'));

@@ -42,6 +42,28 @@ describe('with a trusted certificate', () => {
     });
   });
 
+  it.each([
+    ['TLSv1.2', 'ERR_SSL_\\S+_ALERT_HANDSHAKE_FAILURE'],
+    ['TLSv1.3', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'],
+  ] as const)('says that a server with %s demands a client certificate', async (version, code) => {
+    const options = { minVersion: version, maxVersion: version, requestCert: true, rejectUnauthorized: true };
+    const { port } = await tlsReceiver(options);
+    const url = `https://receiver.test:${port}/`;
+    expect(await localSender().deliver(delivery(url))).toMatchObject({
+      error: 'TLS_FAILED',
+      cause: 'TLS_REFUSED',
+      responseStatus: null,
+    });
+    expect(await localSender().verify({ url, secret })).toMatchObject({
+      code: 'VERIFICATION_UNREACHABLE',
+      message: expect.stringMatching(
+        new RegExp(
+          String.raw`the server refused the TLS handshake\. Check that it supports TLS 1\.2 or later for this host name, without a client certificate\. The error is ${code}\.$`,
+        ),
+      ),
+    });
+  });
+
   it('rejects TLS 1.1', async () => {
     const { port } = await tlsReceiver({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' });
     expect(await localSender().verify({ url: `https://receiver.test:${port}/`, secret })).toMatchObject({
