@@ -22,7 +22,7 @@ const deniedIpv4 = ipv4List(
 );
 
 // Only global unicast is allowed, except special-purpose ranges and ranges that embed an IPv4 address (Teredo, 6to4).
-// Mapped, compatible, NAT64, unique-local, link-local, site-local and multicast addresses are outside 2000::/3.
+// Mapped, compatible, unique-local, link-local, site-local and multicast addresses are outside 2000::/3.
 const allowedIpv6 = ipv6List('2000::/3');
 const deniedIpv6 = ipv6List('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 

@@ -40,6 +40,11 @@ export async function connect(
       })
     : connectTcp(tcpOptions(url, addresses, port));
 
+  // What fails before anything can arrive from the network was refused by this machine, for each of the addresses.
+  let isOfThisMachine = true;
+  const later = setImmediate(() => {
+    isOfThisMachine = false;
+  });
   let step: 'tcp' | 'tls' = tunnel === null ? 'tcp' : 'tls';
   if (tunnel === null) {
     socket.on('connectionAttempt', (address: string) => {
@@ -64,8 +69,9 @@ export async function connect(
   } catch (error) {
     socket.destroy();
     const isOfCertificate = socket instanceof TLSSocket && Boolean(socket.authorizationError);
-    throw isBug(error) ? error : connectError(url, step, error, signal.aborted, isOfCertificate);
+    throw isBug(error) ? error : connectError(url, { step, isOfThisMachine, isOfCertificate }, error, signal.aborted);
   } finally {
+    clearImmediate(later);
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -163,12 +169,17 @@ function tlsCause(code: string, isOfCertificate: boolean): AttemptCause {
   return alertCode.test(code) ? 'TLS_REFUSED' : 'TLS_NOT_POSSIBLE';
 }
 
+interface Failure {
+  step: 'tcp' | 'tls';
+  isOfThisMachine: boolean;
+  isOfCertificate: boolean;
+}
+
 function connectError(
   url: URL,
-  step: 'tcp' | 'tls',
+  { step, isOfThisMachine, isOfCertificate }: Failure,
   error: unknown,
   timedOut: boolean,
-  isOfCertificate: boolean,
 ): AttemptError {
   const code = errorCode(error);
   const details = { cause: error };
@@ -177,7 +188,8 @@ function connectError(
     const attemptCause = tlsCause(code, isOfCertificate);
     return causedBy(attemptCause, 'TLS_FAILED', url, details, code.startsWith('ERR_SSL_') ? code : null);
   }
-  const known = tcpCauses.get(code);
+  const ofCode = tcpCauses.get(code);
+  const known = ofCode === 'UNREACHABLE' && isOfThisMachine ? 'NOT_OPENED' : ofCode;
   if (known !== undefined)
     return causedBy(known, 'CONNECTION_FAILED', url, details, shownWithCode.has(known) ? code : null);
   const shownCode = code === '' ? '' : ` (${code})`;

@@ -26,6 +26,8 @@ export interface WebhookSenderOptions {
   policy: CallbackPolicy;
   /** Denied whatever the policy. Defaults to none. */
   deniedRanges?: DeniedRanges | undefined;
+  /** As in `CallbackRules`. */
+  nat64Prefix?: string | undefined;
   /** The `User-Agent` of every request. */
   userAgent: string;
   /** The deadline of an attempt, from DNS to the end of the response body. Defaults to 5000. */
@@ -138,6 +140,7 @@ export class EgressUnavailableError extends Error {
 export function createWebhookSender({
   policy,
   deniedRanges = { includes: () => false },
+  nat64Prefix,
   userAgent,
   timeoutMs = 5000,
   maxIdleConnections,
@@ -149,7 +152,7 @@ export function createWebhookSender({
   // The sender always verifies certificates, but other connections of the process, which hold secrets, would not.
   if (policy === 'public' && nodeTlsRejectUnauthorized === '0') throw new TlsVerificationOffError();
   const pool = createConnectionPool(maxIdleConnections);
-  const rules = { policy, deniedRanges };
+  const rules = { policy, deniedRanges, nat64Prefix };
   const proxy = proxyUrl === undefined ? null : egressProxy(proxyUrl);
   const dependencies = { rules, resolve, proxy, pool, deadlines: createAttemptTimeouts(timeoutMs) };
   let inFlight = 0;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AttemptError, errorCode, isBug } from './attempt-error.ts';
 import { addressProblem, type CallbackRules } from './callback-rules.ts';
@@ -40,7 +41,7 @@ export async function vettedAddresses(
   const { addresses, error } = await lookUp(hostname, resolve, signal);
   const problems = addresses.map((address) => ({ address, problem: addressProblem(address, rules) }));
   const allowed = problems.filter(({ problem }) => problem === null).map(({ address }) => address);
-  if (allowed.length > 0) return allowed.slice(0, maxAddresses);
+  if (allowed.length > 0) return inTurns(allowed).slice(0, maxAddresses);
   const forbidden = problems.find(({ problem }) => problem !== null);
 
   const code = signal.aborted ? 'ETIMEOUT' : error === null ? 'ENODATA' : errorCode(error);
@@ -53,6 +54,16 @@ export async function vettedAddresses(
     `Could not resolve ${hostname} to public addresses. Check its spelling and its A and AAAA records: the name must exist in public DNS, and at least one of its addresses must be public.`,
     details,
   );
+}
+
+/** An address of each family in turn, from the first one on: this machine may have a route for one family only. */
+function inTurns(addresses: readonly string[]): string[] {
+  const family = isIP(addresses[0] ?? '');
+  const first = addresses.filter((address) => isIP(address) === family);
+  const second = addresses.filter((address) => isIP(address) !== family);
+  return Array.from({ length: Math.max(first.length, second.length) }, (_, index) =>
+    [first[index], second[index]].filter((address) => address !== undefined),
+  ).flat();
 }
 
 /** `error` is null if the lookup succeeded, with or without addresses. */

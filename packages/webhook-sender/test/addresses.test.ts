@@ -63,6 +63,25 @@ describe('under the public policy', () => {
     },
   );
 
+  it.each([
+    [
+      ['1.1.1.1', '8.8.8.8', '8.8.4.4', '1.0.0.1', '2606:4700::1111'],
+      ['1.1.1.1', '2606:4700::1111', '8.8.8.8', '8.8.4.4'],
+    ],
+    [
+      ['2606:4700::1', '2606:4700::2', '8.8.8.8'],
+      ['2606:4700::1', '8.8.8.8', '2606:4700::2'],
+    ],
+    [
+      ['8.8.8.8', '10.0.0.1', '64:ff9b::a00:1', '64:ff9b::808:808'],
+      ['8.8.8.8', '64:ff9b::808:808'],
+    ],
+  ])('takes an address of each family in turn from %j', async (addresses, expected) => {
+    const rules = { policy: 'public', deniedRanges: denied } as const;
+    const { signal } = new AbortController();
+    expect(await vettedAddresses(new URL(publicName), rules, resolvesTo(...addresses), signal)).toEqual(expected);
+  });
+
   it('does not answer sooner for a name that resolves to a private address', async () => {
     const answers = [dnsError('ENOTFOUND'), resolvesTo(), resolvesTo('10.0.0.1')];
     const durationsMs = await Promise.all(

@@ -44,7 +44,9 @@ const failures: readonly (readonly [Errno, cause: string, message: (host: string
 ];
 
 describe.each<FailsWhen>(['in the same tick', 'later'])('a connection that fails %s', (when) => {
-  test.each(failures)('with %s names the network and ends no process', async (code, cause, message) => {
+  test.each(failures)('with %s names the network and ends no process', async (code, ...ofLater) => {
+    const isOfThisMachine = when === 'in the same tick' && ofLater[0] === 'UNREACHABLE';
+    const [cause, message] = isOfThisMachine ? (['NOT_OPENED', notOpened] as const) : ofLater;
     const uncaught = recordUncaughtErrors();
     await failConnects(code, when);
     for (const [host, addresses] of receivers) {
