@@ -81,6 +81,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     now: clock.now,
     policy: config.WEBHOOK_CALLBACK_POLICY,
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
+    nat64Prefix: config.WEBHOOK_NAT64_PREFIX,
     proxyUrl: config.WEBHOOK_PROXY_URL,
     userAgent: `${names.userAgent}/${version}`,
     maxIdleConnections: config.WORKER_CONCURRENCY,

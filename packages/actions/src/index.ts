@@ -89,7 +89,7 @@ export { sendPendingWebhookDeliveries } from './send-pending-webhook-deliveries.
 export { rotateWebhookSecret, type RotateWebhookSecretInput } from './rotate-webhook-secret.ts';
 export { sendTestWebhookEvent, type SendTestWebhookEventInput } from './send-test-webhook-event.ts';
 export {
-  type CheckedDatabase,
+  type OperatorsCheck,
   checkDatabase,
   findWorkersToReplace,
   type ProposedLogin,

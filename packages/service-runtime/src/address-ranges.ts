@@ -33,6 +33,16 @@ export function readRange(text: string): AddressRanges | null {
   return range && toAddressRanges([range]);
 }
 
+/** The prefix of the NAT64 of a network, for example `2001:db8:64::/96`. The value has no length. */
+export function nat64PrefixVariable() {
+  return z.string().transform((text, context): string => {
+    const range = parseRange(text.trim());
+    if (range?.family === 'ipv6' && range.prefixBits === 96 && !hasHostBits(range)) return range.address;
+    context.addIssue('must be an IPv6 range of 96 bits that begins with its first address, such as 2001:db8:64::/96');
+    return z.NEVER;
+  });
+}
+
 /** @param problemOf what is wrong with a range, as the start of a sentence. Null if nothing is. */
 function rangesVariable(what: string, problemOf: (range: Range) => string | null) {
   return z

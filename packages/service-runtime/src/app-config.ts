@@ -1,6 +1,6 @@
 import { gidNamespacePattern, names } from '@deedwire/domain';
 import { z } from 'zod';
-import { deniedRangesVariable } from './address-ranges.ts';
+import { deniedRangesVariable, nat64PrefixVariable } from './address-ranges.ts';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
 import { checkDatabaseTls, databaseTlsConfig } from './database-tls.ts';
 import { proxyUrlVariable } from './proxy-url-variable.ts';
@@ -46,6 +46,7 @@ export const appVariables = {
   WEBHOOK_CALLBACK_POLICY: z.enum(['public', 'development'], 'must be public or development').default('public'),
   /** In addition to the addresses that the policy forbids, and also under `development`. */
   WEBHOOK_DENIED_RANGES: deniedRangesVariable(),
+  WEBHOOK_NAT64_PREFIX: nat64PrefixVariable().optional(),
   /** The HTTP proxy through which all connections to callback URLs are opened. */
   WEBHOOK_PROXY_URL: proxyUrlVariable().optional(),
   /** Read by Node itself. `0` is rejected unless WEBHOOK_CALLBACK_POLICY is `development`. */
