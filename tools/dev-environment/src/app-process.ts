@@ -50,7 +50,7 @@ const keptLines = 40;
 /**
  * Starts an app as a separate process.
  *
- * @throws {Error} if the app does not start within 240 s; the message contains its last lines of output
+ * @throws {Error} if the app does not start within 240 s, or as soon as a setting of the database keeps it from that; the message contains its last lines of output
  */
 export async function startApp(options: AppOptions) {
   const { name, env, onLine, waitFor = 'ready' } = options;
@@ -151,6 +151,10 @@ async function untilReady(adminUrl: string, tooLate: AbortSignal): Promise<void>
   while (!tooLate.aborted) {
     const response = await fetch(`${adminUrl}/ready`).catch(() => null);
     if (response?.ok) return;
+    const { problems = [] }: { problems?: string[] } = (await response?.json()) ?? {};
+    // Waiting does not change it.
+    const ofSetting = problems.find((problem) => problem.startsWith('the setting '));
+    if (ofSetting !== undefined) throw new Error(ofSetting);
     await sleep(25);
   }
 }

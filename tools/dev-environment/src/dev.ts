@@ -94,8 +94,8 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
     webhookSecretKeys: state.webhookSecretKeys,
     portal: hasPortal,
     env: {
-      // Not needed for the embedded server: the apps connect to it without a pooler.
-      DATABASE_DIRECT_URL: config.DATABASE_URL === undefined ? '' : database.directUrl,
+      // Any value means that DATABASE_URL is a transaction pooler, which gets neither prepared statements nor settings of a session.
+      DATABASE_DIRECT_URL: config.DATABASE_DIRECT_URL ?? '',
       ...(documentationUrl !== undefined && { DOCUMENTATION_URL: documentationUrl }),
       GID_NAMESPACE: config.GID_NAMESPACE,
       LOG_LEVEL: config.LOG_LEVEL,
