@@ -62,7 +62,21 @@ type OwnOfPool = Omit<Own<PoolConfig>, 'onConnect'> & {
 
 /** Creates a pool, which connects at its first statement. */
 export function createPool(databaseUrl: string, settings: OwnOfPool): Pool {
-  return new Pool({ ...configOf(databaseUrl, settings), Client: GuardedClient });
+  const config = configOf(databaseUrl, settings);
+  let { ssl } = config;
+  /** The files of certificates are read for each connection, because a CA is replaced while the pool is open. */
+  class ReadingClient extends GuardedClient {
+    constructor(own: ClientConfig = {}) {
+      try {
+        ({ ssl } = connectionOptions(databaseUrl));
+      } catch {
+        // A file is being replaced. Until it can be read, the earlier certificates count.
+      }
+      // Not a copy: the pool hides the password from it.
+      super(Object.assign(own, { ssl }));
+    }
+  }
+  return new Pool({ ...config, Client: ReadingClient });
 }
 
 function configOf<Config extends { settings?: SessionSettings }>(databaseUrl: string, { settings, ...own }: Config) {

@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { startPostgres, withClient, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { applyMigrations, describeDatabaseProblems, withTableLock } from '../src/index.ts';
+import { applyMigrations, createStore, describeDatabaseProblems, withTableLock } from '../src/index.ts';
 import { createListener } from '../src/listener.ts';
 import { createNotifier } from '../src/notifier.ts';
 import { withStore } from './support/database.ts';
@@ -202,6 +203,30 @@ describe('a PostgreSQL server with TLS', () => {
     for (const parameters of ['sslmode=verify-full', `sslrootcert=${certificate('other-ca')}`]) {
       expect(await reasonOf(query(`${server.url}?${parameters}`))).toMatchObject({ code });
     }
+  });
+
+  test('is accepted by an open pool once the file of its CA has been replaced', async () => {
+    await present('valid');
+    const ca = join(folder, 'ca-of-clients.pem');
+    await copyFile(certificate('ca'), ca);
+    const one = { name: '', text: 'select pg_backend_pid() as pid' };
+    const databaseUrl = `${server.url}?sslmode=verify-full&sslrootcert=${ca}`;
+    const store = await forTest(createStore({ databaseUrl, applicationName: 'test' }));
+    const endConnection = async (): Promise<void> => {
+      const [{ pid } = {}] = await store.query<{ pid: number }>(one, []);
+      await ask(`select pg_terminate_backend(${pid}, 10000)`);
+      await eventually(async () => expect(store.poolState()).toMatchObject({ idle: 0, inUse: 0 }));
+    };
+    await endConnection();
+    await copyFile(certificate('other-ca'), ca);
+    expect(await reasonOf(store.query(one, []))).toMatchObject({
+      code: expect.stringMatching(/^(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE)$/),
+    });
+    await copyFile(certificate('ca'), ca);
+    await endConnection();
+    // As while it is replaced.
+    await writeFile(ca, 'no certificate');
+    expect(await store.query(one, [])).toHaveLength(1);
   });
 
   test('gets the password in clear text over verified TLS only', async () => {
