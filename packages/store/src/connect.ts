@@ -1,3 +1,4 @@
+import { TLSSocket } from 'node:tls';
 import {
   Client,
   type ClientBase,
@@ -84,6 +85,12 @@ function configOf<Config extends { settings?: SessionSettings }>(databaseUrl: st
   // The last of two equal settings counts.
   const options = [connection.options, settings === undefined ? '' : startupOptions(settings)].join(' ').trim();
   return { ...keepAliveOptions, ...own, ...connection, options, types: ownTypes };
+}
+
+/** When the certificate ends that the server has presented on this connection. Null without TLS. */
+export function certificateEnd(client: ClientBase): Date | null {
+  const stream: unknown = client instanceof Client ? client.connection.stream : null;
+  return stream instanceof TLSSocket ? new Date(stream.getPeerCertificate().valid_to) : null;
 }
 
 /** For the server to end a connection that has no work left. */

@@ -4,9 +4,9 @@ import { selectDatabaseName } from './rights.ts';
 
 /** What apps start with, although it puts rows or webhooks at risk. */
 export interface DatabaseRisk {
-  /** Of PostgreSQL, for example `fsync`, or `collation` or `publication`. */
+  /** Of PostgreSQL, for example `fsync`, or `certificate`, `collation` or `publication`. */
   setting: string;
-  /** Of the setting; the stored version of the collation; the name of the publication. */
+  /** Of the setting; when the certificate ends; the stored version of the collation; the name of the publication. */
   value: string;
   /** What can happen, and the remedy if it is a statement. One sentence without a period. */
   effect: string;
@@ -19,6 +19,19 @@ export async function findDatabaseRisks(database: Database): Promise<DatabaseRis
     ...(await findChangedCollations(database)),
     ...(await findRefusingPublications(database)),
   ];
+}
+
+/** As the alert `DeedwireDatabaseCertificateEnding`. */
+const certificateDays = 14;
+const dayMs = 86_400_000;
+
+/** @param endsAt of the certificate that the server has presented. Null without TLS */
+export function findCertificateRisk(endsAt: Date | null, now: Date): DatabaseRisk[] {
+  const days = endsAt === null ? Infinity : (endsAt.getTime() - now.getTime()) / dayMs;
+  if (endsAt === null || days >= certificateDays) return [];
+  const left = `it ends in ${Math.floor(days)} days, after which no app can connect`;
+  const effect = `${left}; renew it, and run on the server: select pg_reload_conf()`;
+  return [{ setting: 'certificate', value: endsAt.toISOString(), effect }];
 }
 
 /** One sentence without a period. */

@@ -19,6 +19,7 @@ export {
   type ChangedCollation,
   type DatabaseRisk,
   describeRisk,
+  findCertificateRisk,
   findDatabaseRisks,
   selectChangedCollations,
 } from './database-risks.ts';

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { certificateEnd } from './connect.ts';
 
 /** How often connections that were not used are given back to the pool, which closes them when they are idle for long. */
 const returnEveryMs = 1000;
@@ -8,6 +9,8 @@ export interface PoolState {
   readonly inUse: number;
   readonly idle: number;
   readonly waiting: number;
+  /** Of the certificate that the server presented last. Null without TLS, or before the first connection. */
+  readonly certificateEndsAt: Date | null;
 }
 
 /**
@@ -24,6 +27,7 @@ export class KeptClients {
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners = new WeakMap<PoolClient, (error: Error) => void>();
   readonly #broken = new WeakSet<PoolClient>();
+  #certificateEndsAt: Date | null = null;
 
   /** @param onError called when a connection breaks that is not in use */
   constructor(pool: Pool, onError: (error: Error) => void) {
@@ -41,6 +45,7 @@ export class KeptClients {
 
   async #connect(): Promise<PoolClient> {
     const client = await this.#pool.connect();
+    this.#certificateEndsAt = certificateEnd(client);
     const onError = (error: Error): void => {
       this.#broken.add(client);
       const index = this.#kept.indexOf(client);
@@ -82,7 +87,12 @@ export class KeptClients {
   /** Connections that are open, and requests that wait for one. */
   state(): PoolState {
     const idle = this.#pool.idleCount + this.#kept.length;
-    return { inUse: this.#pool.totalCount - idle, idle, waiting: this.#pool.waitingCount };
+    return {
+      inUse: this.#pool.totalCount - idle,
+      idle,
+      waiting: this.#pool.waitingCount,
+      certificateEndsAt: this.#certificateEndsAt,
+    };
   }
 
   /** Releases idle clients. Users release those in use. */

@@ -1,7 +1,7 @@
 import { withClient } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type DatabaseRisk, describeRisk, findDatabaseRisks, migrate } from '../src/index.ts';
+import { type DatabaseRisk, describeRisk, findCertificateRisk, findDatabaseRisks, migrate } from '../src/index.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 
 /** Of the server of the tests, which does not flush. */
@@ -79,6 +79,20 @@ describe('a publication', () => {
     await run(`alter publication "Every thing" set (publish = 'insert')`);
     expect(await risks()).toEqual([]);
   });
+});
+
+test.each([
+  ['2027-01-14T12:00:00Z', []],
+  [
+    '2027-01-14T11:59:59Z',
+    [
+      'PostgreSQL has certificate=2027-01-14T11:59:59.000Z: it ends in 13 days, after which no app can connect; renew it, and run on the server: select pg_reload_conf()',
+    ],
+  ],
+  [null, []],
+])('a certificate that ends at %s is a risk on New Year’s Eve: %j', (endsAt, risks) => {
+  const end = endsAt === null ? null : new Date(endsAt);
+  expect(findCertificateRisk(end, new Date('2026-12-31T12:00:00Z')).map(describeRisk)).toEqual(risks);
 });
 
 describe('a collation', () => {

@@ -215,6 +215,7 @@ describe('a PostgreSQL server with TLS', () => {
     const endConnection = async (): Promise<void> => {
       const [{ pid } = {}] = await store.query<{ pid: number }>(one, []);
       await ask(`select pg_terminate_backend(${pid}, 10000)`);
+      expect(store.poolState().certificateEndsAt).toEqual(new Date('2120-01-01T00:00:00Z'));
       await eventually(async () => expect(store.poolState()).toMatchObject({ idle: 0, inUse: 0 }));
     };
     await endConnection();
