@@ -71,6 +71,20 @@ export function createServerMetrics(registry: Registry, { build, pools, isReady 
       registers: [],
     }),
   );
+  registry.registerMetric(
+    new Gauge({
+      name: 'deedwire_database_certificate_end_seconds',
+      help: 'When the certificate ends that the database presented last, in seconds since 1970, by pool. Absent without TLS.',
+      labelNames: ['pool'],
+      collect() {
+        for (const [pool, read] of Object.entries(pools)) {
+          const { certificateEndsAt } = read();
+          if (certificateEndsAt !== null) this.set({ pool }, certificateEndsAt.getTime() / 1000);
+        }
+      },
+      registers: [],
+    }),
+  );
   const risks = new Gauge({
     name: 'deedwire_database_risks',
     help: '1 for each setting of PostgreSQL that puts rows or webhooks at risk, as read at the start: fsync, full_page_writes, synchronous_commit, collation, publication.',

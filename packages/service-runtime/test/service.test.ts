@@ -240,7 +240,9 @@ test('does not call onReady when it is stopped during the check', async () => {
 });
 
 test('serves the process metrics', async () => {
-  const service = await start({ pools: { requests: () => ({ inUse: 3, idle: 2, waiting: 1 }) } });
+  const service = await start({
+    pools: { requests: () => ({ inUse: 3, idle: 2, waiting: 1, certificateEndsAt: new Date(86_400_000) }) },
+  });
   await service.whenReady;
   const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
   expect(text).toContain('process_cpu_seconds_total');
@@ -253,6 +255,7 @@ test('serves the process metrics', async () => {
       'deedwire_database_connections{pool="requests",state="in_use"} 3',
       'deedwire_database_connections{pool="requests",state="idle"} 2',
       'deedwire_database_waiting{pool="requests"} 1',
+      'deedwire_database_certificate_end_seconds{pool="requests"} 86400',
     ]),
   );
   expect(text).not.toMatch(/^nodejs_active_\w+_total/m);
