@@ -10,6 +10,7 @@ import {
   migrate,
   onNewWait,
   type SecretKeyRing,
+  type PooledStore,
   type Store,
   type StoreOptions,
 } from '@deedwire/store';
@@ -41,7 +42,7 @@ export async function withContext<Result>(
 /** As `withContext`, but whatever is wrong with the database. */
 export async function withAnyDatabase<Result>(
   shell: Shell,
-  work: (context: OperatorContext, config: Config) => Promise<Result>,
+  work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readOperatorConfig(shell.env);
   const connections = storeConnections({ ...config, DATABASE_URL: findDatabaseUrl(config) });
@@ -65,7 +66,7 @@ async function withStore<Result>(
   { warn }: Shell,
   config: Config,
   connections: Pick<StoreOptions, 'databaseUrl' | 'directUrl' | 'prepares'>,
-  work: (context: OperatorContext, config: Config) => Promise<Result>,
+  work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const store = createStore({
     ...connections,
@@ -79,7 +80,7 @@ async function withStore<Result>(
     },
   });
   try {
-    const context: OperatorContext = {
+    const context = {
       store,
       gidNamespace: config.GID_NAMESPACE,
       now: () => new Date(),

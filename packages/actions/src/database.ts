@@ -2,6 +2,7 @@ import { appOf, type InterfaceName, interfaceNames, roleOf, terminalText } from 
 import {
   createLoginSql,
   type DatabaseRisk,
+  findCertificateRisk,
   findDatabaseRisks,
   type GroupRole,
   groupRoles,
@@ -9,6 +10,7 @@ import {
   advanceSequences,
   type AdvancedSequence,
   drawMatterNumbers,
+  type PooledStore,
   selectSequences,
   type Store,
   tryGrowth,
@@ -33,8 +35,8 @@ export interface OperatorsCheck extends AppsCheck {
 }
 
 /** Checks a database as all apps together do before they become ready, and whether it can grow. */
-export async function checkDatabase(context: ActionContext): Promise<OperatorsCheck> {
-  const { store } = context;
+export async function checkDatabase(context: ActionContext & { store: PooledStore }): Promise<OperatorsCheck> {
+  const { store, now } = context;
   const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
   const none = { warnings: [], risks: [], sharedAddresses: [] };
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
@@ -45,7 +47,7 @@ export async function checkDatabase(context: ActionContext): Promise<OperatorsCh
     ...check,
     problems: [...(problem === null ? [] : [problem]), ...workers.problems],
     warnings: workers.warnings,
-    risks: await findDatabaseRisks(store),
+    risks: [...(await findDatabaseRisks(store)), ...findCertificateRisk(store.poolState().certificateEndsAt, now())],
     sharedAddresses: mayRead ? await findSharedAddresses(context) : [],
     growthNotTried: notTried,
   };

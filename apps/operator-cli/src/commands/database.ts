@@ -78,7 +78,8 @@ that the database is a standby.
 
 The exit code is 1 if anything is wrong. Warnings do not change it: workers that lack events of an interface that another one
 knows, settings with which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, publications that stop
-writes, indexes of another version of a collation, and team members of a lender with the same address.`),
+writes, indexes of another version of a collation, a certificate of the database that ends within 14 days, and team members of
+a lender with the same address.`),
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);

@@ -93,13 +93,21 @@ test('the check finds what keeps the apps from becoming ready, also in a databas
   const message = problem.replace('this', 'This');
   expect(await check()).toEqual({
     exitCode: 1,
-    found: { problems: [problem], missingRights: [], sequences: [], warnings: [], risks: [], sharedAddresses: [] },
+    found: {
+      problems: [problem],
+      missingRights: [],
+      sequences: [],
+      warnings: [],
+      risks: [],
+      sharedAddresses: [],
+      growthNotTried: 'the database has other problems',
+    },
     stderr: message,
   });
   expect(await callOperator(env, 'database', 'check')).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `error: ${message}\n`,
+    stderr: `not tried: whether the database can grow, because the database has other problems.\nerror: ${message}\n`,
   });
   expect(await callOperator(env, 'organization', 'list')).toMatchObject({ exitCode: 1, stderr: `error: ${message}\n` });
 
