@@ -2,8 +2,8 @@
 -- `wal_level` is `logical`.
 alter table webhook_event_queue replica identity using index webhook_event_queue_identity;
 
--- As webhook_event_queue, it has a generated column in its primary key.
--- squawk-ignore require-concurrent-index-creation 
+-- As webhook_event_queue, it has a generated column in its primary key. It has few rows.
+-- squawk-ignore require-concurrent-index-creation
 create unique index webhook_deleted_backlog_identity on webhook_deleted_backlog (account_id, subscription_id);
 alter table webhook_deleted_backlog replica identity using index webhook_deleted_backlog_identity;
 
