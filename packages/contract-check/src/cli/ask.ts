@@ -1,10 +1,12 @@
 import { checkBuild } from '../environment/check-build.ts';
 import { checkConsumer } from '../environment/check-consumer.ts';
 import { checkRetirement } from '../environment/check-retirement.ts';
-import { readBuild, readEnvironment, readUses, span } from '../environment/environment.ts';
-import type { Build, Environment } from '../environment/generated/files.ts';
+import { readBuild, readEnvironment, readUses, type Evidence } from '../environment/environment.ts';
+import type { Build } from '../environment/generated/files.ts';
+import { liveBuilds, schemaProblem, type UnknownApp } from '../environment/live-builds.ts';
 import { finder, idOf, nameOf, type Finding, type Party, type Question } from '../environment/question.ts';
-import { readGraphqlSchema } from '../graphql/read-contract.ts';
+import { snapshotFit } from '../environment/snapshot-fit.ts';
+import { buildDependsOn, consumerDependsOn, retirementDependsOn } from '../environment/unknown-apps.ts';
 import { findMergeBase, type WorkflowEnvironment } from '../history/merge-base.ts';
 import { openRepository } from '../history/repository.ts';
 import { ifValid } from '../input-error.ts';
@@ -33,6 +35,7 @@ export function ask(
   const subject = version ?? uses?.consumer ?? builds.map(nameOf).join(' and ');
   const found: Finding[] = [];
   const gaps = new Set<string>();
+  const unrelated = new Set<string>();
   const environment = ifValid(
     () => readEnvironment(file, name, maxAge, now),
     ({ message }) => {
@@ -60,71 +63,68 @@ export function ask(
     findings,
     overruled,
     gaps: [...gaps],
+    /** Why apps are unknown on which the answer does not depend. */
+    unrelated: [...unrelated],
     exceptions: exceptions.report([...Map.groupBy(found, (each) => each.package)]),
   };
 
   /** Checks the builds, the consumer or the version. Returns what they were checked against. */
-  function check(evidence: Environment): Party[] {
-    const known = [...builds, ...Object.values(evidence.contracts)];
+  function check(evidence: Evidence): Party[] {
+    const known = [...builds, ...evidence.builds.values()];
+    const fitOf = snapshotFit();
     const about = (id: string, parties: readonly Party[]): Question => {
       const reporter = finder(found, evidence.environment, id);
-      return { environment: evidence, parties, known, unusedForMs, maxGapMs, gaps, found: reporter };
+      return { environment: evidence, parties, known, unusedForMs, maxGapMs, fitOf, gaps, found: reporter };
     };
     const ofAll = about(version ?? uses?.consumer ?? builds.map(idOf).join(' '), []);
-    const live = liveBuilds(ofAll, now);
+    const { processes, expectedApps, environment: place } = evidence;
+    for (const app of expectedApps)
+      if (!processes.some((process) => process.app === app))
+        ofAll.found('deploy/appNotLive', app, `${app} has no live process in ${place}.`, `Start ${app} first.`);
+    const { live, unknown } = liveBuilds(evidence, now);
+    for (const { message } of unknown) unrelated.add(message);
+    /** Reports the unknown apps on which an answer depends. */
+    const report = (question: Question, depends: (app: UnknownApp) => boolean): void => {
+      for (const each of unknown.filter(depends)) {
+        question.found('deploy/buildUnknown', each.id, each.message, each.first);
+        unrelated.delete(each.message);
+      }
+    };
+    const checkEach = (own: Party, others: readonly Party[]): void => {
+      const question = about(idOf(own.build), others);
+      report(question, (app) => buildDependsOn(question, own, app));
+      checkBuild(question, own);
+    };
     const back = options.rollback === undefined ? [] : rollbackTo(options.rollback, ofAll);
     const parties = [...live, ...back];
     const own = builds.map((build): Party => ({ build, label: nameOf(build), isLive: false }));
     // Also each with those before it: they are deployed together, and every order must fit.
-    for (const [index, each] of own.entries())
-      checkBuild(about(idOf(each.build), [...parties, ...own.slice(0, index)]), each);
+    for (const [index, each] of own.entries()) checkEach(each, [...parties, ...own.slice(0, index)]);
     // The rollback follows when the new builds run.
-    if (own.length > 0) for (const each of back) checkBuild(about(idOf(each.build), [...live, ...own]), each);
-    if (uses !== null) checkConsumer({ ...ofAll, parties }, uses, consumer ?? '');
-    if (version !== undefined) checkRetirement({ ...ofAll, parties }, version);
+    if (own.length > 0) for (const each of back) checkEach(each, [...live, ...own]);
+    const question = { ...ofAll, parties };
+    if (uses !== null) {
+      report(question, (app) => consumerDependsOn(question, uses, app));
+      checkConsumer(question, uses, consumer ?? '');
+    }
+    if (version !== undefined) {
+      report(question, (app) => retirementDependsOn(question, version, app));
+      checkRetirement(question, version);
+    }
     return parties;
   }
 
-  function rollbackTo(wanted: string, { environment: { contracts }, found: report }: Question): Party[] {
-    const stored = Object.values(contracts);
+  function rollbackTo(wanted: string, { environment: { builds: known }, found: report }: Question): Party[] {
+    const stored = [...known.values()];
     const isWanted = (build: Build): boolean =>
       idOf(build) === wanted ||
       (build.version === wanted && (uses !== null || builds.some(({ app }) => app === build.app)));
-    const back = stored.filter((build) => isWanted(build) && isReadable(build));
+    const back = stored.filter((build) => isWanted(build) && schemaProblem(build) === null);
     const valid = `Those that are: ${stored.map(idOf).toSorted().join(', ')}.`;
     if (back.length === 0)
       report('deploy/rollbackUnknown', wanted, `Valid contracts of ${wanted} are not in ${file}.`, valid);
     return back.map((build) => ({ build, label: `${nameOf(build)} (rollback)`, isLive: false }));
   }
-}
-
-/** The live builds. Reports each process without one, and each expected app without a process. */
-function liveBuilds({ environment, found }: Question, now: Date): Party[] {
-  const { processes, contracts, expectedApps, environment: place } = environment;
-  for (const app of expectedApps)
-    if (!processes.some((process) => process.app === app))
-      found('deploy/appNotLive', app, `${app} has no live process in ${place}.`, `Start ${app} first.`);
-  const groups = Map.groupBy(processes, (process) => `${idOf(process)} ${process.digest}`);
-  return [...groups.values()].flatMap((same): Party[] => {
-    const [process] = same.toSorted((a, b) => Date.parse(b.lastSeenAt) - Date.parse(a.lastSeenAt));
-    if (process === undefined) return [];
-    const { digest, lastSeenAt } = process;
-    const count = same.length === 1 ? '' : `${same.length} instances, `;
-    const label = `${nameOf(process)} (${place}, ${count}seen ${span(now.getTime() - Date.parse(lastSeenAt))} ago)`;
-    // A member of every object is no build of this process.
-    const build = digest === null || !Object.hasOwn(contracts, digest) ? undefined : contracts[digest];
-    const isOwn = build !== undefined && idOf(build) === idOf(process);
-    if (isOwn && isReadable(build)) return [{ build, label, isLive: true }];
-    const why = `has the build ${digest}, whose contracts are ${isOwn ? 'invalid' : 'missing'}`;
-    const message = `${label} ${digest === null ? 'did not register its build' : why}.`;
-    found('deploy/buildUnknown', idOf(process), message, 'Replace it by a release that registers.');
-    return [];
-  });
-}
-
-/** Whether the schemas of a build can be compared. */
-function isReadable({ serves }: Build): boolean {
-  return serves.every(({ file, sdl }) => ifValid(() => readGraphqlSchema([{ file, text: sdl }])) !== null);
 }
 
 /** The exceptions for answers. Each has to be merged before it applies, as those for changes. */

@@ -7,7 +7,7 @@ import { terminalText } from './terminal-text.ts';
 
 /** Renders the answer: the reasons or the yes, then the evidence with its age. */
 export function renderAnswer({ answer, question, subject, findings, ...rest }: Answer, now: Date): string[] {
-  const { cell, takenAt, checkedAgainst, overruled, gaps, exceptions } = rest;
+  const { cell, takenAt, checkedAgainst, overruled, gaps, unrelated, exceptions } = rest;
   const environment = `${rest.environment}${cell ? `, cell ${cell}` : ''}`;
   const age = (at: string): string => `taken ${span(now.getTime() - Date.parse(at))} ago (${at})`;
   const can = question === 'can-i-retire' ? 'can be retired in' : subject.includes(' and ') ? 'fit' : 'fits';
@@ -16,6 +16,7 @@ export function renderAnswer({ answer, question, subject, findings, ...rest }: A
     ...findings.flatMap((each) => [`${each.answer}: ${each.message}`, each.first && `    ${each.first}`]),
     answer === 'yes' ? `yes: ${subject} ${can} ${environment}.` : '',
     ...gaps.map((gap) => `    ${gap}`),
+    ...unrelated.map((message) => `    Not part of this answer: ${message}`),
     ...overruled.map((each) => `excepted: ${each.message}`),
     takenAt === null ? '' : `Evidence: ${environment}, ${age(takenAt)}${against}.`,
   ];

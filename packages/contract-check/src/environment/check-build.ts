@@ -1,9 +1,8 @@
 import { compareGraphql } from '../graphql/compare-graphql.ts';
-import { ifValid } from '../input-error.ts';
-import { compareJsonSchemas } from '../json-schema/compare-json-schema.ts';
 import { dayOf } from '../workspace/version-status.ts';
 import type { Build, Environment } from './generated/files.ts';
-import { idOf, nameOf, type Party, type Question } from './question.ts';
+import { hasReadableSchemas } from './live-builds.ts';
+import { idOf, nameOf, rightsOf, type Party, type Question } from './question.ts';
 import { uncountedUse, usesOf } from './use-coverage.ts';
 
 /** Asks whether a build fits the database, each party, and what clients and subscriptions use. */
@@ -16,7 +15,9 @@ export function checkBuild(question: Question, own: Party): void {
   checkMigration(question, own);
   checkPairs(question, own);
   if (isWorker(question, own.build)) checkDropped(question, own);
-  for (const party of parties) if (party.isLive && party.build.app === app) checkServed(question, own, party);
+  for (const party of parties)
+    if (party.isLive && party.build.app === app && hasReadableSchemas(question, party))
+      checkServed(question, own, party);
 }
 
 function checkMigration({ environment, found }: Question, { build: { migration }, label }: Party): void {
@@ -33,15 +34,16 @@ function checkMigration({ environment, found }: Question, { build: { migration }
 function checkPairs(question: Question, own: Party): void {
   const { environment, parties, known, found } = question;
   const all = [own, ...parties];
+  const before = livePins(question, own);
   const used = [...environment.pins, ...environment.queued].flatMap(({ event }) => event ?? []);
   const needed = [...used, ...all.flatMap(({ build }) => acceptedPins(question, build))];
   for (const writer of all)
     for (const worker of all) {
       if (writer === own && worker === own) continue;
       const isOwn = writer === own || worker === own;
-      // What another writer accepts already does not break by this build, which may be what repairs it.
+      // What is accepted already, by the writer or the own app, does not break by this build, which may be what repairs it.
       const kept = acceptedPins(question, writer.build);
-      const added = acceptedPins(question, own.build).filter((event) => !kept.includes(event));
+      const added = acceptedPins(question, own.build).filter((event) => !kept.includes(event) && !before.has(event));
       for (const { rule, contract, message } of misfits(question, writer, worker, isOwn ? needed : added)) {
         if (!isOwn && !rule.startsWith('deploy/snapshot')) continue;
         const other = worker === own ? writer.build : worker.build;
@@ -58,7 +60,7 @@ function checkPairs(question: Question, own: Party): void {
 }
 
 /** What a writer, which appends events and accepts pins, has that a worker cannot handle. */
-function misfits(question: Question, writer: Party, worker: Party, events: readonly string[]) {
+export function misfits(question: Question, writer: Party, worker: Party, events: readonly string[]) {
   if (!isWorker(question, worker.build)) return [];
   const { appends } = writer.build;
   const unknown = appends.flatMap(({ type }) => lackedBy(worker, type, `${writer.label} appends`) ?? []);
@@ -68,7 +70,8 @@ function misfits(question: Question, writer: Party, worker: Party, events: reado
   const insufficient = worker.build.renders.flatMap(({ event, needs }) => {
     const appended = events.includes(event) ? appends.find(({ type }) => type === typeOf(event)) : undefined;
     const renders = `render ${event} from what ${writer.label} appends`;
-    const lacking = appended === undefined ? null : lackingIn(appended.snapshot, needs);
+    const lacking =
+      appended === undefined ? null : question.fitOf(writer.build.app, appended.snapshot, worker.build.app, needs);
     if (lacking === null) return [];
     const message =
       lacking.rule === 'deploy/snapshotNotCompared'
@@ -119,8 +122,7 @@ function checkServed(question: Question, own: Party, other: Party): void {
     function lost(coordinate: string, problem: string, isUsers: boolean): void {
       const key = `${served.version} ${coordinate}`;
       const counted =
-        isUsers &&
-        environment.counting.some(({ app, coordinates }) => app === build.app && coordinates.split('\n').includes(key));
+        isUsers && environment.counting.some(({ app, coordinates }) => app === build.app && coordinates.has(key));
       const pins = environment.pins.filter((pin) => !counted && `${pin.interface}@${pin.version}` === version);
       const uses = usesOf(question, version, counted ? coordinate : null);
       const users = [...new Set([...pins.map(({ id }) => id), ...uses.map(({ client }) => client)])];
@@ -153,38 +155,22 @@ function lackedBy({ build, label }: Party, contract: string, use: string) {
   return { rule, contract, message: `${label} ${verb} ${contract}, which ${use}. These events would wait.` };
 }
 
-interface Lacking {
-  readonly rule: 'deploy/snapshotInsufficient' | 'deploy/snapshotNotCompared';
-  readonly problem: string;
-}
-
-/** Why a worker cannot render from a snapshot, or why that is unknown. Null if it can. */
-function lackingIn(snapshot: object, needs: object): Lacking | null {
-  const [needed, appended] = [sourceOf('needs', needs), sourceOf('snapshot', snapshot)];
-  return ifValid<Lacking>(
-    () => {
-      const { changes } = compareJsonSchemas(needed, appended, { direction: 'producer' });
-      const broken = changes.find(({ verdict }) => verdict === 'major');
-      if (broken === undefined) return null;
-      return { rule: 'deploy/snapshotInsufficient', problem: `${broken.coordinate}: ${broken.message}` };
-    },
-    ({ message }) => ({ rule: 'deploy/snapshotNotCompared', problem: message }),
-  );
-}
-
-function sourceOf(file: string, schema: object) {
-  return { file, text: JSON.stringify(schema) };
-}
-
 /** Pins end with the sunset of their version. */
 export function acceptedPins({ environment }: Question, { pins }: Build): string[] {
   const today = dayOf(new Date(environment.takenAt));
   return pins.flatMap(({ event, sunsetOn }) => (sunsetOn === null || sunsetOn > today ? [event] : []));
 }
 
+/** The pins that a live build of the same app accepts. */
+export function livePins(question: Question, { build: { app } }: Party): ReadonlySet<string> {
+  const live = question.parties.filter((party) => party.isLive && party.build.app === app);
+  return new Set(live.flatMap(({ build }) => acceptedPins(question, build)));
+}
+
 /** Also a build that renders nothing, of an app whose other builds do. */
-function isWorker({ known }: Question, { app }: Build): boolean {
-  return known.some((each) => each.app === app && each.renders.length > 0);
+export function isWorker(question: Question, { app }: Build): boolean {
+  const rights = rightsOf(question, app);
+  return rights?.renders ?? question.known.some((each) => each.app === app && each.renders.length > 0);
 }
 
 /** The type of an event version, or a type as it is. */

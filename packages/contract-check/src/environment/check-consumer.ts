@@ -15,6 +15,7 @@ import { parseDocument } from '../uses/parse-document.ts';
 import { documentRules } from '../uses/read-documents.ts';
 import { acceptedPins, sdlOf } from './check-build.ts';
 import type { Build, Uses } from './generated/files.ts';
+import { hasReadableSchemas } from './live-builds.ts';
 import { idOf, type Party, type Question } from './question.ts';
 
 /** Asks whether each live build has what a consumer needs. */
@@ -22,16 +23,19 @@ export function checkConsumer(question: Question, uses: Uses, file: string): voi
   const { parties, known, found } = question;
   const { consumer, pin, schema, events } = uses;
   const documents = uses.operations.map(({ text }) => parseDocument({ file, text }));
-  const files = known.flatMap((build) => [...build.serves, ...build.pins, ...build.renders]);
+  const ofSchemas = known.flatMap((build) => build.serves);
+  const ofEvents = known.flatMap((build) => [...build.pins, ...build.renders]);
   for (const used of [...schema, ...events]) {
     const name = `${used.package ?? 'no package'} ${used.packageVersion ?? ''} ${used.file ?? used.sha256}`;
     const message = `${consumer} was built against an unpublished contract: ${name}.`;
+    const files = 'event' in used ? ofEvents : ofSchemas;
     if (!isPublished(used, files) || (pin === null && schema.includes(used)))
       found('deploy/contractUnpublished', name, message, 'Build it against a published version first.');
   }
   const serves = (build: Build): boolean => servedOf(build).length > 0;
   for (const party of schema.length === 0 ? [] : ofAppsWith(schema[0]?.package ?? 'its schema', serves)) {
     const served = servedOf(party.build).find(({ version }) => version === pin);
+    if (!hasReadableSchemas(question, party)) continue;
     if (served === undefined) broken(party, `version ${pin}`, 'does not serve it');
     else
       for (const problem of problemsOf(sdlOf(party, served), uses, documents))

@@ -1,4 +1,6 @@
-import type { Build, Environment } from './generated/files.ts';
+import type { Evidence } from './environment.ts';
+import type { Build } from './generated/files.ts';
+import type { FitOf } from './snapshot-fit.ts';
 
 /** The reasons for an answer, which an exception names, and the answer. */
 const answers = {
@@ -57,7 +59,7 @@ export interface Party {
 }
 
 export interface Question {
-  readonly environment: Environment;
+  readonly environment: Evidence;
   /** The builds that have to fit. */
   readonly parties: readonly Party[];
   /** Those that are asked about, and all that the environment has stored. */
@@ -65,6 +67,7 @@ export interface Question {
   readonly unusedForMs: number;
   readonly maxGapMs: number;
   readonly found: ReturnType<typeof finder>;
+  readonly fitOf: FitOf;
   /** Gaps in the counts of use that are short enough. */
   readonly gaps: Set<string>;
 }
@@ -77,6 +80,11 @@ export function finder(findings: Finding[], file: string, subject: string) {
     if (!findings.some(isSame))
       findings.push({ answer: answers[rule], rule, package: subject, file, coordinate, message, first });
   };
+}
+
+/** What the contracts of an app can have. Undefined for an app that may have everything. */
+export function rightsOf({ environment: { apps = [] } }: Pick<Question, 'environment'>, app: string) {
+  return apps.find((each) => each.app === app);
 }
 
 export function nameOf({ app, version }: Pick<Build, 'app' | 'version'>): string {

@@ -42,7 +42,7 @@ function uncountedIn(question: Question, app: string, coordinate: string | null)
       .map((each) => ({ ...each, from: Date.parse(each.from), until: Date.parse(each.until) }))
       .toSorted((a, b) => a.from - b.from);
   const { counted = [], other = [] } = Object.groupBy(ofApp(environment.counting), ({ overflowed, coordinates }) =>
-    !overflowed && (coordinate === null || coordinates.split('\n').includes(coordinate)) ? 'counted' : 'other',
+    !overflowed && (coordinate === null || coordinates.has(coordinate)) ? 'counted' : 'other',
   );
   const [first] = counted;
   if (first === undefined) return [`${app} did not count use.`];

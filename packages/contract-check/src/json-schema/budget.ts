@@ -6,16 +6,24 @@ import type { Schema } from './schema-index.ts';
  * depend on the machine. AsyncAPI 2.5 and 2.6, which are among the most complex schemas that people write, take a third.
  */
 const maxSteps = 2_000_000;
+const stepsPerMs = 400;
+
+/** The steps that are left for several comparisons together. */
+export interface SharedSteps {
+  left: number;
+}
 
 /** Ends a comparison that would take too long, because combinations of schemas grow exponentially with their nesting. */
 export class Budget {
   /** The place that is compared. */
   path = '$';
   readonly #file: string;
+  readonly #shared: SharedSteps;
   #left = maxSteps;
 
-  constructor(file: string) {
+  constructor(file: string, shared: SharedSteps) {
     this.#file = file;
+    this.#shared = shared;
   }
 
   /** @throws {TooManyStepsError} about a pattern that takes too long to match names. */
@@ -28,10 +36,16 @@ export class Budget {
     );
   }
 
+  /** @throws {TooManyStepsError} when patterns that take less than a second each take too long together. */
+  spendTime(ms: number): void {
+    if (ms >= 10) this.spend(Math.floor(ms) * stepsPerMs);
+  }
+
   /** @throws {TooManyStepsError} when no steps are left. */
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left >= 0) return;
+    this.#shared.left -= steps;
+    if (this.#left >= 0 && this.#shared.left >= 0) return;
     const problem = `the schemas at ${this.path} combine in too many ways to be compared`;
     const remedy = 'Nest and repeat fewer anyOf, oneOf, if, not and patternProperties in them.';
     throw new TooManyStepsError(this.#file, null, `${problem} (more than ${maxSteps} steps). ${remedy}`);

@@ -5,6 +5,7 @@ import { childPointer, isJsonObject, type JsonValue } from '../json/json-value.t
 import { remembered } from '../remembered.ts';
 import type { SourceText } from '../text-file.ts';
 import { alternativesOf } from './alternatives.ts';
+import type { SharedSteps } from './budget.ts';
 import { coinductive } from './coinduction.ts';
 import { comparePlace } from './compare-place.ts';
 import { effectOf, type Comparison, type JsonSchemaOptions, type Place, type RuleName } from './comparison.ts';
@@ -32,9 +33,23 @@ type FoundChange = readonly [change: Change, alternatives: Iterable<string>];
  * @throws {InputError} when a schema is invalid.
  */
 export function compareJsonSchemas(from: SourceText, to: SourceText, options: JsonSchemaOptions): Report {
+  return compareInSteps(from, to, options, { left: Infinity });
+}
+
+/**
+ * Like `compareJsonSchemas`, with a limit for several comparisons together.
+ *
+ * @param steps what is left of it
+ */
+export function compareInSteps(
+  from: SourceText,
+  to: SourceText,
+  options: JsonSchemaOptions,
+  steps: SharedSteps,
+): Report {
   const changes: FoundChange[] = [];
-  const before = withinStack(from.file, () => readSchemaDocument(from, true));
-  const now = withinStack(to.file, () => readSchemaDocument(to));
+  const before = withinStack(from.file, () => readSchemaDocument(from, true, steps));
+  const now = withinStack(to.file, () => readSchemaDocument(to, false, steps));
   const notices = [...before.notices, ...now.notices];
   const found: FoundAt = (place, rule, path, message, alternatives = new Set([''])) => {
     const [{ id }, located] = [jsonSchemaRules[rule], locateChange(before, now, place, path)];

@@ -2,7 +2,7 @@ import { locationAt, type Location, type Notice } from '../change.ts';
 import { withinStack } from '../input-error.ts';
 import { childPointer, isJsonObject, ownMember, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceText } from '../text-file.ts';
-import { Budget } from './budget.ts';
+import { Budget, type SharedSteps } from './budget.ts';
 import { external, naming } from './keywords.ts';
 import { schemaFiles } from './schema-files.ts';
 import {
@@ -32,8 +32,9 @@ type ReferenceKeyword = (typeof referenceKeywords)[number];
  * path.
  *
  * @param isOld whether the schema is that of a former version, in which a name can be duplicate
+ * @param shared the steps that its comparison shares with others
  */
-export function readSchemaDocument(source: SourceText, isOld = false) {
+export function readSchemaDocument(source: SourceText, isOld = false, shared: SharedSteps = { left: Infinity }) {
   const index = new SchemaIndex();
   /** What is not compared. */
   const notices: Notice[] = [];
@@ -110,7 +111,7 @@ export function readSchemaDocument(source: SourceText, isOld = false) {
 
   return {
     file: first.file,
-    budget: new Budget(first.file),
+    budget: new Budget(first.file, shared),
     root: schemas(first.value),
     /** All object schemas in all files. */
     schemas: [...index.places.keys()],

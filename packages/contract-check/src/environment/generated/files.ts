@@ -14,16 +14,16 @@ export type TextOrNull = Text | null;
  * a time: 2026-11-26T22:00:00Z
  */
 export type Time = string;
-export type DayOrNull = Day | null;
-/**
- * YYYY-MM-DD
- */
-export type Day = string;
 /**
  * TYPE@VERSION
  */
 export type Event = string;
 export type Count = number;
+/**
+ * YYYY-MM-DD
+ */
+export type Day = string;
+export type DayOrNull = Day | null;
 
 export interface Environment {
   formatVersion: 1;
@@ -48,6 +48,24 @@ export interface Environment {
    */
   otherApps: Text[];
   /**
+   * What the contracts of an app can have. One that is not listed may have everything.
+   */
+  apps?: {
+    app: Text;
+    /**
+     * The only one that it serves.
+     */
+    interface: Text | null;
+    /**
+     * That of its schema.
+     */
+    package: Text | null;
+    /**
+     * Whether it renders events.
+     */
+    renders: boolean;
+  }[];
+  /**
    * The live ones. The digest is null for a build that did not register.
    */
   processes: {
@@ -58,10 +76,10 @@ export interface Environment {
     lastSeenAt: Time;
   }[];
   /**
-   * By digest: those of live processes, and earlier ones.
+   * By digest: a build of each live process, and earlier ones. One that is invalid makes only its app unknown.
    */
   contracts: {
-    [k: string]: Build;
+    [k: string]: {};
   };
   /**
    * `event` for a subscription, `version` for a client.
@@ -105,14 +123,27 @@ export interface Environment {
     until: Time;
     overflowed: boolean;
     /**
-     * The deprecated ones that were counted, one a line: `2026-11-01 Query.old`.
+     * A member of `coordinateSets`. In a file without them, the set itself.
      */
     coordinates: string;
   }[];
+  /**
+   * The deprecated coordinates that were counted, one a line: `2026-11-01 Query.old`.
+   */
+  coordinateSets?: {
+    [k: string]: string;
+  };
   gaps: {
     app: Text;
     from: Time;
     until: Time;
+    reason: Text;
+  }[];
+  /**
+   * Apps about which the file does not say everything. It makes them unknown.
+   */
+  incomplete?: {
+    app: Text;
     reason: Text;
   }[];
   rowCounts: {
@@ -124,6 +155,7 @@ export interface Environment {
     uses: Count;
     counting: Count;
     gaps: Count;
+    incomplete?: Count;
   };
   digest: Text;
 }
