@@ -1,146 +1,143 @@
-import { interfaceNames, interfaces, portalClientPattern } from '@deedwire/domain';
+import { interfaceNames, roleOf } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from './database.ts';
+import { exportedLists, exportedRows, isCounting, isName, pins, uses } from './environment-rows.ts';
 import { neededMigration } from './pending-migrations.ts';
-
-const accountTypes = interfaceNames.map((name) => `when '${name}' then '${interfaces[name].accountType}'`).join(' ');
-
-const accountGid = (table: string) =>
-  `'gid://' || $1 || '/' || case ${table}.interface::text ${accountTypes} end || '/' || ${table}.account_id`;
-
-/**
- * Clients that pin a version, and subscriptions and listeners that pin an event, `type@version`. $1 is the namespace of global
- * identifiers.
- */
-const pins = `
-  select 'gid://' || $1 || case s.kind when 'LISTENER' then '/WebhookListener/' else '/WebhookSubscription/' end || s.id as id,
-    ${accountGid('s')} as account, s.interface, t.event_type || '@' || t.event_version as event, null as version
-  from webhook_subscription s
-  join webhook_subscription_event_type t on t.subscription_id = s.id
-  where s.deleted_at is null
-  union all
-  select c.client_id, ${accountGid('c')}, c.interface, null, c.schema_version
-  from api_client c
-  where c.client_id !~ '${portalClientPattern}'
-  order by 1, 4`;
-
-/** How often a client used a version, or a coordinate of it. The coordinate is null for the version itself. */
-const uses = `
-  select c.client_id as client, ${accountGid('c')} as account, c.interface, u.version, nullif(u.coordinate, '') as coordinate,
-    "firstDay", "lastDay", u.count
-  from (
-    select api_client_id, version, coordinate, min(day) as "firstDay", max(day) as "lastDay", sum(count)::bigint as count
-    from interface_use
-    group by api_client_id, version, coordinate
-  ) u
-  join api_client c on c.id = u.api_client_id
-  order by 1, 4, 5`;
 
 const list = (query: string) => `(select coalesce(json_agg(l), '[]') from (${query}) l)`;
 
 /** So many events and deliveries that wait are looked at: reading them takes less than 0.2 s. */
 const eventsMax = 10_000;
 const deliveriesMax = 100_000;
+/** Types, and versions of them. */
+const queuedMax = 2_000;
 
-/** A process stores its counts every minute. One whose time is in the future did not run on since the clock was set back. */
-const isCounting = `state = 'OPEN' and recorded_at between now() - interval '150 seconds' and now() + interval '1 second'`;
+/** Of an app. A build has about 300 kB. */
+const contractsMaxBytes = 3_000_000;
 
-/**
- * The periods in which use may be lost: after the last counts of a process that was killed or could not store them, in an overflow,
- * and while no process of an app counted.
- */
-const gaps = `
-  select app, "from", until, reason
-  from (
-    select app, case when counted_until > now() then now() - interval '1 minute' else counted_until end as "from",
-      case state when 'LOST' then seen_at else least(seen_at + interval '1 minute', now()) end as until,
-      case state when 'LOST' then 'counts were not stored' else 'a process ended without storing its counts' end as reason
-    from use_counting
-    where state = 'LOST' or state = 'OPEN' and not (${isCounting})
-    union all
-    select app, counted_from, counted_until, 'too many keys to count' from use_counting where state = 'OVERFLOWED'
-    union all
-    select app, lower(hole), upper(hole), 'no process counted'
-    from (
-      select app, tstzrange(min(counted_from), greatest(min(counted_from), now()))::tstzmultirange - range_agg(
-        tstzrange(counted_from, case when ${isCounting} then greatest(counted_until, now()) else counted_until end)
-      ) as holes
-      from use_counting
-      group by app
-    ) c
-    cross join unnest(holes) as hole
-  ) g
-  where until > "from"
-  order by app, "from", reason`;
+const interfaceApps = interfaceNames.map((name) => `('${name}-api', to_regrole('${roleOf(name)}'))`).join(', ');
+
+const leftOut = [
+  ...exportedLists.map(
+    ({ name, maxBytes }) => `
+          select app, count(*) || ' rows of ${name} ' || case when is_valid then 'exceed ${maxBytes} bytes' else 'are malformed' end as reason
+          from ${name}
+          where not is_exported
+          group by app, is_valid`,
+  ),
+  `
+          select app, count(*) || ' periods count coordinates that are not stored' from use_counting where coordinates_id is null group by app`,
+  `
+          select interface || '-api', count(*) || ' queued events have a malformed type' from waiting_event where not is_valid group by interface`,
+  `
+          select 'webhook-worker', count(*) || ' waiting deliveries have a malformed type' from waiting_delivery where not is_valid having count(*) > 0`,
+  `
+          select app, count(*) || ' builds exceed ${contractsMaxBytes} bytes' from build where not is_exported group by app`,
+].join(' union all');
+
+/** The contracts of a build as they are stored. */
+export interface StoredContracts {
+  app: string;
+  digest: string;
+  text: string;
+}
+
+/** An app about which the export does not say everything. */
+export interface IncompleteApp {
+  app: string;
+  reason: string;
+}
 
 /**
  * What runs, what is pinned and what is used, in one snapshot, as `contract-check` reads it. Reads `interface_use` as a whole, and the
  * start of the tables of events and deliveries that wait.
+ *
+ * @param rollbacks builds without a process whose contracts are read, too: `partner-api@1.4.0`
  */
-export async function selectEnvironment(database: Database, gidNamespace: string): Promise<Record<string, unknown>> {
+export async function selectEnvironment(database: Database, gidNamespace: string, rollbacks: readonly string[]) {
   const statement = sql('environment')`
-      with live as materialized (
-        select app, version, digest, started_at as "startedAt", last_seen_at as "lastSeenAt"
+      with registered as materialized (
+        select app, case when ${isName('version')} then version else 'unknown' end as version,
+          case when ${isName('version')} then digest end as digest, started_at as "startedAt", last_seen_at as "lastSeenAt"
         from app_process
         where last_seen_at > now() - case when app = 'operator-cli'
           -- After an outage, others may not have reached the database yet.
           or not exists (select from use_counting where ${isCounting} and counted_from < now() - interval '3 minutes')
           then interval '24 hours' else '3 minutes' end
       ), unregistered as (
-        select distinct substring(application_name from '^deedwire-(.*-api)') as app
-        from pg_stat_activity
-        where datname = current_database() and (
-          -- As APIs of releases that do not register name their connections.
-          application_name ~ '^deedwire-.*-api-costs$'
+        select distinct i.app
+        from pg_stat_activity s
+        -- Every login can choose the name of its session: it is the app only with a right to be it.
+        join (values ${interfaceApps}) as i (app, group_role)
+          on s.application_name = 'deedwire-' || i.app || '-costs' and pg_has_role(s.usesysid, i.group_role, 'member')
           -- A login of the owner of the tables, which cannot register.
-          or not pg_has_role(usesysid, to_regrole(replace(substring(application_name from '^deedwire-(.*-api)$'), '-', '_')), 'member')
-        )
+          or s.application_name = 'deedwire-' || i.app and not pg_has_role(s.usesysid, i.group_role, 'member')
+            and pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'app_process'::regclass), 'member')
+        where s.datname = current_database()
         union all
         select 'webhook-worker'
         -- One that was killed is in both for 3 minutes, so that it hides no other.
         where (select count(*) from webhook_worker where leased_until > now() - interval '3 minutes')
-          > (select count(*) from live where app = 'webhook-worker' and "lastSeenAt" > now() - interval '3 minutes')
+          > (select count(*) from registered where app = 'webhook-worker' and "lastSeenAt" > now() - interval '3 minutes')
+      ), build as materialized (
+        select app, digest, contracts, sum(octet_length(contracts)) over (partition by app order by digest) <= ${contractsMaxBytes} as is_exported
+        from app_contracts c
+        where exists (select from registered r where r.app = c.app and r.digest = c.digest)
+          or cardinality($2::text[]) > 0 and c.app || '@' || (c.contracts::jsonb ->> 'version') = any ($2)
       ), waiting_event as materialized (
-        select event_id from webhook_event_queue where event_id is not null limit ${eventsMax}
+        select e.event_type, e.interface, ${isName('e.event_type')} as is_valid
+        from (select event_id from webhook_event_queue where event_id is not null limit ${eventsMax}) q
+        cross join lateral (select event_type, interface from webhook_event where id = q.event_id offset 0) e
       ), waiting_delivery as materialized (
-        select event_type, event_version from webhook_pending_delivery limit ${deliveriesMax}
-      )
+        select event_type, event_version, ${isName('event_type')} and ${isName('event_version')} as is_valid
+        from webhook_pending_delivery
+        limit ${deliveriesMax}
+      ), queued as materialized (
+        select event_type as type, null as event, count(*) as count
+        from waiting_event
+        where is_valid
+        group by event_type
+        union all
+        select event_type, event_type || '@' || event_version, count(*)
+        from waiting_delivery
+        where is_valid
+        group by event_type, event_version
+        limit ${queuedMax} + 1
+      ), ${exportedLists.map(exportedRows).join(', ')}
       select installation_id as installation, cell, now() as "takenAt",
         (select array_agg(name order by name) from schema_migration) as migrations,
         ${list(`
-          select * from live
+          select * from registered
           union all
           select app, 'unknown', null, now(), now() from unregistered
           order by 1, 4`)} as processes,
-        (
-          -- Those of the processes, and those that builds before them stored.
-          select coalesce(json_object_agg(digest, contracts::json order by digest), '{}')
-          from app_contracts
-        ) as contracts,
-        ${list(pins)} as pins,
-        ${list(`
-          select e.event_type as type, null as event, count(*) as count
-          from waiting_event w
-          cross join lateral (select event_type from webhook_event where id = w.event_id offset 0) e
-          group by e.event_type
-          union all
-          select event_type, event_type || '@' || event_version, count(*)
-          from waiting_delivery
-          group by event_type, event_version
-          order by 1, 2`)} as queued,
+        ${list('select app, digest, contracts as text from build where is_exported order by digest')} as contracts,
+        ${list(`select * from queued order by 1, 2 limit ${queuedMax}`)} as queued,
         (select count(*) = ${eventsMax} from waiting_event) or (select count(*) = ${deliveriesMax} from waiting_delivery)
-          as "isQueueCut",
-        ${list(uses)} as uses,
-        ${list(`
-          select app, process_id as instance, counted_from as from, counted_until as until, state = 'OVERFLOWED' as overflowed,
-            coordinates
-          from use_counting
-          order by app, counted_from, id`)} as counting,
-        ${list(gaps)} as gaps
+          or (select count(*) > ${queuedMax} from queued) as "isQueueCut",
+        ${exportedLists
+          .map(
+            ({ name }) =>
+              `(select coalesce(json_agg(row::json order by row), '[]') from ${name} where is_exported) as ${name}`,
+          )
+          .join(', ')},
+        (
+          select coalesce(json_object_agg(id, coordinates), '{}')
+          from counted_coordinates c
+          where exists (select from use_counting u where u.coordinates_id = c.id)
+        ) as "coordinateSets",
+        ${list(`select * from (${leftOut}) l order by app, reason`)} as incomplete
       from installation`;
-  const read = await database.query<Record<string, unknown> & { migrations: string[] }>(statement, [gidNamespace]);
-  const { migrations, ...row } = onlyRow(read);
+  const read = await database.query<
+    Record<string, unknown> & { migrations: string[]; contracts: StoredContracts[]; incomplete: IncompleteApp[] }
+  >(statement, [gidNamespace, rollbacks]);
+  const { migrations, contracts, incomplete, ...row } = onlyRow(read);
   const needed = migrations.flatMap((name) => neededMigration(name) ?? []).toSorted();
-  return { ...row, migration: migrations.at(-1) ?? '', needsMigration: needed.at(-1) ?? null };
+  const lists: Record<string, unknown> = {
+    ...row,
+    migration: migrations.at(-1) ?? '',
+    needsMigration: needed.at(-1) ?? null,
+  };
+  return { lists, contracts, incomplete };
 }
 
 /** A client or subscription that pins or uses a version that ends. */

@@ -58,9 +58,22 @@ test.each([
     `insert into app_process (id, app, version, started_at, last_seen_at)
      select gen_random_uuid(), 'lender-api', '0.4.0', t, t from (select now() - interval '10 minutes') as seen (t)`,
   );
-  const { processes } = await selectEnvironment(operator, 'service');
+  const { processes } = (await selectEnvironment(operator, 'service', [])).lists;
   await superuser.run('delete from app_process');
   expect((processes as { version: string }[]).map(({ version }) => version)).toEqual(versions);
+});
+
+test.each([
+  ['lender_api', 'deedwire-partner-api-costs'],
+  ['lender_api', 'deedwire-partner-api'],
+  ['lender_api', 'deedwire-"-api'],
+] as const)('a session of %s named %s is no process of another app', async (role, name) => {
+  const url = new URL(await database.urlFor(role));
+  url.searchParams.set('application_name', name);
+  const session = await connect(url.href);
+  const { lists } = await selectEnvironment(operator, 'service', []);
+  await session.close();
+  expect(lists).toMatchObject({ processes: [] });
 });
 
 describe('gaps', () => {
@@ -106,7 +119,7 @@ describe('gaps', () => {
     ],
   ])('%s', async (_, rows, gaps) => {
     await insert(rows);
-    const selected = await selectEnvironment(operator, 'service');
+    const { lists: selected } = await selectEnvironment(operator, 'service', []);
     const { takenAt, gaps: found } = selected as {
       takenAt: Date;
       gaps: Record<'app' | 'from' | 'until' | 'reason', string>[];
@@ -153,4 +166,57 @@ test('lists who pins or uses a version that ends, with the last use', async () =
     ['pinning', '2027-06-01', true, '2026-11-03'],
   ]);
   expect(new Set(found.map(({ account }) => account))).toEqual(new Set([`gid://service/Partner/${id}`]));
+});
+
+test('what an app wrote and no line can show is left out, and makes only this app incomplete', async () => {
+  const { id } = await seedAccount(admin, 'partner');
+  await superuser.run(`
+    insert into app_process (id, app, version, digest, started_at, last_seen_at)
+    values (gen_random_uuid(), 'partner-api', E'x\\n::error::forged', repeat('a', 64), now(), now()),
+      (gen_random_uuid(), 'lender-api', '1.0.0', repeat('b', 64), now(), now())`);
+  await superuser.run(
+    `with client as (
+       insert into api_client (account_id, interface, client_id, schema_version)
+       values ($1, 'partner', 'odd', E'\\u202e'), ($1, 'partner', 'even', '2026-11-01')
+       returning id, client_id
+     ), used as (
+       insert into interface_use (api_client_id, interface, day, version, coordinate, count)
+       select id, 'partner', '2026-11-01', version, coordinate, 1
+       from client, (values ('', 'a'), ('2026-11-01', E'a\\x1b[2J'), ('2026-11-01', '')) as u (version, coordinate)
+       where client_id = 'even'
+     ), event as (
+       insert into webhook_event (account_id, interface, event_type, snapshot)
+       values ($1, 'partner', 'a@b', '{}'), ($1, 'partner', 'referral.created', '{}')
+       returning *
+     ), queue as (
+       insert into webhook_event_queue (account_id, interface, event_id) select account_id, interface, id from event
+     ), subscription as (
+       insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+       values ($1, 'partner', 'https://receiver.example.com/', '', 1)
+       returning id, interface
+     )
+     insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+     select id, interface, event_type, '1' from subscription, (values ('a b'), ('a@b'), (''), ('referral.created')) as t (event_type)`,
+    [id],
+  );
+  const { lists, incomplete } = await selectEnvironment(operator, 'service', []);
+  expect(lists).toMatchObject({
+    processes: [
+      { app: 'lender-api', version: '1.0.0', digest: 'b'.repeat(64) },
+      { app: 'partner-api', version: 'unknown', digest: null },
+    ],
+    pins: expect.arrayContaining([
+      expect.objectContaining({ id: 'even' }),
+      expect.objectContaining({ event: 'referral.created@1' }),
+    ]),
+    uses: expect.arrayContaining([
+      expect.objectContaining({ client: 'even', version: '2026-11-01', coordinate: null }),
+    ]),
+    queued: [{ type: 'referral.created', count: 1 }],
+  });
+  expect(incomplete).toEqual([
+    { app: 'partner-api', reason: '1 queued events have a malformed type' },
+    { app: 'partner-api', reason: '2 rows of uses are malformed' },
+    { app: 'partner-api', reason: '4 rows of pins are malformed' },
+  ]);
 });

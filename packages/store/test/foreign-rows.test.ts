@@ -67,6 +67,7 @@ test('deletes the rows of children before those of their parents, and of every t
     // It says what happened here.
     'audit_entry',
     'cell_split',
+    'counted_coordinates',
     'foreign_partition',
     'installation',
     'interface',

@@ -37,7 +37,7 @@ for (const interfaceName of interfaceNames) {
 
 beforeEach(async () => {
   await superuser.run(
-    'delete from app_process; delete from app_contracts; delete from interface_use; delete from use_counting',
+    'delete from app_process; delete from app_contracts; delete from interface_use; delete from use_counting; delete from counted_coordinates',
   );
 });
 
@@ -180,6 +180,16 @@ const letAMinutePass = (interval = '1 minute') =>
     [interval],
   );
 
+const sets = () =>
+  superuser.run(
+    `select u.coordinates as old, c.coordinates, count(*)::int
+     from use_counting u left join counted_coordinates c on c.id = u.coordinates_id
+     group by 1, 2 order by 2`,
+  );
+const full = (prefix: string) => `
+  select record_use('lender-api', gen_random_uuid(), 0, false, false, '${prefix}' || n || repeat('x', 95000), '{}', '{}', '{}', '{}')
+  from generate_series(1, 100) n`;
+
 describe('the use of a version', () => {
   const process = processOf('lender-api');
   const record = (period: CountingPeriod, use = nothing, by: Database = lenderApi) =>
@@ -253,6 +263,17 @@ describe('the use of a version', () => {
     ]);
   });
 
+  test('has no gap while another app has the name of such an API', async () => {
+    await record(first);
+    const url = new URL(await database.urlFor('partner_api'));
+    url.searchParams.set('application_name', 'deedwire-lender-api-costs');
+    const other = await connect(url.href);
+    await letAMinutePass();
+    await record(after(60_000));
+    await other.close();
+    expect(await periods()).toEqual([{ state: 'OPEN', ms: 60_000 }]);
+  });
+
   test('keeps the part of a period that overflowed apart', async () => {
     await record(first);
     await letAMinutePass();
@@ -260,8 +281,8 @@ describe('the use of a version', () => {
     await letAMinutePass();
     await record(after(60_000, { isOverflowed: true }));
     const [counted, overflowed, next] = await periods();
-    expect(counted).toEqual({ state: 'ENDED', ms: expect.closeTo(60_000, -2) });
-    expect(overflowed).toEqual({ state: 'OVERFLOWED', ms: expect.closeTo(60_000, -2) });
+    expect(counted).toEqual({ state: 'ENDED', ms: expect.closeTo(60_000, -3) });
+    expect(overflowed).toEqual({ state: 'OVERFLOWED', ms: expect.closeTo(60_000, -3) });
     expect(next).toEqual({ state: 'OPEN', ms: 0 });
   });
 
@@ -289,6 +310,54 @@ describe('the use of a version', () => {
       `select extract(epoch from seen_at - counted_until)::int / 60 as minutes from use_counting order by seen_at - counted_until desc limit 1`,
     );
     expect(lost).toEqual({ minutes: 20_001 - 24 * 60 });
+  });
+
+  test('has a set of coordinates once for all periods, and each app its own', async () => {
+    const coordinates = '2026-11-01 Query.old';
+    const period = (app: RegisteredApp) => [processOf(app), { ...first, coordinates }, nothing] as const;
+    for (let number = 0; number < 3; number += 1) await recordUse(lenderApi, ...period('lender-api'));
+    await recordUse(partnerApi, ...period('partner-api'));
+    expect(await sets()).toEqual([{ old: '', coordinates, count: 4 }]);
+    expect(await superuser.run(`select app from counted_coordinates where coordinates <> '' order by app`)).toEqual([
+      { app: 'lender-api' },
+      { app: 'partner-api' },
+    ]);
+  });
+
+  test('has at most 8 MB of coordinates for an app, above which a period counts without them', async () => {
+    const session = await connect(await database.urlFor('lender_api'));
+    await session.run(full('a'));
+    const stored = async () =>
+      superuser.run(
+        `select sum(size_of_coordinates(coordinates)) between 7900000 and 8000000 as full,
+           (select count(*)::int from use_counting where coordinates_id is null) as without
+         from counted_coordinates where app = 'lender-api'`,
+      );
+    expect(await stored()).toEqual([{ full: true, without: 16 }]);
+    await session.run(full('b'));
+    expect(await stored()).toEqual([{ full: true, without: 116 }]);
+    await expect(session.run(`begin isolation level repeatable read; ${full('c')}`)).rejects.toThrow('read committed');
+    await session.close();
+    // Sets that are stored, and those of other apps, are not refused.
+    await record({ ...first, coordinates: `a1${'x'.repeat(95_000)}` });
+    await recordUse(partnerApi, processOf('partner-api'), { ...first, coordinates: 'p' }, nothing);
+    expect(await stored()).toEqual([{ full: true, without: 116 }]);
+
+    await superuser.run(
+      `update use_counting set counted_from = now() - interval '401 days', counted_until = now() - interval '401 days'`,
+    );
+    await deleteOldUse(worker, 1_000);
+    expect(await superuser.run('select from counted_coordinates')).toEqual([]);
+  });
+
+  test('has at most 100,000 counts of an app and day', async () => {
+    await superuser.run(`
+      insert into interface_use (api_client_id, interface, day, version, coordinate, count)
+      select id, interface, (now() at time zone 'UTC')::date, n::text, m::text, 1
+      from api_client, generate_series(1, 25) n, generate_series(1, 4000) m
+      where client_id = 'lender-client'`);
+    await expect(record(first, one('lender-client'))).rejects.toThrow('too many coordinates');
+    await recordUse(partnerApi, processOf('partner-api'), first, one('partner-client'));
   });
 
   test('is deleted after 400 days', async () => {

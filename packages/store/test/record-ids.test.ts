@@ -123,7 +123,9 @@ describe('take_cell_number()', () => {
     await prepareSplit();
     await superuser.run(`update cell_split set freeze_lsn = '0/1'`);
     const app = await connect(`${database.databaseUrl}?application_name=deedwire-partner-api`);
-    await expect(takeNumber()).rejects.toThrow('Apps are connected to the new side.');
+    await expect(takeNumber()).rejects.toThrow(
+      /^Apps are connected to the new side: deedwire-partner-api \(login \w+, process \d+\)\. Stop them, and try again\.$/,
+    );
     await app.close();
     await superuser.run('set role operator');
     await expect(takeNumber()).rejects.toThrow('permission denied');

@@ -82,6 +82,9 @@ const fixtures: readonly RowFixture[] = [
     insert into interface_use (api_client_id, interface, day, version, coordinate, count)
     values (${apiClient}, $1, now(), '2026-11-01', '', 1)`),
   shared(`
+    insert into counted_coordinates (app, digest, coordinates)
+    values ($1::interface_name || '-api', encode(sha256(''), 'hex'), '')`),
+  shared(`
     insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
     values ($1::interface_name || '-api', gen_random_uuid(), '', now(), now(), now(), now(), 'OPEN')`),
   ofEach(`

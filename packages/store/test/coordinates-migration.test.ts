@@ -1,0 +1,40 @@
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { connect } from '@deedwire/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
+
+test('periods keep their coordinates, each set once, and the newest 8 MB of an app', async () => {
+  const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  const migrations = await readMigrations();
+  await applyMigrations(
+    own.databaseUrl,
+    migrations.filter(({ name }) => name < '0067'),
+    {},
+  );
+  const owner = await connect(own.databaseUrl);
+  onTestFinished(async () => {
+    await owner.close();
+    await own.drop();
+  });
+  await owner.run(`
+    insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
+    select app, gen_random_uuid(), coordinates, t, t, t, t, 'ENDED'
+    from (
+      select 'lender-api' as app, '2026-11-01 Query.old' as coordinates, now() as t from generate_series(1, 5)
+      union all
+      select 'partner-api', n || repeat('x', 95000), now() - n * interval '1 hour' from generate_series(1, 100) n
+    ) p`);
+  await migrate(own.databaseUrl);
+  const periods = await owner.run(`
+    select u.app, u.coordinates as old, left(c.coordinates, 20) as coordinates, count(*)::int
+    from use_counting u left join counted_coordinates c on c.id = u.coordinates_id and c.app = u.app
+    where u.app = 'lender-api' or u.coordinates_id is null
+    group by 1, 2, 3 order by 1`);
+  expect(periods).toEqual([
+    { app: 'lender-api', old: '', coordinates: '2026-11-01 Query.old', count: 5 },
+    { app: 'partner-api', old: '', coordinates: null, count: 16 },
+  ]);
+  const [refused] = await owner.run(`
+    select bool_and(counted_until < now() - interval '84 hours') as are_oldest from use_counting where coordinates_id is null`);
+  expect(refused).toEqual({ are_oldest: true });
+});
