@@ -4,6 +4,7 @@ import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
 import { createRegistration, storeConnections } from '@deedwire/service-runtime';
 import {
+  backgroundTimeouts,
   createSecretKeyRing,
   createStore,
   findDatabaseProblems,
@@ -32,20 +33,23 @@ const contracts = new URL('contracts.json', import.meta.url);
 export async function withContext<Result>(
   shell: Shell,
   work: (context: OperatorContext, config: Config) => Promise<Result>,
+  timeouts = backgroundTimeouts,
 ): Promise<Result> {
-  return withAnyDatabase(shell, async (context, config) => {
+  const workOnSchema: typeof work = async (context, config) => {
     await requireDatabase(context.store);
     return work({ ...context, store: registerBeforeWrites(shell, context.store) }, config);
-  });
+  };
+  return withAnyDatabase(shell, workOnSchema, timeouts);
 }
 
 /** As `withContext`, but whatever is wrong with the database. */
 export async function withAnyDatabase<Result>(
   shell: Shell,
   work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
+  timeouts = backgroundTimeouts,
 ): Promise<Result> {
   const config = readOperatorConfig(shell.env);
-  const connections = storeConnections({ ...config, DATABASE_URL: findDatabaseUrl(config) });
+  const connections = { ...storeConnections({ ...config, DATABASE_URL: findDatabaseUrl(config) }), timeouts };
   return withStore(shell, config, connections, work);
 }
 
@@ -59,13 +63,13 @@ export async function withReadOnlyDatabase<Result>(
   const url = new URL(databaseUrl);
   const options = `${url.searchParams.get('options') ?? ''} -c default_transaction_read_only=on`.trim();
   url.searchParams.set('options', options);
-  return withStore(shell, config, { databaseUrl: url.href }, work);
+  return withStore(shell, config, { databaseUrl: url.href, timeouts: backgroundTimeouts }, work);
 }
 
 async function withStore<Result>(
   { warn }: Shell,
   config: Config,
-  connections: Pick<StoreOptions, 'databaseUrl' | 'directUrl' | 'prepares'>,
+  connections: Pick<StoreOptions, 'databaseUrl' | 'directUrl' | 'prepares' | 'timeouts'>,
   work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const store = createStore({
