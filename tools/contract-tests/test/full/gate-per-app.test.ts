@@ -1,0 +1,210 @@
+import { hash, randomUUID } from 'node:crypto';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { connect } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { run } from '../../../../packages/contract-check/src/cli/run.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+// A login of one app stores what it can. The operator exports the environment, and contract-check answers about the other apps.
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const { path: folder } = await forFile(temporaryFolder('gate-per-app'));
+const env = { DATABASE_URL: await database.urlFor('operator') };
+const environment = join(folder, 'test.json');
+const [{ migration } = {}] = await superuser.run('select max(name) as migration from schema_migration');
+
+const roles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' } as const;
+type App = keyof typeof roles;
+const appNames = Object.keys(roles) as App[];
+
+const oldSdl = 'type Query { a: Int old: Int @deprecated }\n';
+const published = (name: string, text: string) => ({
+  package: `@deedwire/${name}`,
+  packageVersion: '1.0.0',
+  file: 'f',
+  sha256: hash('sha256', text),
+});
+
+function buildOf(app: App, version: string, sdl = oldSdl) {
+  const [name = ''] = app.split('-');
+  const lifecycle = { deprecatedOn: '2020-01-01', sunsetOn: null };
+  const isWorker = app === 'webhook-worker';
+  const served = { interface: name, version: '2026-11-01', ...published(`${name}-schema`, sdl), ...lifecycle, sdl };
+  return {
+    formatVersion: 1,
+    app,
+    version,
+    commit: null,
+    migration,
+    serves: isWorker ? [] : [served],
+    pins: isWorker ? [] : [{ event: 'referral.created@2026-11-01', ...lifecycle }],
+    appends: isWorker ? [] : [{ type: 'referral.created', snapshot: { type: 'object', required: ['id'] } }],
+    renders: isWorker ? [{ event: 'referral.created@2026-11-01', needs: { type: 'object', required: ['id'] } }] : [],
+  };
+}
+
+const textOf = (build: object): string => `${JSON.stringify(build, null, 2)}\n`;
+
+async function runAs(app: App, statement: string, values: readonly unknown[] = []): Promise<void> {
+  const login = await connect(await database.urlFor(roles[app]));
+  try {
+    await login.run(statement, values);
+  } finally {
+    await login.close();
+  }
+}
+
+/** Stores contracts, and registers a process that has them, with the login of the app. */
+async function start(app: App, text: string, version: string): Promise<void> {
+  await runAs(app, 'select store_app_contracts($1, $2)', [app, text]);
+  await runAs(app, 'select register_process($1, $2, $3, $4)', [app, randomUUID(), version, hash('sha256', text)]);
+}
+
+async function exportTo(...args: string[]): Promise<void> {
+  expect(
+    await callOperator(env, 'environment', 'export', '--name', 'test', '--out', environment, ...args),
+  ).toMatchObject({
+    exitCode: 0,
+    stderr: '',
+  });
+}
+
+async function ask(command: string, ...args: string[]) {
+  const { exitCode, stdout } = await run([command, '--root', folder, '--environment', environment, ...args]);
+  return { exitCode, stdout: stdout.replaceAll(/\n {4}/g, ' ') };
+}
+
+const asked = (build: object): string => {
+  writeFileSync(join(folder, 'contracts.json'), textOf(build));
+  return join(folder, 'contracts.json');
+};
+const canIDeploy = (build: object, ...args: string[]) => ask('can-i-deploy', '--build', asked(build), ...args);
+
+beforeEach(async () => {
+  await superuser.run(`
+    delete from use_counting; delete from counted_coordinates; delete from app_process; delete from app_contracts; delete from interface_use`);
+  for (const app of appNames) await start(app, textOf(buildOf(app, '1.0.0')), '1.0.0');
+});
+
+/** As if the apps had counted these coordinates for 100 days. */
+async function countFor100Days(): Promise<void> {
+  for (const app of ['lender-api', 'partner-api'] as const)
+    await runAs(app, `select record_use($1, $2, null, false, false, '2026-11-01 Query.old', '{}', '{}', '{}', '{}')`, [
+      app,
+      randomUUID(),
+    ]);
+  await superuser.run(`
+    delete from use_counting u using counted_coordinates c where c.id = u.coordinates_id and c.coordinates = '';
+    update use_counting set counted_from = now() - interval '100 days'`);
+}
+
+const deep = `{"app":"partner-api","x":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+
+describe.each<[what: string, text: string, version: string]>([
+  ['contracts of no form', textOf({ app: 'partner-api' }), '9.9.9'],
+  ['contracts that are nested deeply', deep, '9.9.9'],
+  ['contracts that no build writes so', '{ "app":"partner-api" , "z":1}', '9.9.9'],
+  ['2 MB of contracts', textOf({ app: 'partner-api', x: 'x'.repeat(1_900_000) }), '9.9.9'],
+  ['the contracts of a worker', textOf({ ...buildOf('webhook-worker', '9.9.9'), app: 'partner-api' }), '9.9.9'],
+  ['a version with a line feed', textOf({ app: 'partner-api' }), 'x\n::error::forged'],
+])('with %s of a login of the partner API', (_what, text, version) => {
+  test('the answers about the lender API are those without it', async () => {
+    await start('partner-api', text, version);
+    await exportTo();
+    const yes = { exitCode: 0, stdout: expect.stringMatching(/^yes: [^]*Not part of this answer: [^]*partner-api/) };
+    expect(await canIDeploy(buildOf('lender-api', '1.1.0'))).toEqual(yes);
+    const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: [^]*partner-api/) };
+    expect(await canIDeploy(buildOf('partner-api', '1.1.0'))).toEqual(unknown);
+    expect(await canIDeploy(buildOf('webhook-worker', '1.1.0'))).toEqual(unknown);
+    expect((await ask('can-i-retire', 'lender@2026-11-01')).stdout).not.toContain('unknown: partner-api');
+  });
+});
+
+test('a build without a process is in the export only as a named rollback', async () => {
+  await start('partner-api', textOf(buildOf('partner-api', '0.9.0')), '0.9.0');
+  await superuser.run(`delete from app_process where version = '0.9.0'`);
+  const withRollback = () => canIDeploy(buildOf('partner-api', '1.1.0'), '--rollback', '0.9.0');
+  await exportTo();
+  expect(await withRollback()).toEqual({
+    exitCode: 3,
+    stdout: expect.stringContaining('Valid contracts of 0.9.0 are not in'),
+  });
+  await exportTo('--rollback', 'partner-api@0.9.0');
+  expect(await withRollback()).toMatchObject({ exitCode: 0 });
+});
+
+test('with each app at its limits, the export is read, and gives the answers about honest builds', async () => {
+  await countFor100Days();
+  const clients = await forTest(connect(database.databaseUrl));
+  for (const name of ['lender', 'partner'] as const) {
+    await clients.run(
+      `with organization as (insert into organization (name) values ('Harbour') returning id),
+         account as (insert into account (interface, organization_id, name) select $1::interface_name, id, 'Harbour' from organization returning id)
+       insert into api_client (account_id, interface, client_id, schema_version) select id, $1::interface_name, $1 || '-client-' || n, '2026-11-01'
+       from account, generate_series(1, 20) n`,
+      [name],
+    );
+    const app: App = `${name}-api`;
+    // Coordinates, whose JSON is longer, and periods.
+    await runAs(
+      app,
+      `select record_use($1, gen_random_uuid(), 0, false, false, n || repeat(E'\\n', 95000), '{}', '{}', '{}', '{}') from generate_series(1, 43) n`,
+      [app],
+    );
+    await runAs(
+      app,
+      `select register_process($1, gen_random_uuid(), '1.0.' || n, null) from generate_series(1, 1005) n`,
+      [app],
+    );
+    await superuser.run(
+      `insert into use_counting (app, process_id, coordinates, coordinates_id, counted_from, counted_until, recorded_at, seen_at, state)
+       select $1, gen_random_uuid(), '', (select min(id) from counted_coordinates where app = $1), now() - n * interval '2 minutes',
+         now() - n * interval '2 minutes', now(), now() - n * interval '1 minute', 'LOST' from generate_series(1, 20000) n`,
+      [app],
+    );
+    await superuser.run(
+      `insert into interface_use (api_client_id, interface, day, version, coordinate, count)
+       select id, interface, current_date, '2026-11-01', n || repeat('x', 280), 1 from api_client, generate_series(1, 1000) n
+       where interface = $1::interface_name`,
+      [name],
+    );
+  }
+  for (const app of appNames)
+    for (let number = 0; number < 2; number += 1)
+      await start(app, textOf({ ...buildOf(app, `2.0.${number}`), more: 'x'.repeat(1_900_000) }), `2.0.${number}`);
+  await exportTo();
+  const { size } = statSync(environment);
+  expect(size).toBeGreaterThan(30_000_000);
+  expect(size).toBeLessThan(64 * 1024 * 1024);
+  // Every app has too much.
+  expect(await canIDeploy(buildOf('lender-api', '1.1.0'))).toEqual({
+    exitCode: 3,
+    stdout: expect.stringMatching(
+      /lender-api is known: \d+ periods count coordinates that are not stored[^]*rows of counting exceed[^]*rows of uses exceed/,
+    ),
+  });
+
+  // Once the lender API and the worker have what honest builds have, their answers are theirs again.
+  await superuser.run(`
+    delete from app_process where app <> 'partner-api' and version <> '1.0.0';
+    delete from use_counting where app = 'lender-api';
+    delete from interface_use where interface = 'lender'`);
+  await runAs(
+    'lender-api',
+    `select record_use('lender-api', $1, null, false, false, '2026-11-01 Query.old', '{}', '{}', '{}', '{}')`,
+    [randomUUID()],
+  );
+  await superuser.run(`update use_counting set counted_from = now() - interval '100 days' where app = 'lender-api'`);
+  await exportTo();
+  expect(statSync(environment).size).toBeGreaterThan(15_000_000);
+  const startedMs = performance.now();
+  expect(await canIDeploy(buildOf('lender-api', '1.1.0', 'type Query { a: Int }\n'))).toMatchObject({ exitCode: 0 });
+  expect(performance.now() - startedMs).toBeLessThan(120_000);
+  expect(await canIDeploy(buildOf('partner-api', '1.1.0'))).toMatchObject({ exitCode: 3 });
+});
