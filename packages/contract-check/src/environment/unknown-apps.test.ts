@@ -71,11 +71,10 @@ describe.each<[what: string, contracts: object, why: string]>([
   });
 
   test('makes the answers unknown that depend on it, and is named with the reason', async () => {
-    const unknown = {
-      exitCode: 3,
-      stdout: expect.stringMatching(new RegExp(`^unknown: lender-api 9\\.9\\.9 .*${RegExp.escape(why)}`)),
-    };
-    expect(await askAbout(environment, { ...lenderApi, version: '0.6.0' })).toEqual(unknown);
+    const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: lender-api 9\.9\.9 /) };
+    const answer = await askAbout(environment, { ...lenderApi, version: '0.6.0' });
+    expect(answer).toEqual(unknown);
+    expect(answer.stdout).toContain(why);
     expect(await askAbout(environment, { ...liveWorker, version: '0.5.0' })).toEqual(unknown);
     expect(await ask(environment, 'can-i-retire', 'lender@2026-11-01')).toMatchObject({ exitCode: 3 });
     expect(await ask(environment, 'can-i-retire', 'entry.posted@2026-11-01')).toEqual(unknown);
@@ -112,13 +111,14 @@ test('an unknown worker matters for each build that appends events', async () =>
   expect(await askAbout(environment, buildOf('operator-cli', '0.6.0', {}))).toMatchObject({ exitCode: 0 });
 });
 
+const published = (name: string, text: string) => ({
+  package: `@books/${name}`,
+  packageVersion: '1.0.0',
+  file: name === 'partner-schema' ? 'versions/2026-11-01.graphql' : 'f',
+  sha256: sha256(text),
+});
+
 test('an unknown app matters for a consumer of its interface or of events', async () => {
-  const published = (name: string, text: string) => ({
-    package: `@books/${name}`,
-    packageVersion: '1.0.0',
-    file: name === 'partner-schema' ? 'versions/2026-11-01.graphql' : 'f',
-    sha256: sha256(text),
-  });
   const uses = {
     formatVersion: 1,
     consumer: 'portal',
