@@ -148,17 +148,18 @@ test('apps of a release that does not register are live processes without a buil
 });
 
 test('an API whose login cannot register is a live process without a build', async () => {
-  await t.sql(`
-    create role owner_of_tables;
-    create role other_login login password 'x' in role owner_of_tables;
-    alter table app_process owner to owner_of_tables`);
+  await t.sql('create role owner_of_tables');
+  await t.sql(`create role other_login login password 'x' in role owner_of_tables`);
+  await t.sql('alter table app_process owner to owner_of_tables');
   const url = new URL(await t.database.urlFor('partner_api'));
   Object.assign(url, { username: 'other_login', password: 'x' });
   url.searchParams.set('application_name', 'deedwire-partner-api');
   const api = await connect(url.href);
   const { processes } = await exported();
   await api.close();
-  await t.sql(`alter table app_process owner to current_user; drop role other_login; drop role owner_of_tables`);
+  await t.sql('alter table app_process owner to current_user');
+  await t.sql('drop role other_login');
+  await t.sql('drop role owner_of_tables');
   expect(processes.filter(({ version }) => version === 'unknown')).toMatchObject([
     { app: 'partner-api', digest: null },
   ]);
