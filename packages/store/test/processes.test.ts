@@ -352,11 +352,16 @@ describe('the use of a version', () => {
 
   test('has at most 100,000 counts of an app and day', async () => {
     await superuser.run(`
+      with client as (
+        insert into api_client (account_id, interface, client_id, schema_version)
+        select account_id, interface, client_id || '-' || n, schema_version
+        from api_client, generate_series(1, 25) n
+        where client_id = 'lender-client'
+        returning id, interface
+      )
       insert into interface_use (api_client_id, interface, day, version, coordinate, count)
-      select id, interface, (now() at time zone 'UTC')::date, n::text, m::text, 1
-      from api_client, generate_series(1, 25) n, generate_series(1, 4000) m
-      where client_id = 'lender-client'`);
-    await expect(record(first, one('lender-client'))).rejects.toThrow('too many coordinates');
+      select id, interface, (now() at time zone 'UTC')::date, '2026-11-01', n::text, 1 from client, generate_series(1, 4000) n`);
+    await expect(record(first, one('lender-client'))).rejects.toThrow('The clients of lender-api use too many');
     await recordUse(partnerApi, processOf('partner-api'), first, one('partner-client'));
   });
 
