@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteExpiredPortalSessions } from '../src/housekeeping.ts';
 import { createStore, type Database } from '../src/index.ts';
 import {
+  endAllPortalSessions,
   endPortalSession,
   endReplacedPortalSessions,
   insertPortalLink,
@@ -249,6 +250,19 @@ const usedBefore = async (seconds: number): Promise<RecordId<'PortalSession'>> =
   );
   return toRecordId(String(row?.['id']));
 };
+
+test('all sessions and links end, except those of an account at home in another cell', async () => {
+  await startSession();
+  await insertPortalLink(admin, link({ linkHash: hashOf('own') }), 100);
+  await insert(`${other.id}, 'lender', '${otherKey}'`, `now() + interval '1 minute'`, 'foreign');
+  await superuser.run('insert into account_home values ($1, 1)', [other.id]);
+  const ended = await endAllPortalSessions(admin);
+  await superuser.run('delete from account_home');
+  expect(ended).toBe(2);
+  expect(await superuser.run('select account_id::text from portal_session where expires_at > now()')).toEqual([
+    { account_id: other.id },
+  ]);
+});
 
 describe('a session that was last used about 30 minutes ago', () => {
   const tokenHash = createHash('sha256').update('t').digest();
