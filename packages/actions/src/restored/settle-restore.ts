@@ -5,6 +5,7 @@ import {
   type DatabaseIdentity,
   disableLogin,
   disableLoginSql,
+  type LoginRow,
   selectConnectedApps,
   selectDatabaseIdentity,
   selectLogins,
@@ -46,7 +47,7 @@ export interface RestoreReport {
 /** The database as it was before the restore. */
 export interface OldDatabase {
   identity: DatabaseIdentity;
-  logins: Awaited<ReturnType<typeof selectLogins>>;
+  logins: LoginRow[];
   matterNumber: string;
 }
 
@@ -82,7 +83,7 @@ export async function checkRestored(
   const apps = await selectConnectedApps(
     store,
     groupRoles.filter((role) => role !== 'operator'),
-    [...interfaceNames.map(appOf), 'webhook-worker'],
+    [...interfaceNames.map(appOf), 'webhook-worker'].map((app) => `deedwire-${app}`),
   );
   if (apps.length === 0) return;
   const found = `Apps are connected to the restored database: ${apps.join(', ')}.`;
