@@ -206,7 +206,7 @@ export function endsSession({ code = '' }: Pick<DatabaseError, 'code'>): boolean
 // SQLSTATE disk_full, out_of_memory and io_error.
 const exhaustedStates = ['53100', '53200', '58030'];
 
-/** Whether the server has no space, no memory, or cannot read or write a file. It ends when somebody repairs the server. */
+/** Whether the server has no space, no memory, or cannot read or write a file. It lasts until the server is repaired. */
 export function isExhausted({ code = '' }: Pick<DatabaseError, 'code'>): boolean {
   return exhaustedStates.includes(code);
 }
@@ -235,8 +235,8 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * PostgreSQL refused to update or delete rows, because a publication cannot name them. Whoever publishes the table decides that, so every
- * write of its rows fails until an operator changes the publication.
+ * PostgreSQL refused to update or delete rows, because a publication cannot name them. Every such write of the table fails until an operator
+ * changes the publication.
  */
 export class PublicationError extends Error {
   readonly code = 'PUBLICATION_REFUSES';

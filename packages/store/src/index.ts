@@ -58,6 +58,6 @@ export type { SlowStatement } from './slow-statements.ts';
 export type { PoolState } from './kept-clients.ts';
 export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';
 export { withTableLock } from './table-lock.ts';
-export { type Growth, tryGrowth } from './try-growth.ts';
+export { tryGrowth } from './try-growth.ts';
 export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';
 export { vacuumTables } from './vacuum.ts';
