@@ -54,8 +54,8 @@ export async function checkDatabase(context: ActionContext & { store: PooledStor
 }
 
 /**
- * What is said of running workers that do not render all events that only these interfaces have, because they are older. One sentence
- * each. A problem if no running worker knows the interface. Otherwise its events wait for a worker that renders them: a warning.
+ * A sentence about each running worker that does not render all events that only these interfaces have, because it is older. It is a
+ * problem if no running worker knows the interface. Otherwise its events wait for a worker that renders them: a warning.
  */
 export async function findWorkersToReplace(
   store: Store,

@@ -94,7 +94,7 @@ export async function erasePerson(
     // The message of the first one says that nothing was changed.
     const [cause, where] =
       error instanceof AccountAwayError ? [error.cause, ' where the account is at home'] : [error, ''];
-    const remedy = error instanceof PublicationError ? `Mend the cause. Then run` : 'Run';
+    const remedy = error instanceof PublicationError ? 'Repair the cause. Then run' : 'Run';
     throw new Error(`The erasure is not finished. ${remedy} the command again${where}.`, { cause });
   });
 }

@@ -113,7 +113,7 @@ function effectsOf({ action, details }: AuditEntry): Effect[] | null {
   const columns = verb === 'create' || verb === 'delete' ? [] : Object.keys(details.new);
   const found = columns.flatMap((column) => {
     const ofColumn = effectsOfColumns.get(`${noun}.${column}`);
-    // The removal of an expiry makes a key live longer, which nobody repeats unseen.
+    // The removal of an expiry makes a key live longer, so an operator has to decide.
     const isKnown = ofColumn !== undefined && (ofColumn.verb === 'listeners' || details.new[column] !== null);
     return isKnown ? [{ ...ofColumn, column }] : [];
   });
@@ -121,8 +121,8 @@ function effectsOf({ action, details }: AuditEntry): Effect[] | null {
 }
 
 /**
- * Whether the action is as trustworthy as the change itself. A login of an interface can write any entry of its accounts, as `CLIENT`:
- * only for what it could change too, it says more than that somebody had the login.
+ * Whether the action is as trustworthy as the change itself. A login of an interface can write any entry of its accounts, as `CLIENT`, so
+ * its entry is trusted only for what this login could change, too.
  */
 function isTrusted({ action, actorType, transactionId }: AuditEntry): boolean {
   return transactionId !== null || actorType === 'OPERATOR' || action.startsWith('webhook_');

@@ -31,7 +31,7 @@ describe('a publication', () => {
     expect(await harness.metrics()).not.toContain('deedwire_alarms_total{');
   });
 
-  test('that cannot name the rows of a table raises an alarm and is named, and webhooks arrive once it is mended', async ({
+  test('that cannot name the rows of a table raises an alarm and is named, and webhooks arrive once it is changed', async ({
     harness,
     receiver,
   }) => {
@@ -54,7 +54,7 @@ describe('a publication', () => {
     const erased = await erase(harness, first);
     expect(erased).toMatchObject({ exitCode: 1 });
     expect(erased.stderr).toMatch(
-      /^error: The erasure is not finished\. Mend the cause\. Then run the command again\. \(A publication keeps PostgreSQL from changing rows\. Run `deedwire-operator database check`, which names it and the remedy\. \(cannot delete from table "webhook_\w+" because /,
+      /^error: The erasure is not finished\. Repair the cause\. Then run the command again\. \(A publication keeps PostgreSQL from changing rows\. Run `deedwire-operator database check`, which names it and the remedy\. \(cannot delete from table "webhook_\w+" because /,
     );
     const check = await callOperator({ DATABASE_URL: await harness.database.urlFor('operator') }, 'database', 'check');
     expect(check.stderr).toMatch(
