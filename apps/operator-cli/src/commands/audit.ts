@@ -31,8 +31,8 @@ export function addAuditCommands(program: Command, shell: Shell): void {
       notes(`
   deedwire-operator audit list --key <id> --since 7d
 
-No index has clients or keys, so with --client or --key, also name --since: otherwise the whole log is searched. Changes with a key
-name it from the release on that added this option. Reads are in no entry: the lines \`request\` of the log have them.`),
+No index has clients or keys, so with --client or --key, also name --since: otherwise the whole log is searched. Entries that earlier
+releases wrote name no key. Reads are in no entry: the lines \`request\` of the log have them.`),
     )
     .action(async ({ client, key, since, until, limit, ...options }: ListOptions) => {
       const filter = { clientId: client ?? null, keyId: key ?? null, since: since ?? null, until: until ?? null };

@@ -49,7 +49,7 @@ limits, pins and, with --old-url and a login that may change roles, \`nologin\`.
 It lists what it cannot repeat, such as secrets that were rotated and persons that were erased, and exits with 1 until each
 item is done or waived. Run it again after that. The audit log has what was repeated and waived.
 
-Exports have no logins, and nothing after their last entry, so with --export the list has an item for each of both.
+Exports have no logins, and nothing after their last entry, so with --export the list has an item for each.
 
 A password in --old-url is in the list of processes. Set PGPASSWORD or write it to ~/.pgpass instead:
 

@@ -21,7 +21,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
     .option(
       '--email <address>',
-      'of the records that have it; - reads it from standard input, so that no list shows it',
+      'of the records that have it; - reads it from standard input, so that the list of processes does not show it',
     )
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
