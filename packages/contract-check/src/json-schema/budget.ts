@@ -48,7 +48,9 @@ export class Budget {
     if (this.#left >= 0 && this.#shared.left >= 0) return;
     const problem = `the schemas at ${this.path} combine in too many ways to be compared`;
     const remedy = 'Nest and repeat fewer anyOf, oneOf, if, not and patternProperties in them.';
-    throw new TooManyStepsError(this.#file, null, `${problem} (more than ${maxSteps} steps). ${remedy}`);
+    const found =
+      this.#left < 0 ? `more than ${maxSteps} steps` : 'more steps than are left for it and others together';
+    throw new TooManyStepsError(this.#file, null, `${problem} (${found}). ${remedy}`);
   }
 }
 
