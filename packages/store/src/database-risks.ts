@@ -29,7 +29,10 @@ const dayMs = 86_400_000;
 export function findCertificateRisk(endsAt: Date | null, now: Date): DatabaseRisk[] {
   const days = endsAt === null ? Infinity : (endsAt.getTime() - now.getTime()) / dayMs;
   if (endsAt === null || days >= certificateDays) return [];
-  const left = `it ends in ${Math.floor(days)} days, after which no app can connect`;
+  const left =
+    days < 0
+      ? 'it has ended, so no app that verifies it can connect'
+      : `it ends in ${Math.floor(days)} days, after which no app can connect`;
   const effect = `${left}; renew it, and run on the server: select pg_reload_conf()`;
   return [{ setting: 'certificate', value: endsAt.toISOString(), effect }];
 }

@@ -89,6 +89,12 @@ test.each([
       'PostgreSQL has certificate=2027-01-14T11:59:59.000Z: it ends in 13 days, after which no app can connect; renew it, and run on the server: select pg_reload_conf()',
     ],
   ],
+  [
+    '2026-12-31T11:59:59Z',
+    [
+      'PostgreSQL has certificate=2026-12-31T11:59:59.000Z: it has ended, so no app that verifies it can connect; renew it, and run on the server: select pg_reload_conf()',
+    ],
+  ],
   [null, []],
 ])('a certificate that ends at %s is a risk on New Year’s Eve: %j', (endsAt, risks) => {
   const end = endsAt === null ? null : new Date(endsAt);
