@@ -27,7 +27,7 @@ const severities: Record<WorkerAlarm | InterfaceAlarm, 'critical' | 'warning'> =
   'partitions-short': 'warning',
   'payload-missing': 'critical',
   'proxy-failed': 'warning',
-  'publication-refuses': 'warning',
+  'publication-refuses': 'critical',
   'rendering-failed': 'critical',
   'replay-refused': 'warning',
   'request-broken': 'warning',
