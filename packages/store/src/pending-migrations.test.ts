@@ -60,10 +60,11 @@ test.each<[string[], string | null]>([
   expect(findOutdatingMigration(build, applied)).toBe(expected);
 });
 
-test('the migrations of this build have a number, and need earlier ones only', async () => {
+test('the migrations of this build have a number of their own, and need earlier ones only', async () => {
   const names = (await readMigrations()).map(({ name }) => name);
   expect(names.filter((name) => !/^\d{4}(-[a-z0-9]+)+$/.test(name))).toEqual([]);
   const numbers = names.map((name) => name.slice(0, 4));
+  expect(numbers).toEqual([...new Set(numbers)]);
   expect(
     names.filter(
       (name, index) => !numbers.slice(0, index).includes(neededMigration(name) ?? numbers[0] ?? '') && index > 0,
