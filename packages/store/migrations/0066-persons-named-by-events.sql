@@ -74,7 +74,7 @@ begin
   $schema$, '{schema}', quote_ident(current_schema()));
 
   definition := pg_get_functiondef('begin_person_erasure'::regproc);
-  if strpos(definition, beginning) = 0 then
+  if cardinality(string_to_array(definition, beginning)) <> 2 then
     raise exception 'The function begin_person_erasure is not that of an earlier migration.';
   end if;
   execute replace(definition, beginning, format($$if (%1$I.person_row(of_record_type, of_record_id) ->> 'accountId')::bigint <> of_account_id

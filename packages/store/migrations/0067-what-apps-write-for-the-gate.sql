@@ -14,33 +14,15 @@ alter table counted_coordinates enable row level security;
 create policy operator on counted_coordinates for select to operator using (true);
 grant select on counted_coordinates to operator;
 
--- Null: the app has too many sets. Then nothing says what the period covers. An operator of the last release reads `coordinates`, which
--- is empty now, so that it answers more often that use is unknown.
-alter table use_counting add column coordinates_id bigint;
-
 -- As much as an export needs for it.
 create function size_of_coordinates(coordinates text) returns bigint
 language sql immutable
 return octet_length(to_json(coordinates)::text) + 100;
 
-with used as (
-  select app, encode(sha256(convert_to(coordinates, 'UTF8')), 'hex') as digest, coordinates, max(counted_until) as used_until
-  from use_counting
-  group by app, coordinates
-), measured as (
-  select *, sum(size_of_coordinates(coordinates)) over (partition by app order by used_until desc, digest) as bytes
-  from used
-)
-insert into counted_coordinates (app, digest, coordinates)
-select app, digest, coordinates from measured where bytes <= 8000000;
-update use_counting u set coordinates_id = c.id
-from counted_coordinates c
-where c.app = u.app and c.digest = encode(sha256(convert_to(u.coordinates, 'UTF8')), 'hex');
-update use_counting set coordinates = '' where coordinates <> '';
-
-alter table use_counting add foreign key (coordinates_id) references counted_coordinates (id);
--- Serves delete_old_use().
-create index use_counting_by_coordinates on use_counting (coordinates_id);
+-- Null: the period is from before, until 0068, or the app has too many sets. Then nothing says what the period covers. An operator of the
+-- last release reads `coordinates`, which is empty now, so that it answers more often that use is unknown.
+-- No row has one yet, so PostgreSQL checks none: record_use() waits for no longer than the functions need.
+alter table use_counting add column coordinates_id bigint references counted_coordinates (id);
 
 do $do$
 declare
@@ -68,7 +50,7 @@ begin
       end if;
       -- No login can lock this row in another way.
       insert into {schema}.counted_coordinates (app, digest, coordinates) values (app, none, '') on conflict do nothing;
-      perform from {schema}.counted_coordinates c where c.app = keep_coordinates.app and c.digest = none for update;
+      perform from {schema}.counted_coordinates c where c.app = keep_coordinates.app and c.digest = none for no key update;
       insert into {schema}.counted_coordinates as c (app, digest, coordinates)
       select keep_coordinates.app, known, keep_coordinates.coordinates
       where (
@@ -150,7 +132,7 @@ begin
     ) as changes (function_name, old_text, new_text)
   loop
     definition := pg_get_functiondef(to_regproc(change.function_name));
-    if strpos(definition, change.old_text) = 0 then
+    if cardinality(string_to_array(definition, change.old_text)) <> 2 then
       raise exception 'The function % is not that of an earlier migration.', change.function_name;
     end if;
     execute replace(definition, change.old_text, replace(change.new_text, '{schema}', quote_ident(current_schema())));
