@@ -169,7 +169,7 @@ begin
   loop
     definition := pg_get_functiondef(to_regproc(change.function_name));
     change.old_text := replace(change.old_text, '{schema}', quote_ident(current_schema()));
-    if strpos(definition, change.old_text) = 0 then
+    if cardinality(string_to_array(definition, change.old_text)) <> 2 then
       raise exception 'The function % is not that of an earlier migration.', change.function_name;
     end if;
     execute replace(definition, change.old_text, replace(change.new_text, '{schema}', quote_ident(current_schema())));
@@ -185,14 +185,6 @@ create trigger keep_cancellation before update of cancelled_at on webhook_replay
   for each row when (old.cancelled_at is not null and new.cancelled_at is distinct from old.cancelled_at)
   execute function keep_cancellation();
 
--- The policies of `account` apply within those of an interface. As its reader, because the policies do not apply to the owner.
-alter table account_home enable row level security;
-create policy webhook_worker on account_home for select to webhook_worker using (true);
-create policy operator on account_home for select to operator using (true);
-create or replace view account_away with (security_invoker = true) as
-select account_id, frozen_at is not null as is_frozen
-from account_home
-where frozen_at is not null or cell <> (select cell from installation where only_row);
 grant select (only_row, cell) on installation to webhook_worker, operator;
 
 do $$
@@ -200,8 +192,6 @@ declare
   app text;
 begin
   for app in select role_of_interface(name) from interface loop
-    execute format('create policy %I on account_home for select to %1$I
-      using (exists (select from account a where a.id = account_id))', app);
     execute format('grant select (only_row, cell) on installation to %I', app);
     execute format('grant execute on function webhook_workers_lacking to %I', app);
     -- What only commands of operators record.
@@ -212,6 +202,26 @@ begin
 end
 $$;
 grant execute on function webhook_workers_lacking to operator;
+
+-- Late, because each check of homes and each round of a worker waits for this lock.
+-- The policies of `account` apply within those of an interface. As its reader, because the policies do not apply to the owner.
+alter table account_home enable row level security;
+create policy webhook_worker on account_home for select to webhook_worker using (true);
+create policy operator on account_home for select to operator using (true);
+create or replace view account_away with (security_invoker = true) as
+select account_id, frozen_at is not null as is_frozen
+from account_home
+where frozen_at is not null or cell <> (select cell from installation where only_row);
+do $$
+declare
+  app text;
+begin
+  for app in select role_of_interface(name) from interface loop
+    execute format('create policy %I on account_home for select to %1$I
+      using (exists (select from account a where a.id = account_id))', app);
+  end loop;
+end
+$$;
 
 -- Last, because each settlement waits for this lock. The smallest bucket has 1,000 points, so the trigger runs for large debts only.
 create trigger bound_debt before update of points on cost_bucket
