@@ -1,16 +1,8 @@
 -- Lets an operator make a copy of a database safe for tests: what production left to send is not sent from the copy. Apps of earlier
--- releases read what it writes as before. Entries about links and sessions of the portal name the key that created the link.
+-- releases read what it writes as before.
 
 do $do$
-declare
-  definition constant text := pg_get_functiondef('audit_portal_session'::regproc);
-  old_text constant text := '''command'', left(claim ->> ''command'', 100)';
 begin
-  if strpos(definition, old_text) = 0 then
-    raise exception 'The function audit_portal_session is not that of an earlier migration.';
-  end if;
-  execute replace(definition, old_text, '''keyId'', new.key_id, ' || old_text);
-
   execute replace($schema$
     -- Refuses while an app uses the database, and keeps workers from starting until the end of the transaction.
     create function require_no_app() returns void
@@ -70,7 +62,7 @@ begin
         and not exists (select from {schema}.account_away a where a.account_id = r.account_id);
       update {schema}.webhook_retention set expired_before = greatest(expired_before, {schema}.new_record_id());
       delete from {schema}.webhook_event_queue where event_id is not null;
-      -- Of the pauses above too: nobody is told of them.
+      -- Of the pauses above too: no alert reports them.
       delete from {schema}.webhook_subscription_episode;
       delete from {schema}.webhook_failure_to_report;
     end
