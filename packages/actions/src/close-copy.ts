@@ -1,6 +1,6 @@
 import type { CellSession } from '@deedwire/store';
 import { selectSplit } from '@deedwire/store/cell-splits';
-import { callCopying, type OpenToOthers, selectOpenToOthers } from '@deedwire/store/copies';
+import { closeToOthers, type DeliveryKey, expireCopiedDeliveries, type OpenToOthers } from '@deedwire/store/copies';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import type { OperatorContext } from './context.ts';
 import { isOpen } from './split-cell.ts';
@@ -27,13 +27,10 @@ export async function closeCopy({ context, session, isDryRun, onProgress }: Clos
   const split = await selectSplit(session);
   if (split !== null && isOpen(split)) throw new Error('A split is open. Finish it, or run `cell split abort`.');
   const found = await session.transaction(async (transaction) => {
-    await callCopying(transaction, 'require_no_app');
-    onProgress('Counting what is open');
-    const open = await selectOpenToOthers(transaction);
-    if (isDryRun || Object.values(open).every((count) => count === 0)) return open;
-    onProgress('Pausing subscriptions and revoking keys');
+    onProgress(isDryRun ? 'Counting what is open' : 'Pausing subscriptions and revoking keys');
     await nameOperator(transaction, operator, 'database.copied');
-    await callCopying(transaction, 'close_copy');
+    const open = await closeToOthers(transaction, { isDryRun });
+    if (isDryRun || Object.values(open).every((count) => count === 0)) return open;
     await appendAuditEntry(transaction, operator, {
       action: 'database.copied',
       subject: 'database',
@@ -44,14 +41,14 @@ export async function closeCopy({ context, session, isDryRun, onProgress }: Clos
   });
   if (isDryRun) return found;
   let expired = 0;
-  for (let after: readonly [string, string] | null = ['0', '0']; after !== null;) {
-    const from: readonly [string, string] = after;
-    const [last] = await session.transaction((transaction) =>
-      callCopying(transaction, 'expire_copied_deliveries', ...from, deliveriesPerStatement),
+  for (let after: DeliveryKey | null = ['0', '0']; after !== null;) {
+    const from: DeliveryKey = after;
+    const batch = await session.transaction((transaction) =>
+      expireCopiedDeliveries(transaction, from, deliveriesPerStatement),
     );
-    expired += last?.expired ?? 0;
+    expired += batch?.expired ?? 0;
     onProgress(`Expired ${expired.toLocaleString('en')} of ${found.pendingDeliveries.toLocaleString('en')} deliveries`);
-    after = last === undefined ? null : [last.subscription_id, last.delivery_id];
+    after = batch?.last ?? null;
   }
   return found;
 }
