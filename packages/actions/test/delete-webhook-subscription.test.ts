@@ -13,15 +13,16 @@ async function subscribe(name: string): Promise<{ id: string; number: string }> 
   return { id, number: id.split('/').at(-1) ?? '' };
 }
 
+const ofTable = (table: unknown) => `
+  select '${String(table)}' as table, to_jsonb(t) - '{id,key,claim,position,queue_position}'::text[] as row
+  from ${String(table)} t where to_jsonb(t)::text ~ $1`;
+
 /** The rows of all tables that name a subscription, without what differs for every one. */
 async function rowsOf(number: string): Promise<unknown[]> {
   const tables = await world.sql(`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname <> 'audit_entry'
     order by 1`);
-  const ofTable = (table: unknown) => `
-    select '${String(table)}' as table, to_jsonb(t) - '{id,key,claim,position,queue_position}'::text[] as row
-    from ${String(table)} t where to_jsonb(t)::text ~ $1`;
   const rows = await world.sql(
     `select replace("table" || ' ' || row, $1, 'number') as row
      from (${tables.map(({ name }) => ofTable(name)).join(' union all ')}) r
