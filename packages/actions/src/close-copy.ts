@@ -1,9 +1,8 @@
 import type { CellSession } from '@deedwire/store';
-import { selectSplit } from '@deedwire/store/cell-splits';
 import { closeToOthers, type DeliveryKey, expireCopiedDeliveries, type OpenToOthers } from '@deedwire/store/copies';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import type { OperatorContext } from './context.ts';
-import { isOpen } from './split-cell.ts';
+import { requireNoSplit } from './split-cell.ts';
 import type { OnProgress } from './unhurried.ts';
 
 export interface CloseCopy {
@@ -24,8 +23,7 @@ const deliveriesPerStatement = 10_000;
  */
 export async function closeCopy({ context, session, isDryRun, onProgress }: CloseCopy): Promise<OpenToOthers> {
   const { operator } = context;
-  const split = await selectSplit(session);
-  if (split !== null && isOpen(split)) throw new Error('A split is open. Finish it, or run `cell split abort`.');
+  await requireNoSplit(session);
   const found = await session.transaction(async (transaction) => {
     onProgress(isDryRun ? 'Counting what is open' : 'Pausing subscriptions and revoking keys');
     await nameOperator(transaction, operator, 'database.copied');

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellSession } from '@deedwire/store';
-import { hasAccountsElsewhere, selectCell, selectSplit } from '@deedwire/store/cell-splits';
+import { hasAccountsElsewhere, selectCell } from '@deedwire/store/cell-splits';
 import { callPruning, type ForeignTable } from '@deedwire/store/foreign-rows';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import type { OperatorContext } from './context.ts';
-import { isOpen } from './split-cell.ts';
+import { requireNoSplit } from './split-cell.ts';
 import { type OnProgress, unhurried } from './unhurried.ts';
 
 /** What was deleted of a table. In a dry run, `bytes` would be. */
@@ -49,8 +49,7 @@ const lockPauseMs = 500;
  * @throws {Error} while a split is open, or if a table stays locked
  */
 export async function pruneCell({ context, session, isDryRun, onProgress }: Prune): Promise<PruneReport> {
-  const split = await selectSplit(session);
-  if (split !== null && isOpen(split)) throw new Error('A split is open. Finish it, or run `cell split abort`.');
+  await requireNoSplit(session);
   const report: PruneReport = { isDryRun, tables: [], kept: [], keptRows: 0 };
   if (!(await hasAccountsElsewhere(session))) return report;
   const tables = new Map<string, PrunedTable>();

@@ -1,7 +1,13 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatGid, type RecordId } from '@deedwire/domain';
-import { type CellSession, type ChangedCollation, selectChangedCollations, type Transaction } from '@deedwire/store';
+import {
+  type CellSession,
+  type ChangedCollation,
+  type Database,
+  selectChangedCollations,
+  type Transaction,
+} from '@deedwire/store';
 import {
   activateNewSide,
   activateOldSide,
@@ -442,7 +448,13 @@ export const listCells = ({ store }: ActionContext) => selectCells(store);
 /** The last split, whether it is open or not. */
 export const readSplit = ({ store }: ActionContext) => selectSplit(store);
 
-export const isOpen = ({ activatedAt, abortedAt }: CellSplit): boolean => activatedAt === null && abortedAt === null;
+const isOpen = ({ activatedAt, abortedAt }: CellSplit): boolean => activatedAt === null && abortedAt === null;
+
+/** @throws {Error} while a split is open */
+export async function requireNoSplit(database: Database): Promise<void> {
+  const split = await selectSplit(database);
+  refuseIf(split !== null && isOpen(split), 'A split is open. Finish it, or run `cell split abort`.');
+}
 
 async function requireSplit(oldSide: CellSession): Promise<CellSplit> {
   const split = await selectSplit(oldSide);

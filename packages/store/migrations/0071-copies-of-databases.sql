@@ -4,27 +4,40 @@
 do $do$
 begin
   execute replace($schema$
-    -- Refuses while an app uses the database, and keeps workers from starting until the end of the transaction.
+    -- Refuses while an app uses the database, and keeps workers from starting until the end of the transaction. The owner may be unable
+    -- to read the name of a session. Its login tells then: it has the rights of an app, and not those of an operator or of the owner.
     create function require_no_app() returns void
     language plpgsql
+    security definer
     set search_path = pg_catalog, pg_temp
     as $$
     declare
       app text;
       lease timestamptz;
     begin
-      select substring(application_name from '^deedwire-(webhook-worker|.*-api)') into app
+      select coalesce(named, 'the login ' || usename) into app
       from pg_stat_activity
-      where datname = current_database() and application_name ~ '^deedwire-(webhook-worker|.*-api)'
+      cross join substring(application_name from '^deedwire-(webhook-worker|.*-api)') as named
+      where datname = current_database() and (
+        named is not null
+        or not pg_has_role(usesysid, 'operator', 'member') and not pg_has_role(usesysid, current_user, 'member') and (
+          pg_has_role(usesysid, 'webhook_worker', 'member')
+          or exists (
+            select from unnest(enum_range(null::{schema}.interface_name)) as name
+            where pg_has_role(usesysid, replace(name || '_api', '-', '_'), 'member')
+          )
+        )
+      )
+      order by named
       limit 1;
       if app is not null then
-        raise exception 'A process of % is connected to this database. Check that it is the copy, stop all apps of it, and try again.', app;
+        raise exception 'A process of % is connected to this database. Check that it is the one that you mean, stop all apps of it, and try again.', app;
       end if;
       -- Before the lock, which a worker that renews its lease would wait for.
       for attempt in 1..2 loop
         select max(leased_until) into lease from {schema}.webhook_worker where alive and leased_until > clock_timestamp();
         if lease is not null then
-          raise exception 'A worker has a lease on this database until %. Check that it is the copy, stop all workers of it, and try again after this time.',
+          raise exception 'A worker has a lease on this database until %. Check that it is the one that you mean, stop all workers of it, and try again after this time.',
             to_char(lease at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
         end if;
         lock table {schema}.webhook_worker in share mode;
@@ -134,4 +147,4 @@ end
 $do$;
 
 revoke execute on function require_no_app, close_copy, expire_copied_deliveries from public;
-grant execute on function close_copy, expire_copied_deliveries to operator;
+grant execute on function require_no_app, close_copy, expire_copied_deliveries to operator;

@@ -12,6 +12,11 @@ export interface OpenToOthers {
   pendingDeliveries: number;
 }
 
+/** @throws {Error} P0001 of PostgreSQL while an app uses the database */
+export async function requireNoApp(database: Database): Promise<void> {
+  await callFunction(database, 'require_no_app', []);
+}
+
 /**
  * Closes all of it but the pending deliveries, unless it is a dry run, and returns what was open. Reads the tables as a whole.
  *

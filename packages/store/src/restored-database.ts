@@ -55,25 +55,3 @@ export async function disableLogin(transaction: Database, name: string): Promise
   for (const text of disableLoginSql(name))
     await transaction.query({ name: `disable-login-${randomUUID()}`, text }, []);
 }
-
-/**
- * The apps that have sessions, by the beginning of the name of the session or by the group role of its login. Without operators.
- *
- * @param sessionNames as the apps name their sessions: `deedwire-lender-api`
- */
-export async function selectConnectedApps(
-  database: Database,
-  appRoles: readonly string[],
-  sessionNames: readonly string[],
-): Promise<string[]> {
-  const statement = sql('select-connected-apps')`
-      select distinct coalesce(nullif(a.application_name, ''), a.usename) as name
-      from pg_stat_activity a
-      join pg_roles r on r.oid = a.usesysid
-      where a.datname = current_database() and a.pid <> pg_backend_pid() and (
-        exists (select from unnest($2::text[]) own where starts_with(a.application_name, own))
-        or not r.rolsuper and exists (select from pg_roles g where g.rolname = any ($1) and pg_has_role(r.oid, g.oid, 'member'))
-      )
-      order by name`;
-  return (await database.query<{ name: string }>(statement, [appRoles, sessionNames])).map(({ name }) => name);
-}

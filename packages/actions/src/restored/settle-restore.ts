@@ -1,12 +1,11 @@
-import { appOf, interfaceNames } from '@deedwire/domain';
 import { AccountAwayError, groupRoles, type AdvancedSequence, selectSequences } from '@deedwire/store';
+import { requireNoApp } from '@deedwire/store/copies';
 import { endAllPortalSessions } from '@deedwire/store/portal-sessions';
 import {
   type DatabaseIdentity,
   disableLogin,
   disableLoginSql,
   type LoginRow,
-  selectConnectedApps,
   selectDatabaseIdentity,
   selectLogins,
 } from '@deedwire/store/restored-database';
@@ -15,6 +14,7 @@ import type { ActionContext, OperatorContext } from '../context.ts';
 import { advanceAllSequences } from '../database.ts';
 import { erasePerson } from '../erase-person.ts';
 import { RefusedError } from '../errors.ts';
+import { requireNoSplit } from '../split-cell.ts';
 import type { OnProgress } from '../unhurried.ts';
 import type { ListedVerb, LostChange, LostChanges, RepeatedVerb } from './lost-changes.ts';
 import { isRepeated, repeatChange } from './repeat-change.ts';
@@ -60,7 +60,7 @@ export async function readOldDatabase({ store }: ActionContext): Promise<OldData
   };
 }
 
-/** @throws {RefusedError} `CONFLICT` if the old database is this one or another one's, or apps are connected */
+/** @throws {Error} if the old database is this one or another one's, a split is open, or an app uses the database */
 export async function checkRestored(
   { store }: OperatorContext,
   { old, besideApps }: { old: OldDatabase | null; besideApps: boolean },
@@ -79,15 +79,12 @@ export async function checkRestored(
     old.identity.lineage === own.lineage
   )
     throw new RefusedError('CONFLICT', 'The URL of the old database leads to this one. Pass the URL of the old one.');
+  await requireNoSplit(store);
   if (besideApps) return;
-  const apps = await selectConnectedApps(
-    store,
-    groupRoles.filter((role) => role !== 'operator'),
-    [...interfaceNames.map(appOf), 'webhook-worker'].map((app) => `deedwire-${app}`),
-  );
-  if (apps.length === 0) return;
-  const found = `Apps are connected to the restored database: ${apps.join(', ')}.`;
-  throw new RefusedError('CONFLICT', `${found} Stop them first. After a failover, pass --failover.`);
+  await requireNoApp(store).catch((error: unknown) => {
+    if (!hasCode(error, raisedException)) throw error;
+    throw new RefusedError('CONFLICT', `${error.message} After a failover, pass --failover.`);
+  });
 }
 
 export interface SettleOptions {
@@ -189,7 +186,13 @@ async function isErased(context: OperatorContext, options: SettleOptions, record
   return !isKept;
 }
 
+/** Of PostgreSQL. */
 const insufficientPrivilege = '42501';
+const raisedException = 'P0001';
+
+function hasCode(error: unknown, code: string): error is Error {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
 
 /** Disables the logins that the old server had disabled. Only lists those that it did not have: a new server can have new ones. */
 async function settleLogins(
@@ -214,7 +217,7 @@ async function settleLogins(
         });
         repeated.push({ id: item.id, at: null });
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === insufficientPrivilege)) throw error;
+        if (!hasCode(error, insufficientPrivilege)) throw error;
         found.push({ ...item, reason: `${error.message}. Run: ${disableLoginSql(name).join('; ')};` });
       }
     } else if (isOfApp && login?.isOfApp !== true) found.push(item);

@@ -159,7 +159,7 @@ const revokedAt = async (url: string) => {
 };
 
 describe('refuses', () => {
-  test('without one source, beside apps, and the database itself or that of another installation as the old one', async () => {
+  test('without one source, beside apps, while a split is open, and the database itself or that of another installation as the old one', async () => {
     expect(await restored({})).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('either --old-url or --export'),
@@ -175,10 +175,31 @@ describe('refuses', () => {
       exitCode: 1,
       stderr: expect.stringContaining('not of this installation'),
     });
-    const app = await connect(partnerUrl);
-    const beside = await restored({}, '--old-url', oldUrl);
-    await app.close();
-    expect(beside).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Apps are connected') });
+    const named = new URL(superuserUrl);
+    named.searchParams.set('application_name', 'deedwire-lender-api');
+    for (const [url, app] of [
+      [partnerUrl, 'the login partner_api_login'],
+      [named.href, 'lender-api'],
+    ] as const) {
+      const session = await connect(url);
+      const beside = await restored({}, '--old-url', oldUrl);
+      await session.close();
+      expect(beside).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          new RegExp(`^error: A process of ${app} is connected to this database\\. .* After a failover, pass --failover\\.`),
+        ),
+      });
+    }
+    await t.sql(
+      `insert into cell_split (from_cell, to_cell, organization_ids, standbys, freeze_lsn) values (0, 5, '{}', '{}', '0/1')`,
+    );
+    expect(await restored({}, '--old-url', oldUrl, '--failover')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('A split is open.'),
+    });
+    await t.sql('delete from cell_split');
     expect(await revokedAt(superuserUrl)).toEqual([{ revoked: false }]);
   });
 

@@ -41,6 +41,11 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
     eventType: 'referral.created',
   });
   await callOperator(env, 'portal', 'link', '--account', accounts.partner.id, '--origin', 'https://portal.example');
+  expect((await copied('--dry-run')).stderr).toMatch(/^error: A process of the login \S+_partner_api is connected to /);
+  await sql(
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+     where datname = current_database() and usename like '%_partner_api'`,
+  );
   await sql(`insert into webhook_worker (name, leased_until) values ('original', now() + interval '1 hour')`);
   expect((await copied('--dry-run')).stderr).toMatch(/^error: A worker has a lease on this database until 20\S+Z\. /);
   await sql(`update webhook_worker set leased_until = now()`);
