@@ -125,7 +125,7 @@ export function createServerMetrics(registry: Registry, { build, pools, isReady 
   for (const limit of ['total', 'address', 'client']) connections.inc({ limit }, 0);
   for (const limit of ['total', 'client']) closed.inc({ limit }, 0);
   return {
-    onDatabaseRisk: (setting: string) => risks.set({ setting }, 1),
+    onDatabaseRisk: (subject: string) => risks.set({ setting: subject }, 1),
     onRefused: (code: RefusalCode) => refused.inc({ code }),
     onConnectionLimit: (limit: ConnectionLimit) => connections.inc({ limit }),
     onIdleConnectionClosed: (limit: ConnectionLimit) => closed.inc({ limit }),

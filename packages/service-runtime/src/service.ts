@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DatabaseRisk, describeRisk, type PoolState } from '@deedwire/store';
+import type { DatabaseRisk, PoolState } from '@deedwire/store';
 import { drawCell } from '@deedwire/store/processes';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
@@ -116,8 +116,9 @@ export async function startService(
     }
     await options.onReady?.();
     if (registration) registered = startRegistration({ ...registration, version: options.version, logger });
-    for (const { setting } of found) serverMetrics.onDatabaseRisk(setting);
-    if (found.length > 0) logger.warn({ risks: found.map(describeRisk) }, 'the database puts rows or webhooks at risk');
+    for (const { subject } of found) serverMetrics.onDatabaseRisk(subject);
+    const descriptions = found.map(({ description }) => description);
+    if (found.length > 0) logger.warn({ risks: descriptions }, 'the database puts rows or webhooks at risk');
   }
   const serverMetrics = createServerMetrics(metrics, {
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },

@@ -122,7 +122,7 @@ test('warns once, and has a metric, if the database can lose changes', async () 
   let starts = 0;
   const service = await start({
     logger,
-    risks: async () => [{ setting: 'fsync', value: 'off', effect: 'a crash loses changes' }],
+    risks: async () => [{ subject: 'fsync', description: 'PostgreSQL has fsync=off: a crash loses changes' }],
     onReady() {
       starts += 1;
       if (starts === 1) throw new Error('not yet');

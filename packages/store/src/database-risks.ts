@@ -4,12 +4,10 @@ import { selectDatabaseName } from './rights.ts';
 
 /** What apps start with, although it puts rows or webhooks at risk. */
 export interface DatabaseRisk {
-  /** Of PostgreSQL, for example `fsync`, or `certificate`, `collation` or `publication`. */
-  setting: string;
-  /** Of the setting; when the certificate ends; the stored version of the collation; the name of the publication. */
-  value: string;
-  /** What can happen, and the remedy if it is a statement. One sentence without a period. */
-  effect: string;
+  /** A setting of PostgreSQL, for example `fsync`, or `certificate`, `collation` or `publication`. */
+  subject: string;
+  /** What was found, what can happen, and the remedy if it is a statement. One sentence without a period. */
+  description: string;
 }
 
 /** Empty if there are none. */
@@ -29,24 +27,20 @@ const dayMs = 86_400_000;
 export function findCertificateRisk(endsAt: Date | null, now: Date): DatabaseRisk[] {
   const days = endsAt === null ? Infinity : (endsAt.getTime() - now.getTime()) / dayMs;
   if (endsAt === null || days >= certificateDays) return [];
-  const left =
+  const time = endsAt.toISOString();
+  const end =
     days < 0
-      ? 'it has ended, so no app that verifies it can connect'
-      : `it ends in ${Math.floor(days)} days, after which no app can connect`;
-  const effect = `${left}; renew it, and run on the server: select pg_reload_conf()`;
-  return [{ setting: 'certificate', value: endsAt.toISOString(), effect }];
-}
-
-/** One sentence without a period. */
-export function describeRisk({ setting, value, effect }: DatabaseRisk): string {
-  return `PostgreSQL has ${setting}=${value}: ${effect}`;
+      ? `ended at ${time}, so that no app that verifies it can connect`
+      : `ends at ${time}, in ${Math.floor(days)} days, after which no app that verifies it can connect`;
+  const description = `the certificate of PostgreSQL ${end}; renew it, and run on the server: select pg_reload_conf()`;
+  return [{ subject: 'certificate', description }];
 }
 
 /** The settings with which changes that were acknowledged can be lost in a crash or a failover. */
 function findLosses(database: Database): Promise<DatabaseRisk[]> {
   // Not the value of this session, which the store may have changed.
   const statement = sql('find-losses')`
-      select name as setting, reset_val as value,
+      select name as subject, format('PostgreSQL has %s=%s: ', name, reset_val) ||
         case name
           when 'fsync' then 'a crash of its machine loses acknowledged changes and can damage the database'
           when 'full_page_writes' then 'a crash of its machine can damage the database, unless its file system writes whole pages'
@@ -54,7 +48,7 @@ function findLosses(database: Database): Promise<DatabaseRisk[]> {
             when 'off' then 'a crash of the server loses changes that it has acknowledged; transactions of the apps set it to on'
             else 'a failover loses changes that no standby has confirmed'
           end
-        end as effect
+        end as description
       from pg_settings
       where name in ('fsync', 'full_page_writes', 'synchronous_commit') and reset_val = 'off'
         or name = 'synchronous_commit' and reset_val = 'local' and current_setting('synchronous_standby_names') <> ''
@@ -99,11 +93,10 @@ async function findChangedCollations(database: Database): Promise<DatabaseRisk[]
   if (changed.length === 0) return [];
   const own = escapeIdentifier(await selectDatabaseName(database));
   return changed.map(({ name, stored, actual }) => ({
-    setting: 'collation',
-    value: stored,
-    effect:
-      `the library of the server has version ${actual} of the collation ${name ?? `of the database ${own}`}, so that indexes ` +
-      `can miss rows and accept duplicates; run: reindex database concurrently ${own}; ` +
+    subject: 'collation',
+    description:
+      `the library of the server has version ${actual} of the collation ${name ?? `of the database ${own}`}, but indexes were built ` +
+      `with version ${stored}, so that they can miss rows and accept duplicates; run: reindex database concurrently ${own}; ` +
       (name === null ? `alter database ${own} refresh collation version` : `alter collation ${name} refresh version`),
   }));
 }
@@ -141,11 +134,11 @@ async function findRefusingPublications(database: Database): Promise<DatabaseRis
               )
           )
       )
-      select 'publication' as setting, quote_ident(pubname) as value,
+      select 'publication' as subject,
         format(
-          'it refuses updates and deletes of %s, because their replica identities are missing or not published; run: alter publication %I set (publish = %L), or publish all columns of tables with the replica identities that the migrations gave them',
-          string_agg(name, ', ' order by name), pubname, 'insert'
-        ) as effect
+          'the publication %1$I keeps PostgreSQL from updating and deleting rows of %2$s, because their replica identities are missing or not published; run: alter publication %1$I set (publish = %3$L), or publish all columns of tables with the replica identities that the migrations gave them',
+          pubname, string_agg(name, ', ' order by name), 'insert'
+        ) as description
       from refused
       group by pubname
       order by pubname`;

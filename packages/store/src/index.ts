@@ -18,7 +18,6 @@ export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction
 export {
   type ChangedCollation,
   type DatabaseRisk,
-  describeRisk,
   findCertificateRisk,
   findDatabaseRisks,
   selectChangedCollations,

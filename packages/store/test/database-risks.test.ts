@@ -1,14 +1,14 @@
 import { withClient } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type DatabaseRisk, describeRisk, findCertificateRisk, findDatabaseRisks, migrate } from '../src/index.ts';
+import { type DatabaseRisk, findCertificateRisk, findDatabaseRisks, migrate } from '../src/index.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 
 /** Of the server of the tests, which does not flush. */
 const ofServer = ['fsync', 'full_page_writes'];
 
 const describeAll = (risks: readonly DatabaseRisk[]) =>
-  risks.filter(({ setting }) => !ofServer.includes(setting)).map(describeRisk);
+  risks.filter(({ subject }) => !ofServer.includes(subject)).map(({ description }) => description);
 
 async function open() {
   const database = await createMigratedDatabase();
@@ -61,18 +61,15 @@ describe('a publication', () => {
     ['for all tables', 'create table later (value int)', 'later'],
     [
       'for tables in schema public',
-      'alter table webhook_exchange_20261128 replica identity nothing',
-      'webhook_exchange_20261128',
+      'create table webhook_exchange_of_no_day partition of webhook_exchange for values from (1) to (2)',
+      'webhook_exchange_of_no_day',
     ],
     ['for table account (name)', '', 'account'],
   ])('%s names the table whose rows it keeps from changing', async (tables, change, name) => {
     const { run, risks } = await open();
-    await run(
-      `create table if not exists webhook_exchange_20261128 partition of webhook_exchange for values from (1) to (2)`,
-    );
     await run(`${change}; create publication "Every thing" ${tables}`);
     expect(await risks()).toEqual([
-      `PostgreSQL has publication="Every thing": it refuses updates and deletes of ${name}, because their replica identities are ` +
+      `the publication "Every thing" keeps PostgreSQL from updating and deleting rows of ${name}, because their replica identities are ` +
         'missing or not published; run: alter publication "Every thing" set (publish = \'insert\'), or publish all columns of tables ' +
         'with the replica identities that the migrations gave them',
     ]);
@@ -86,19 +83,19 @@ test.each([
   [
     '2027-01-14T11:59:59Z',
     [
-      'PostgreSQL has certificate=2027-01-14T11:59:59.000Z: it ends in 13 days, after which no app can connect; renew it, and run on the server: select pg_reload_conf()',
+      'the certificate of PostgreSQL ends at 2027-01-14T11:59:59.000Z, in 13 days, after which no app that verifies it can connect; renew it, and run on the server: select pg_reload_conf()',
     ],
   ],
   [
     '2026-12-31T11:59:59Z',
     [
-      'PostgreSQL has certificate=2026-12-31T11:59:59.000Z: it has ended, so no app that verifies it can connect; renew it, and run on the server: select pg_reload_conf()',
+      'the certificate of PostgreSQL ended at 2026-12-31T11:59:59.000Z, so that no app that verifies it can connect; renew it, and run on the server: select pg_reload_conf()',
     ],
   ],
   [null, []],
 ])('a certificate that ends at %s is a risk on New Year’s Eve: %j', (endsAt, risks) => {
   const end = endsAt === null ? null : new Date(endsAt);
-  expect(findCertificateRisk(end, new Date('2026-12-31T12:00:00Z')).map(describeRisk)).toEqual(risks);
+  expect(describeAll(findCertificateRisk(end, new Date('2026-12-31T12:00:00Z')))).toEqual(risks);
 });
 
 describe('a collation', () => {
@@ -116,10 +113,10 @@ describe('a collation', () => {
     const [{ actual } = {}] = await run(
       `update pg_database set datcollversion = '1.0' where datname = '${name}' returning pg_database_collation_actual_version(oid) as actual`,
     );
-    const effect =
-      `the library of the server has version ${actual} of the collation of the database "${name}", so that indexes can miss rows and ` +
-      `accept duplicates; run: reindex database concurrently "${name}"; alter database "${name}" refresh collation version`;
-    expect(await risks()).toEqual([`PostgreSQL has collation=1.0: ${effect}`]);
+    const description =
+      `the library of the server has version ${actual} of the collation of the database "${name}", but indexes were built with ` +
+      `version 1.0, so that they can miss rows and accept duplicates; run: reindex database concurrently "${name}"; alter database "${name}" refresh collation version`;
+    expect(await risks()).toEqual([description]);
     await run(`alter database "${name}" refresh collation version`);
     expect(await risks()).toEqual([]);
   });
@@ -131,10 +128,10 @@ describe('a collation', () => {
     const [{ actual } = {}] = await run(
       `update pg_collation set collversion = '1.0' where collname = 'und-x-icu' returning pg_collation_actual_version(oid) as actual`,
     );
-    const effect =
-      `the library of the server has version ${actual} of the collation "und-x-icu", so that indexes can miss rows and accept ` +
-      `duplicates; run: reindex database concurrently "${name}"; alter collation "und-x-icu" refresh version`;
-    expect(await risks()).toEqual([`PostgreSQL has collation=1.0: ${effect}`]);
+    const description =
+      `the library of the server has version ${actual} of the collation "und-x-icu", but indexes were built with version 1.0, so that ` +
+      `they can miss rows and accept duplicates; run: reindex database concurrently "${name}"; alter collation "und-x-icu" refresh version`;
+    expect(await risks()).toEqual([description]);
     await run('alter collation "und-x-icu" refresh version');
     expect(await risks()).toEqual([]);
   });

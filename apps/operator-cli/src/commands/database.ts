@@ -5,7 +5,6 @@ import {
   type ProposedLogin,
   proposeLogins,
 } from '@deedwire/actions';
-import { describeRisk } from '@deedwire/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
@@ -156,7 +155,7 @@ export function parseUpTo(max: number, unit: string): (value: string) => number 
 
 const warningsOf = ({ warnings, risks, sharedAddresses }: OperatorsCheck): string[] => [
   ...warnings,
-  ...risks.map(describeRisk),
+  ...risks.map(({ description }) => description),
   ...sharedAddresses.map(
     ({ lenderId, teamMemberIds }) =>
       `the team members ${teamMemberIds.join(', ')} of ${lenderId} have the same address in different spellings, and an erasure of one ` +

@@ -58,7 +58,7 @@ describe('a publication', () => {
     );
     const check = await callOperator({ DATABASE_URL: await harness.database.urlFor('operator') }, 'database', 'check');
     expect(check.stderr).toMatch(
-      /warning: PostgreSQL has publication=everything: .*webhook_event_queue.*webhook_exchange_/,
+      /warning: the publication everything keeps PostgreSQL from updating and deleting rows of .*webhook_event_queue.*webhook_exchange_/,
     );
 
     await harness.sql(`alter publication everything set (publish = 'insert')`);
