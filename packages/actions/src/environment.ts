@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { appOf, deployedInterfaces, interfaceNames } from '@deedwire/domain';
-import { type EndingUse, selectEndingUse, selectEnvironment } from '@deedwire/store/environment';
+import { type EndingUse, selectEndingUse, selectEnvironment, selectStoredBuilds } from '@deedwire/store/environment';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
 import { exportedContracts } from './exported-contracts.ts';
@@ -8,7 +8,6 @@ import { interfaceVersions } from './generated/interface-versions.ts';
 
 export type { EndingUse };
 
-const expectedApps = [...deployedInterfaces.map(appOf), 'webhook-worker'];
 /** Those that run only now and then. */
 const otherApps = ['operator-cli'];
 
@@ -21,8 +20,13 @@ const apps = [
     renders: false,
   })),
   { app: 'webhook-worker', interface: null, package: null, renders: true },
-  { app: 'operator-cli', interface: null, package: null, renders: false },
+  ...otherApps.map((app) => ({ app, interface: null, package: null, renders: false })),
 ];
+const expectedApps = apps
+  .filter(
+    (app) => !otherApps.includes(app.app) && (app.interface === null || deployedInterfaces.includes(app.interface)),
+  )
+  .map(({ app }) => app);
 
 /**
  * What runs in an environment, what its clients pin and what they use: the file that `contract-check can-i-deploy` reads.
@@ -53,6 +57,19 @@ export async function exportEnvironment(
   );
   const written = { formatVersion: 1, environment, otherApps, apps, ...lists, rowCounts };
   return { ...written, digest: hash('sha256', JSON.stringify(written)) };
+}
+
+/** Sentences about the builds whose contracts the database does not have. */
+export async function describeUnknownBuilds({ store }: ActionContext, builds: readonly string[]): Promise<string[]> {
+  const stored = builds.length === 0 ? [] : await selectStoredBuilds(store);
+  return builds
+    .filter((build) => !stored.includes(build))
+    .map((build) => {
+      const [app = ''] = build.split('@');
+      const known = stored.filter((other) => other.startsWith(`${app}@`));
+      const found = known.length === 0 ? `none of ${app}` : `those of ${known.join(', ')}`;
+      return `The database has no contracts of ${build}, so the export lacks them. It has ${found}.`;
+    });
 }
 
 /** Who pins or uses the versions whose sunset is until a day, `YYYY-MM-DD`. Retired ones too. */

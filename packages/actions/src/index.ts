@@ -32,7 +32,7 @@ export {
   recordApiKeyUse,
   revokeCredential,
 } from './credentials.ts';
-export { type EndingUse, exportEnvironment, listEndingUse } from './environment.ts';
+export { describeUnknownBuilds, type EndingUse, exportEnvironment, listEndingUse } from './environment.ts';
 export { erasePerson, type KeptOfPerson } from './erase-person.ts';
 export { eventContractsOf } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';

@@ -140,6 +140,17 @@ export async function selectEnvironment(database: Database, gidNamespace: string
   return { lists, contracts, incomplete };
 }
 
+/** The builds whose contracts are stored: `partner-api@1.4.0`. */
+export async function selectStoredBuilds(database: Database): Promise<string[]> {
+  const statement = sql('stored-builds')`
+      select distinct app || '@' || version as build
+      from app_contracts
+      cross join left(contracts::jsonb ->> 'version', 100) as version
+      where ${isName('version')}
+      order by build`;
+  return (await database.query<{ build: string }>(statement, [])).map(({ build }) => build);
+}
+
 /** A client or subscription that pins or uses a version that ends. */
 export interface EndingUse {
   /** The client, or the global identifier of a subscription or listener. */

@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { exportEnvironment } from '@deedwire/actions';
+import { type ActionContext, describeUnknownBuilds, exportEnvironment } from '@deedwire/actions';
 import { backgroundTimeouts } from '@deedwire/store';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
@@ -24,7 +24,12 @@ Changes nothing. The file has no secrets and no personal data, but the ids of cl
   deedwire-operator environment export --name production --out production.json`),
     )
     .action(async ({ name, out, rollback = [] }: { name: string; out?: string; rollback?: string[] }) => {
-      const exported = await withContext(shell, (context) => exportEnvironment(context, name, rollback), timeouts);
+      const exportWithWarnings = async (context: ActionContext) => {
+        // No error: what a login of one app stores would end the exports for all apps.
+        for (const warning of await describeUnknownBuilds(context, rollback)) shell.warn(warning);
+        return exportEnvironment(context, name, rollback);
+      };
+      const exported = await withContext(shell, exportWithWarnings, timeouts);
       const text = `${JSON.stringify(exported)}\n`;
       if (out === undefined) return writePart(shell.stdout.writeUnescaped, text);
       const unfinished = `${out}.unfinished`;

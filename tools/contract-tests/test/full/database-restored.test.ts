@@ -188,7 +188,9 @@ describe('refuses', () => {
         exitCode: 1,
         stdout: '',
         stderr: expect.stringMatching(
-          new RegExp(`^error: A process of ${app} is connected to this database\\. .* After a failover, pass --failover\\.`),
+          new RegExp(
+            `^error: A process of ${app} is connected to this database\\. .* After a failover, pass --failover\\.`,
+          ),
         ),
       });
     }

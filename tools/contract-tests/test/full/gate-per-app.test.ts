@@ -6,6 +6,7 @@ import { connect } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
+import { buildOf as buildOfPartner } from '../../../../packages/contract-check/test/support/environment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A login of one app stores what it can. The operator exports the environment, and contract-check answers about the other apps.
@@ -24,29 +25,17 @@ type App = keyof typeof roles;
 const appNames = Object.keys(roles) as App[];
 
 const oldSdl = 'type Query { a: Int old: Int @deprecated }\n';
-const published = (name: string, text: string) => ({
-  package: `@deedwire/${name}`,
-  packageVersion: '1.0.0',
-  file: 'f',
-  sha256: hash('sha256', text),
-});
 
 function buildOf(app: App, version: string, sdl = oldSdl) {
   const [name = ''] = app.split('-');
-  const lifecycle = { deprecatedOn: '2020-01-01', sunsetOn: null };
-  const isWorker = app === 'webhook-worker';
-  const served = { interface: name, version: '2026-11-01', ...published(`${name}-schema`, sdl), ...lifecycle, sdl };
-  return {
-    formatVersion: 1,
-    app,
-    version,
-    commit: null,
-    migration,
-    serves: isWorker ? [] : [served],
-    pins: isWorker ? [] : [{ event: 'referral.created@2026-11-01', ...lifecycle }],
-    appends: isWorker ? [] : [{ type: 'referral.created', snapshot: { type: 'object', required: ['id'] } }],
-    renders: isWorker ? [{ event: 'referral.created@2026-11-01', needs: { type: 'object', required: ['id'] } }] : [],
-  };
+  const event = 'referral.created@2026-11-01';
+  const parts =
+    app === 'webhook-worker'
+      ? { renders: { [event]: ['id'] } }
+      : { serves: { '2026-11-01': sdl }, pins: [event], appends: { 'referral.created': ['id'] } };
+  const build = buildOfPartner(app, version, { ...parts, migration: String(migration) });
+  const serves = build.serves.map((served) => ({ ...served, interface: name, package: `@deedwire/${name}-schema` }));
+  return { ...build, serves };
 }
 
 const textOf = (build: object): string => `${JSON.stringify(build, null, 2)}\n`;
@@ -137,6 +126,12 @@ test('a build without a process is in the export only as a named rollback', asyn
   });
   await exportTo('--rollback', 'partner-api@0.9.0');
   expect(await withRollback()).toMatchObject({ exitCode: 0 });
+  const unknown = await callOperator(env, 'environment', 'export', '--name', 'test', '--rollback', 'partner-api@0.9');
+  expect(unknown).toMatchObject({
+    exitCode: 0,
+    stderr:
+      'The database has no contracts of partner-api@0.9, so the export lacks them. It has those of partner-api@0.9.0, partner-api@1.0.0.\n',
+  });
 });
 
 test('with each app at its limits, the export is read, and gives the answers about honest builds', async () => {
@@ -203,8 +198,6 @@ test('with each app at its limits, the export is read, and gives the answers abo
   await superuser.run(`update use_counting set counted_from = now() - interval '100 days' where app = 'lender-api'`);
   await exportTo();
   expect(statSync(environment).size).toBeGreaterThan(15_000_000);
-  const startedMs = performance.now();
   expect(await canIDeploy(buildOf('lender-api', '1.1.0', 'type Query { a: Int }\n'))).toMatchObject({ exitCode: 0 });
-  expect(performance.now() - startedMs).toBeLessThan(120_000);
   expect(await canIDeploy(buildOf('partner-api', '1.1.0'))).toMatchObject({ exitCode: 3 });
 });
