@@ -1,6 +1,7 @@
 import { createAddressLimiter } from '@deedwire/auth';
 import { addressBlock } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
+import { wrongMethod } from '../errors/wrong-method.ts';
 import { LightResponse } from '../plugins/light-fetch.ts';
 import type { PortalRequest, RequestState } from '../plugins/request-state.ts';
 import type { PortalPages } from './assets.ts';
@@ -71,8 +72,3 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
 }
 
 const html = 'text/html; charset=utf-8';
-
-function wrongMethod(allowed: string): RequestError {
-  const message = `This method is not allowed. Use ${allowed}.`;
-  return new RequestError('METHOD_NOT_ALLOWED', { message, headers: { Allow: allowed } });
-}

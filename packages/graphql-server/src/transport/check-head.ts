@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { headerValues } from '@deedwire/service-runtime';
-import { errorTable } from '../errors/error-table.ts';
 import { RequestError } from '../errors/request-error.ts';
+import { wrongMethod } from '../errors/wrong-method.ts';
 import { isUtf8 } from './response-media-type.ts';
 
 /**
@@ -10,7 +10,7 @@ import { isUtf8 } from './response-media-type.ts';
  * @throws {RequestError} if the request cannot be accepted.
  */
 export function checkHead(request: IncomingMessage, limits: { bodyBytes: number }): void {
-  if (request.method !== 'POST') throw wrongMethod(request);
+  if (request.method !== 'POST') throw notPost(request);
 
   const contentTypes = headerValues(request.rawHeaders, 'content-type');
   if (contentTypes.length !== 1 || !contentTypes.every(isJsonInUtf8)) throw new RequestError('UNSUPPORTED_MEDIA_TYPE');
@@ -21,13 +21,13 @@ export function checkHead(request: IncomingMessage, limits: { bodyBytes: number 
   if (declared > limits.bodyBytes) throw tooLarge(declared.toLocaleString('en'), limits);
 }
 
-function wrongMethod({ method, url = '' }: IncomingMessage): RequestError {
-  if (method !== 'GET') return new RequestError('METHOD_NOT_ALLOWED');
+function notPost({ method, url = '' }: IncomingMessage): RequestError {
+  if (method !== 'GET') return wrongMethod('POST');
   const extensions = URL.parse(url, 'http://localhost')?.searchParams.get('extensions');
   // The probe of a client with automatic persisted queries, which then sends the document with POST.
   if (extensions?.includes('"persistedQuery"') === true) return new RequestError('PERSISTED_QUERY_NOT_SUPPORTED');
-  const message = `${errorTable.METHOD_NOT_ALLOWED.message} In urql, set preferGetMethod, and preferGetForPersistedQueries of persistedExchange, to false.`;
-  return new RequestError('METHOD_NOT_ALLOWED', { message });
+  const advice = ' In urql, set preferGetMethod, and preferGetForPersistedQueries of persistedExchange, to false.';
+  return wrongMethod('POST', advice);
 }
 
 /** @param found the size of the body, or `at least` the size of the part that was read */
