@@ -1,13 +1,7 @@
-import { type LostChanges, type OperatorContext, readAuditEntries } from '@deedwire/actions';
-import { changedFields, compareEntries, isPastRetention, type StoredEntry } from './compare-entries.ts';
-import { toEntryJson } from './export-line.ts';
+import type { LostChanges, OperatorContext } from '@deedwire/actions';
+import { changedFields, compareEntries, isPastRetention } from './compare-entries.ts';
 import type { ExportedEntry } from './read-runs.ts';
-
-/** The entries of a database, in the order of the audit log. */
-export async function* readStored(context: OperatorContext): AsyncGenerator<StoredEntry> {
-  for await (const entry of readAuditEntries(context))
-    yield { atMs: entry.at.getTime(), number: entry.number, json: toEntryJson(entry) };
-}
+import { readStored } from './read-stored.ts';
 
 /**
  * Collects the entries that only one of two logs of the same installation has.

@@ -3,9 +3,9 @@ import { terminalText } from '@deedwire/domain';
 import { createProgress } from '../progress.ts';
 import { type Shell, writePart, clearLine } from '../shell.ts';
 import { changedFields, compareEntries, type Difference, isPastRetention } from './compare-entries.ts';
-import { readStored } from './compare-logs.ts';
 import { chainEntry, emptyChain } from './export-line.ts';
 import { readRuns } from './read-runs.ts';
+import { readStored } from './read-stored.ts';
 import { verifyChain, type VerifiedChain } from './verify-chain.ts';
 
 /** Verifies the previous exports, in the order of their lines. */

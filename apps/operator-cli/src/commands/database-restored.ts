@@ -10,9 +10,11 @@ import {
 } from '@deedwire/actions';
 import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { compareLogs, readStored } from '../audit-export/compare-logs.ts';
+import { describeAdvanced, matterNumberOption } from '../advanced-sequences.ts';
+import { compareLogs } from '../audit-export/compare-logs.ts';
 import { verifyFiles } from '../audit-export/export-entries.ts';
 import { type ExportedEntry, readRuns } from '../audit-export/read-runs.ts';
+import { readStored } from '../audit-export/read-stored.ts';
 import type { Config } from '../config.ts';
 import { findDatabaseUrl } from '../database-url.ts';
 import { createProgress } from '../progress.ts';
@@ -154,20 +156,6 @@ function describe(shell: Shell, { lost, endedSessions, repeated, open, waived, a
     ...(advanced.length === 0 ? [] : [describeAdvanced(advanced)]),
     ...(open.length === 0 ? ['Nothing is open'] : ['', items]),
   ].join('\n');
-}
-
-export function describeAdvanced(advanced: RestoreReport['advanced']): string {
-  return advanced.map(({ name, before, after }) => `Advanced ${name} from ${before} to ${after}`).join('\n');
-}
-
-export function matterNumberOption(): Option {
-  return new Option(
-    '--matter-number <number>',
-    'the highest number of a matter reference that clients may have, for example 4711 of M-2027-004711',
-  ).argParser((value) => {
-    if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
-    return value;
-  });
 }
 
 function parseUrl(value: string): string {

@@ -6,12 +6,13 @@ import {
   proposeLogins,
 } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
+import { describeAdvanced, matterNumberOption } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 import { addDatabaseCopied } from './database-copied.ts';
-import { addDatabaseRestored, describeAdvanced, matterNumberOption } from './database-restored.ts';
+import { addDatabaseRestored } from './database-restored.ts';
 
 export const cellMax = 1023;
 const waitMinutesMax = 1440;
