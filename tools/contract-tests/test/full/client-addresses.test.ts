@@ -1,16 +1,12 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
-import { findFreePort } from '@deedwire/embedded-postgres';
 import { eventually, findProgram } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCellProxy } from '../support/cells/cell-proxy.ts';
 import { startCaddy } from '../support/proxies/caddy.ts';
-import { startProxyProcess } from '../support/proxies/proxy-process.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { startPageHaproxy } from '../support/proxies/page-haproxy.ts';
 
 // The proxies connect from 127.0.0.1, the client from here. Another machine is no trusted proxy either.
 const client = '127.0.0.2';
@@ -29,20 +25,23 @@ const portsOf = ({ url, adminUrl }: Pick<RunningApp, 'adminUrl' | 'url'>) => ({
 });
 const cell = { lender: portsOf(t.system.apps['lender-api']), partner: portsOf(t.system.apps['partner-api']) };
 
-/** HAProxy with the sample of the page, with one server for each interface. */
+const addressOf = (port: number): string => `127.0.0.1:${port}`;
+
+/** With one server for each interface. */
 async function startSample() {
-  const page = await readFile(join(workspaceRoot, 'docs/operations.md'), 'utf8');
-  const [, sample = ''] = /^```\n(defaults\n(?:.*\n)+?)```$/m.exec(page) ?? [];
-  const url = new URL(`http://127.0.0.1:${await findFreePort()}`);
-  const configuration = Object.values(cell)
-    .reduce(
-      (text, { port, adminPort }) =>
-        text.replace(/server a 10\S+ port \d+/, `server a 127.0.0.1:${port} port ${adminPort}`),
-      sample.replaceAll(/^ {2}server b .*\n/gm, ''),
-    )
-    .replace('frontend clients\n', `frontend clients\n  bind ${url.host}\n`);
-  const { stop } = await startProxyProcess('haproxy', configuration, () => fetch(url));
-  return { url: url.origin, stop };
+  const { port, stop } = await startPageHaproxy(
+    'defaults',
+    (sample, own) =>
+      Object.values(cell)
+        .reduce(
+          (text, api) =>
+            text.replace(/server a 10\S+ port \d+/, `server a ${addressOf(api.port)} port ${api.adminPort}`),
+          sample.replaceAll(/^ {2}server b .*\n/gm, ''),
+        )
+        .replace('frontend clients\n', `frontend clients\n  bind ${addressOf(own)}\n`),
+    (own) => fetch(`http://${addressOf(own)}`),
+  );
+  return { url: `http://${addressOf(port)}`, stop };
 }
 
 const proxies = [

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { startApp } from '@deedwire/dev-environment';
 import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
-import { enableTls, findFreePort, startPostgres, withClient } from '@deedwire/embedded-postgres';
+import { enableTls, startPostgres, withClient } from '@deedwire/embedded-postgres';
 import { eventually, findProgram, listen } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startProxyProcess } from '../support/proxies/proxy-process.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { startPageHaproxy } from '../support/proxies/page-haproxy.ts';
 
 const isWithoutHaproxy = process.env['CI'] !== 'true' && findProgram('haproxy') === undefined;
 
@@ -95,17 +92,17 @@ describe.skipIf(isWithoutHaproxy)('the recipe of HAProxy before PostgreSQL', asy
   });
 });
 
-/** HAProxy with the recipe of the page, with one server. */
-async function startRecipe(postgresPort: number, patroniPort: number) {
-  const page = await readFile(join(workspaceRoot, 'docs/operations.md'), 'utf8');
-  const [, recipe = ''] = /^```\n(listen postgres\n(?:.*\n)+?)```$/m.exec(page) ?? [];
-  const port = await findFreePort();
-  const configuration = recipe
-    .replace('127.0.0.1:5432', `127.0.0.1:${port}`)
-    .replaceAll(/^ {2}server [bc] .*\n/gm, '')
-    .replace('10.0.0.1:5432 port 8008', `127.0.0.1:${postgresPort} port ${patroniPort}`);
-  const { stop } = await startProxyProcess('haproxy', configuration, () => withConnection(port));
-  return { port, stop };
+/** With one server. */
+function startRecipe(postgresPort: number, patroniPort: number) {
+  return startPageHaproxy(
+    'listen postgres',
+    (recipe, own) =>
+      recipe
+        .replace('127.0.0.1:5432', `127.0.0.1:${own}`)
+        .replaceAll(/^ {2}server [bc] .*\n/gm, '')
+        .replace('10.0.0.1:5432 port 8008', `127.0.0.1:${postgresPort} port ${patroniPort}`),
+    withConnection,
+  );
 }
 
 /** Rejects if nothing listens. */
