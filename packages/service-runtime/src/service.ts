@@ -106,7 +106,6 @@ export async function startService(
   const { registration, tracing } = options;
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
   async function onReady(): Promise<void> {
-    const found = (await risks?.()) ?? [];
     if (registration) {
       // Read once: a database takes another number only while no app is connected.
       const cell = await drawCell(registration.database);
@@ -116,9 +115,21 @@ export async function startService(
     }
     await options.onReady?.();
     if (registration) registered = startRegistration({ ...registration, version: options.version, logger });
-    for (const { subject } of found) serverMetrics.onDatabaseRisk(subject);
-    const descriptions = found.map(({ description }) => description);
-    if (found.length > 0) logger.warn({ risks: descriptions }, 'the database puts rows or webhooks at risk');
+    lookingForRisks = lookForRisks();
+  }
+  // Beside the start: on a busy database, the statements can take longer than an app waits for one.
+  async function lookForRisks(): Promise<void> {
+    try {
+      const found = (await risks?.()) ?? [];
+      for (const { subject } of found) serverMetrics.onDatabaseRisk(subject);
+      const descriptions = found.map(({ description }) => description);
+      if (found.length > 0) logger.warn({ risks: descriptions }, 'the database puts rows or webhooks at risk');
+    } catch (error) {
+      logger.warn(
+        { err: error },
+        'could not look for what puts rows or webhooks at risk: run deedwire-operator database check',
+      );
+    }
   }
   const serverMetrics = createServerMetrics(metrics, {
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },
@@ -127,6 +138,7 @@ export async function startService(
   });
   let stopping: Promise<void> | undefined;
   let registered: ReturnType<typeof startRegistration> | undefined;
+  let lookingForRisks: Promise<void> | undefined;
 
   const common = { ...serverMetrics, logger, raiseAlarm: createAlarms<ServerAlarm>(metrics, logger) };
   const adminServer = createHttpServer({
@@ -169,6 +181,7 @@ export async function startService(
     await clients?.close();
     await adminServer.close();
     await registered?.end();
+    await lookingForRisks;
     await close();
     ignoreSignals();
     process.off('uncaughtExceptionMonitor', logCrash);

@@ -75,10 +75,10 @@ export function selectChangedCollations(database: Database): Promise<ChangedColl
         union all
         select c.oid::regcollation::text, c.collversion, pg_collation_actual_version(c.oid)
         from pg_collation c
-        where exists (
-          select from pg_index i join pg_class t on t.oid = i.indrelid
-          where c.oid = any (i.indcollation)
-            and t.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
+        where c.oid in (
+          select unnest(i.indcollation::oid[])
+          from pg_index i join pg_class t on t.oid = i.indrelid
+          where t.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
         )
       )
       select name, stored, actual
@@ -102,41 +102,50 @@ async function findChangedCollations(database: Database): Promise<DatabaseRisk[]
 }
 
 /**
- * The publications because of which PostgreSQL refuses to update or delete rows: the columns that identify a row are none, or not all
- * published. A publication of a partitioned table is one of its partitions, which have identities of their own.
+ * The publications because of which PostgreSQL refuses to update or delete rows: the columns that identify a row are none, not all
+ * published, or not all that a row filter reads. A publication of a partitioned table is one of its partitions, which have identities
+ * of their own.
  */
 async function findRefusingPublications(database: Database): Promise<DatabaseRisk[]> {
-  const statement = sql('find-refusing-publications')`
+  const any = sql('find-publications')`select from pg_publication where pubupdate or pubdelete limit 1`;
+  if ((await database.query(any, [])).length === 0) return [];
+  // Planned so that PostgreSQL does not compile it, which can take a second.
+  const statement = sql('find-refusing-publications', 'in-index-order')`
       with published as (
-        select p.pubname, c.oid, c.relreplident, t.attnames
+        select p.pubname, c.oid, t.attnames, identity.columns as identity, filter.columns as filter
         from pg_publication p
         join pg_publication_tables t on t.pubname = p.pubname
         join pg_namespace n on n.nspname = t.schemaname
         join pg_class root on root.relnamespace = n.oid and root.relname = t.tablename
         left join lateral pg_partition_tree(root.oid) part on part.isleaf
         join pg_class c on c.oid = coalesce(part.relid, root.oid)
+        cross join lateral (
+          select coalesce(array_agg(a.attname), '{}') as columns
+          from pg_attribute a
+          where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and (c.relreplident = 'f' or exists (
+            select from pg_index i
+            where i.indrelid = c.oid and a.attnum = any (i.indkey)
+              and case c.relreplident when 'd' then i.indisprimary when 'i' then i.indisreplident end
+          ))
+        ) identity
+        -- A publication depends on the columns of its filters, but also on those of its lists.
+        cross join lateral (
+          select coalesce(array_agg(a.attname), '{}') as columns
+          from pg_publication_rel r
+          join pg_depend d on d.classid = 'pg_publication_rel'::regclass and d.objid = r.oid and d.refobjid = r.prrelid
+          join pg_attribute a on a.attrelid = r.prrelid and a.attnum = d.refobjsubid
+          where r.prpubid = p.oid and r.prrelid = root.oid and t.rowfilter ~ format('[[:<:]]%s[[:>:]]', a.attname)
+        ) filter
         where (p.pubupdate or p.pubdelete) and n.oid = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
       ),
       refused as (
         select distinct pubname, oid::regclass::text as name
         from published
-        where relreplident = 'n'
-          or relreplident = 'f' and exists (
-            select from pg_attribute a
-            where a.attrelid = published.oid and a.attnum > 0 and not a.attisdropped and a.attname <> all (attnames)
-          )
-          or relreplident in ('d', 'i') and not exists (
-            select from pg_index i
-            where i.indrelid = published.oid and case relreplident when 'd' then i.indisprimary else i.indisreplident end
-              and not exists (
-                select from pg_attribute a
-                where a.attrelid = published.oid and a.attnum = any (i.indkey) and a.attname <> all (attnames)
-              )
-          )
+        where identity = '{}' or not identity <@ attnames or not filter <@ identity
       )
       select 'publication' as subject,
         format(
-          'the publication %1$I keeps PostgreSQL from updating and deleting rows of %2$s, because their replica identities are missing or not published; run: alter publication %1$I set (publish = %3$L), or publish all columns of tables with the replica identities that the migrations gave them',
+          'the publication %1$I keeps PostgreSQL from updating and deleting rows of %2$s, because their replica identities are missing, not published, or lack columns of a row filter; run: alter publication %1$I set (publish = %3$L), or publish all columns and rows of tables with the replica identities that the migrations gave them',
           pubname, string_agg(name, ', ' order by name), 'insert'
         ) as description
       from refused

@@ -51,11 +51,14 @@ describe('every table, and every partition that the worker creates,', () => {
 });
 
 describe('a publication', () => {
-  test.each(['for all tables', 'for tables in schema public'])('%s is no risk', async (tables) => {
-    const { run, risks } = await open();
-    await run(`create publication everything ${tables}; call webhook_create_partitions(100)`);
-    expect(await risks()).toEqual([]);
-  });
+  test.each(['for all tables', 'for tables in schema public', 'for table referral (id, status) where (id > 0)'])(
+    '%s is no risk',
+    async (tables) => {
+      const { run, risks } = await open();
+      await run(`create publication everything ${tables}; call webhook_create_partitions(100)`);
+      expect(await risks()).toEqual([]);
+    },
+  );
 
   test.each([
     ['for all tables', 'create table later (value int)', 'later'],
@@ -65,13 +68,15 @@ describe('a publication', () => {
       'webhook_exchange_of_no_day',
     ],
     ['for table account (name)', '', 'account'],
+    [`for table referral where (status = 'OPEN')`, '', 'referral'],
+    [`for table referral (id, status) where (id > 0 and status = 'OPEN')`, '', 'referral'],
   ])('%s names the table whose rows it keeps from changing', async (tables, change, name) => {
     const { run, risks } = await open();
     await run(`${change}; create publication "Every thing" ${tables}`);
     expect(await risks()).toEqual([
       `the publication "Every thing" keeps PostgreSQL from updating and deleting rows of ${name}, because their replica identities are ` +
-        'missing or not published; run: alter publication "Every thing" set (publish = \'insert\'), or publish all columns of tables ' +
-        'with the replica identities that the migrations gave them',
+        'missing, not published, or lack columns of a row filter; run: alter publication "Every thing" set (publish = \'insert\'), or ' +
+        'publish all columns and rows of tables with the replica identities that the migrations gave them',
     ]);
     await run(`alter publication "Every thing" set (publish = 'insert')`);
     expect(await risks()).toEqual([]);
