@@ -135,6 +135,8 @@ describe('a login of an interface', () => {
     ['make a link of a session again', 'token_hash = null, started_at = null, last_used_at = null'],
     ['start a session again', `started_at = now() + interval '1 day'`],
     ['prolong a session', `expires_at = expires_at + interval '1 minute'`],
+    ['say that a session ends that lives', `expires_at = expires_at - interval '1 millisecond'`],
+    ['end a session later', `expires_at = now() + interval '1 second'`],
   ])('cannot %s', async (_, change) => {
     await startSession();
     await expect(logins.of('lender_api').run(`update portal_session set ${change}`)).rejects.toThrow('can only end');
@@ -174,8 +176,28 @@ describe('a login of an interface', () => {
       'started_at = now()',
     ])
       await expect(logins.of('lender_api').run(`update portal_session set ${change}`)).rejects.toThrow('has ended');
+    const shorten = `update portal_session set expires_at = expires_at - interval '1 millisecond'`;
+    await expect(logins.of('lender_api').run(shorten)).rejects.toThrow('can only end');
     // Which the apps do.
     await logins.of('operator').run('update portal_session set expires_at = now()');
+  });
+
+  test.each([
+    ['a link', () => insert(`${own.id}, 'lender', '${ownKey}'`)],
+    ['a session', startSession],
+  ])('ends %s once, with one entry of the audit log, whenever its transaction began', async (_, create) => {
+    await create();
+    await superuser.run('delete from audit_entry');
+    const late = logins.of('operator');
+    await late.run('begin');
+    await late.run('select now()');
+    // As the database may round now().
+    const end = `update portal_session set expires_at = date_trunc('milliseconds', now()) + interval '1 millisecond'`;
+    await logins.of('lender_api').run(end);
+    await expect(logins.of('lender_api').run(end)).rejects.toThrow('has ended');
+    await late.run('update portal_session set expires_at = now()');
+    await late.run('commit');
+    expect(await superuser.run('select action from audit_entry')).toEqual([{ action: 'portal_session.end' }]);
   });
 
   test('cannot create, start or end a session without an entry of the audit log', async () => {
