@@ -828,6 +828,12 @@ describe('pages', () => {
       expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
   });
 
+  test.each(['', 'assets/app-1.js', 'assets/none.js'])('answer HEAD as GET, without the body: "%s"', async (path) => {
+    const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => browser.send({ method, path })));
+    const own = { date: expect.any(String), 'x-request-id': expect.any(String) };
+    expect(head).toMatchObject({ status: get?.status, text: '', headers: { ...get?.headers, ...own } });
+  });
+
   test('every response has the security headers, and other methods are refused', async () => {
     for (const sent of [
       { path: 'session' },
@@ -841,7 +847,8 @@ describe('pages', () => {
         'content-security-policy': expect.stringContaining("default-src 'none'"),
         'cross-origin-opener-policy': 'same-origin',
       });
-    expect(outcomeOf(await browser.send({ method: 'POST', path: '' }))).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    const posted = await browser.send({ method: 'POST', path: '' });
+    expect([...outcomeOf(posted), posted.headers['allow']]).toEqual([405, 'METHOD_NOT_ALLOWED', 'GET, HEAD']);
     expect((await browser.send({ method: 'PUT', path: 'session' })).headers).toMatchObject({
       allow: 'GET, POST, DELETE',
     });
@@ -888,6 +895,38 @@ describe('pages', () => {
 
     expect(await session.run('subscriptions', {}, from('2001:db8::1'))).toMatchObject({ status: 200 });
     expect(await session.send({ headers: from('2001:db8:0:1::1') })).toMatchObject({ status: 200 });
+    await service.stop();
+  });
+
+  test('are limited with all that is refused before its client is known', async () => {
+    const service = await harness.startLenderApi({ ...config, TRUSTED_PROXIES: '127.0.0.1' }, undefined, parts);
+    await service.whenReady;
+    const session = await openPortal(lender);
+    session.route(service.url);
+    const post = { method: 'POST', path: 'graphql', body: {} };
+    const kinds: [number, Sent][] = [
+      [200, { method: 'HEAD' }],
+      [200, { method: 'HEAD', path: 'assets/app-1.js' }],
+      [405, { method: 'PUT' }],
+      [405, { method: 'PUT', path: 'assets/app-1.js' }],
+      [405, { method: 'PUT', path: 'session' }],
+      [405, { path: 'graphql' }],
+      [405, { method: 'HEAD', path: 'graphql' }],
+      [415, { ...post, headers: { 'Content-Type': 'text/plain' } }],
+      [406, { ...post, headers: { Accept: 'text/plain' } }],
+      [406, { method: 'DELETE', path: 'session', headers: { Accept: 'text/plain' } }],
+    ];
+    for (const [index, [status, sent]] of kinds.entries()) {
+      const started = performance.now();
+      const headers = { ...sent.headers, ...from(`192.0.2.${index}`) };
+      const received = await Promise.all(Array.from({ length: 300 }, () => session.send({ ...sent, headers })));
+      const served = received.filter((response) => response.status === status).length;
+      const restored = ((performance.now() - started) / 1000) * 20;
+      expect([served, received.filter((response) => response.status === 429).length]).toEqual([served, 300 - served]);
+      expect(served).toBeGreaterThanOrEqual(200);
+      expect(served).toBeLessThan(201 + restored);
+      expect(await session.run('subscriptions', {}, from(`192.0.2.${index}`))).toMatchObject({ status: 200 });
+    }
     await service.stop();
   });
 

@@ -44,6 +44,8 @@ export interface PortalRequest {
   version: string;
   /** @throws {CredentialsRefusedError} if the request has no valid session of the organization, or no valid link to it */
   authenticate(state: RequestState): AuthenticatedRequest | Promise<AuthenticatedRequest>;
+  /** @throws {RequestError} instead of a refusal before the client is known, if the address has too many of them */
+  limitRefusal(state: RequestState): void;
   parseParameters(body: string, state: RequestState): GraphQLParams;
   /** Responds to a request to start, show or end the session, once its client is authenticated. Undefined for other requests. */
   respond?: (state: RequestState) => Promise<Response>;

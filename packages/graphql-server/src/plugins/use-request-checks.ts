@@ -14,15 +14,25 @@ export function useRequestChecks({ path, bodyBytes }: { path: string; bodyBytes:
   const unknownPath = new RequestError('NOT_FOUND', {
     message: `This path does not exist. Send requests to ${path}.`,
   });
+
+  function check(state: RequestState): void {
+    const { message, http } = state;
+    const mediaType = negotiateMediaType(message.headers.accept);
+    state.mediaType = mediaType ?? 'application/json';
+    if (requestPath(message) !== path && !state.portal) throw unknownPath;
+    if (!state.portal?.respond) checkHead(message, { bodyBytes });
+    if (mediaType === null) throw new RequestError('NOT_ACCEPTABLE');
+    if (!http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
+  }
+
   return {
     onRequest: checkRequest((state) => {
-      const { message, http } = state;
-      const mediaType = negotiateMediaType(message.headers.accept);
-      state.mediaType = mediaType ?? 'application/json';
-      if (requestPath(message) !== path && !state.portal) throw unknownPath;
-      if (!state.portal?.respond) checkHead(message, { bodyBytes });
-      if (mediaType === null) throw new RequestError('NOT_ACCEPTABLE');
-      if (!http.ready) throw new RequestError('SERVICE_UNAVAILABLE');
+      try {
+        check(state);
+      } catch (error) {
+        state.portal?.limitRefusal(state);
+        throw error;
+      }
     }),
   };
 }

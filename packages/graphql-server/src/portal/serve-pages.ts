@@ -13,7 +13,10 @@ const tooMany = new RequestError('RATE_LIMITED', {
   message: `This address has requested more than ${pageRequests.atOnce} pages and files of the portal, which are restored at ${pageRequests.perSecond} per second. Retry after the time in the Retry-After header.`,
 });
 
-/** Serves the pages and their files. They need no session, so they are limited per address; so is the session that a page asks for. */
+/**
+ * Serves the pages and their files. They need no session, so they are limited per address; so are the session that a page asks for, and
+ * what is refused before its client is known.
+ */
 export function createPageServer(pages: PortalPages, interfacePath: string) {
   const limiter = createAddressLimiter({ ...pageRequests, monotonicMs: () => performance.now(), maxSize: 10_000 });
 
@@ -46,16 +49,23 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
     respond(state: RequestState, { path, organizationId, respond }: PortalRequest): LightResponse | undefined {
       const { method } = state.message;
       const [name = null] = /(?<=^assets\/).*/.exec(path) ?? [];
-      if (path === 'graphql') return undefined;
-      if (method === 'GET' && !limiter.take(addressBlock(state.address))) {
+      // The client of what starts or ends a session is charged, as for operations.
+      if (path === 'graphql' || (respond && method !== 'GET')) return undefined;
+      if (!limiter.take(addressBlock(state.address))) {
         if (path === 'session' || name !== null) throw tooMany;
         state.code = 'RATE_LIMITED';
         return new LightResponse(pages.refused, { status: 429, headers: { 'Content-Type': html, 'Retry-After': '1' } });
       }
       if (respond) return undefined;
       if (path === 'session') throw wrongMethod('GET, POST, DELETE');
-      if (method !== 'GET') throw wrongMethod('GET');
+      // Node sends the head only of the response to HEAD.
+      if (method !== 'GET' && method !== 'HEAD') throw wrongMethod('GET, HEAD');
       return name === null ? sendPage(organizationId) : sendFile(name);
+    },
+
+    /** @throws {RequestError} if the address has too many requests that are refused before their client is known */
+    limitRefusal({ address }: RequestState): void {
+      if (!limiter.take(addressBlock(address))) throw tooMany;
     },
 
     /** `X-Content-Type-Options` is in every response. A proxy adds `Strict-Transport-Security`. */

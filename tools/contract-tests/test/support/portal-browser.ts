@@ -94,7 +94,8 @@ export function createBrowser(firstUrl: string, base: string, origin = portalOri
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
         const bytes = Buffer.concat(chunks);
-        const text = (response.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString();
+        const isGzip = response.headers['content-encoding'] === 'gzip' && method !== 'HEAD';
+        const text = (isGzip ? gunzipSync(bytes) : bytes).toString();
         const isJson = response.headers['content-type']?.includes('json') === true && text !== '';
         const { statusCode: status = 0, headers: fields } = response;
         resolve({ status, headers: fields, text, json: isJson ? JSON.parse(text) : undefined });
