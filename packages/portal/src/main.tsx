@@ -5,11 +5,19 @@ import { Link, useUrl } from './location.tsx';
 import { SessionGate } from './session-gate.tsx';
 import { Heading, loading, Notice } from './ui.tsx';
 
+function forgetReloads(): void {
+  try {
+    sessionStorage.removeItem('deedwire-portal-reloads');
+  } catch {
+    // The browser stores nothing for this site.
+  }
+}
+
 /** A page in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
 function page(load: () => Promise<{ default: ComponentType<{ number: string }> }>) {
   return lazy(async () => {
     const module = await load();
-    sessionStorage.removeItem('deedwire-portal-reloads');
+    forgetReloads();
     return module;
   });
 }

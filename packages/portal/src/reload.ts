@@ -2,6 +2,18 @@ const show = (tag: string, textContent: string) => Object.assign(document.create
 
 let isWaiting = false;
 
+/** How often the page has been loaded again, and counts this time. `main.tsx` removes the count once a page is loaded. */
+function countReload(): number {
+  try {
+    const reloads = Number(sessionStorage.getItem('deedwire-portal-reloads'));
+    sessionStorage.setItem('deedwire-portal-reloads', String(reloads + 1));
+    return reloads;
+  } catch {
+    // The browser stores nothing for this site: the pace is the lowest.
+    return 3;
+  }
+}
+
 /**
  * Loads the page again, after 1 to 2 seconds, and if that does not help, after twice as long, up to 8 to 16 seconds: many pages may
  * wait for one server. It asks to wait for a second if it refuses a file.
@@ -9,10 +21,7 @@ let isWaiting = false;
 function reloadLater(): void {
   if (isWaiting) return;
   isWaiting = true;
-  // `main.tsx` removes it once a page is loaded.
-  const reloads = Number(sessionStorage.getItem('deedwire-portal-reloads'));
-  sessionStorage.setItem('deedwire-portal-reloads', String(reloads + 1));
-  setTimeout(() => location.reload(), 1_000 * 2 ** Math.min(reloads, 3) * (1 + Math.random()));
+  setTimeout(() => location.reload(), 1_000 * 2 ** Math.min(countReload(), 3) * (1 + Math.random()));
 }
 
 function fail(): void {

@@ -141,16 +141,26 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(problemsWithoutRefusals()).toEqual([]);
   });
 
+  // As a browser that blocks cookies and site data.
+  const blockStorage = () =>
+    Object.defineProperty(globalThis, 'sessionStorage', {
+      get() {
+        throw new DOMException('Access is denied for this document.', 'SecurityError');
+      },
+    });
+
   test.each([
     ['script', 'index-*.js'],
     ['style sheet', 'index-*.css'],
     ['file', 'subscriptions-*.js'],
     ['file that another one imports', 'find-form-*.js'],
-  ])('a page whose %s is refused during a flood is shown after it', async (_, file) => {
+    ['file, in a browser that blocks its storage,', 'subscriptions-*.js', blockStorage],
+  ])('a page whose %s is refused during a flood is shown after it', async (_, file, prepare = () => {}) => {
     const { page } = await browser.open(t.origin);
     await follow(page, await createPortalLink(t.partner));
     // Without what the browser has kept.
     const { page: again } = await browser.open(t.origin, { storageState: await page.context().storageState() });
+    await again.addInitScript(prepare);
     const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
     const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
     await again.route(`**/assets/${file}`, refuse, { times: 1 });
