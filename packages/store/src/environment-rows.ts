@@ -32,7 +32,7 @@ export const uses = `
   join api_client c on c.id = u.api_client_id`;
 
 /** A process stores its counts every minute. One whose time is in the future did not run on since the clock was set back. */
-export const isCounting = `state = 'OPEN' and recorded_at between now() - interval '150 seconds' and now() + interval '1 second'`;
+const isCounting = `state = 'OPEN' and recorded_at between now() - interval '150 seconds' and now() + interval '1 second'`;
 
 /**
  * The periods in which use may be lost: after the last counts of a process that was killed or could not store them, in an overflow,

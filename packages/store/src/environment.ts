@@ -1,6 +1,6 @@
 import { interfaceNames, roleOf } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from './database.ts';
-import { exportedLists, exportedRows, isCounting, isName, pins, uses } from './environment-rows.ts';
+import { exportedLists, exportedRows, isName, pins, uses } from './environment-rows.ts';
 import { neededMigration } from './pending-migrations.ts';
 
 const list = (query: string) => `(select coalesce(json_agg(l), '[]') from (${query}) l)`;
@@ -29,7 +29,7 @@ const leftOut = [
   `
           select interface || '-api', count(*) || ' queued events have a malformed type' from waiting_event where not is_valid group by interface`,
   `
-          select 'webhook-worker', count(*) || ' waiting deliveries have a malformed type' from waiting_delivery where not is_valid having count(*) > 0`,
+          select interface || '-api', count(*) || ' waiting deliveries have a malformed type' from waiting_delivery where not is_valid group by interface`,
   `
           select app, count(*) || ' builds exceed ${contractsMaxBytes} bytes' from build where not is_exported group by app`,
 ].join(' union all');
@@ -58,10 +58,14 @@ export async function selectEnvironment(database: Database, gidNamespace: string
       with registered as materialized (
         select app, case when ${isName('version')} then version else 'unknown' end as version,
           case when ${isName('version')} then digest end as digest, started_at as "startedAt", last_seen_at as "lastSeenAt"
-        from app_process
+        from app_process p
         where last_seen_at > now() - case when app = 'operator-cli'
-          -- After an outage, others may not have reached the database yet.
-          or not exists (select from use_counting where ${isCounting} and counted_from < now() - interval '3 minutes')
+          -- After an outage, it may not have reached the database yet. No other app says that it has ended.
+          or not exists (
+            select from app_process o
+            where o.app = p.app and o.seen_since < now() - interval '3 minutes'
+              and o.last_seen_at between now() - interval '90 seconds' and now() + interval '1 second'
+          )
           then interval '24 hours' else '3 minutes' end
       ), unregistered as (
         select distinct i.app
@@ -88,7 +92,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         from (select event_id from webhook_event_queue where event_id is not null limit ${eventsMax}) q
         cross join lateral (select event_type, interface from webhook_event where id = q.event_id offset 0) e
       ), waiting_delivery as materialized (
-        select event_type, event_version, ${isName('event_type')} and ${isName('event_version')} as is_valid
+        select event_type, event_version, interface, ${isName('event_type')} and ${isName('event_version')} as is_valid
         from webhook_pending_delivery
         limit ${deliveriesMax}
       ), queued as materialized (

@@ -46,21 +46,28 @@ async function insert(rows: readonly Row[]): Promise<void> {
 beforeEach(() => superuser.run('delete from use_counting'));
 
 test.each([
-  ['has ended once others have counted for 3 minutes', [row(10, 1, { state: 'OPEN' })], []],
+  ['has ended once another has registered for 3 minutes', 'lender-api', '4 minutes', '0', []],
   [
-    'counts as live after an outage of the database, until others have counted for 3 minutes',
-    [row(20, 10, { state: 'LOST', seen: 1 }), row(1, 0, { state: 'OPEN' })],
+    'counts as live after an outage, until another has registered for 3 minutes',
+    'lender-api',
+    '1 minute',
+    '0',
     ['0.4.0'],
   ],
-])('a process that was seen 10 minutes ago %s', async (_, rows, versions) => {
-  await insert(rows);
+  ['counts as live while no other registers', 'lender-api', '1 hour', '2 minutes', ['0.4.0']],
+  ['counts as live if the clock of another was set back', 'lender-api', '1 hour', '-1 minute', ['0.4.0']],
+  ['counts as live whatever another app has', 'partner-api', '4 minutes', '0', ['0.4.0']],
+])('a process that was seen 10 minutes ago %s', async (_, app, since, last, versions) => {
   await superuser.run(
-    `insert into app_process (id, app, version, started_at, last_seen_at)
-     select gen_random_uuid(), 'lender-api', '0.4.0', t, t from (select now() - interval '10 minutes') as seen (t)`,
+    `insert into app_process (id, app, version, started_at, last_seen_at, seen_since)
+     select gen_random_uuid(), app, version, seen_since, last_seen_at, seen_since
+     from (values ('lender-api', '0.4.0', now() - interval '1 hour', now() - interval '10 minutes'),
+       ($1, '0.5.0', now() - $2::interval, now() - $3::interval)) as process (app, version, seen_since, last_seen_at)`,
+    [app, since, last],
   );
   const { processes } = (await selectEnvironment(operator, 'service', [])).lists;
   await superuser.run('delete from app_process');
-  expect((processes as { version: string }[]).map(({ version }) => version)).toEqual(versions);
+  expect((processes as { version: string }[]).map(({ version }) => version)).toEqual([...versions, '0.5.0']);
 });
 
 test.each([
@@ -194,6 +201,10 @@ test('what an app wrote and no line can show is left out, and makes only this ap
        insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
        values ($1, 'partner', 'https://receiver.example.com/', '', 1)
        returning id, interface
+     ), pending as (
+       insert into webhook_pending_delivery
+         (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, due_at, body_bytes)
+       select id, 1, $1, interface, 1, 'a b', '1', now(), 1, now(), 0 from subscription
      )
      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
      select id, interface, event_type, '1' from subscription, (values ('a b'), ('a@b'), (''), ('referral.created')) as t (event_type)`,
@@ -216,6 +227,7 @@ test('what an app wrote and no line can show is left out, and makes only this ap
   });
   expect(incomplete).toEqual([
     { app: 'partner-api', reason: '1 queued events have a malformed type' },
+    { app: 'partner-api', reason: '1 waiting deliveries have a malformed type' },
     { app: 'partner-api', reason: '2 rows of uses are malformed' },
     { app: 'partner-api', reason: '4 rows of pins are malformed' },
   ]);

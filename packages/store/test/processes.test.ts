@@ -124,7 +124,29 @@ describe('a process', () => {
     // The contracts of one app are not those of another.
     expect(await registerProcess(lenderApi, { ...processOf('lender-api'), digest: real.digest })).toBe(false);
     expect(await processes()).toContainEqual({ app: 'partner-api', version: '1.0.0', digest: real.digest });
+    expect(await processes()).toContainEqual({ app: 'lender-api', version: '9.9.9', digest: null });
     expect((await processes()).filter(({ digest }) => digest !== null)).toHaveLength(1);
+  });
+
+  test('is seen since it registers every minute', async () => {
+    const process = processOf('lender-api');
+    const seen = async (ago: string) => {
+      await superuser.run(
+        'update app_process set seen_since = seen_since - $1::interval, last_seen_at = last_seen_at - $1',
+        [ago],
+      );
+      await registerProcess(lenderApi, process);
+      return superuser.run(
+        'select round(extract(epoch from last_seen_at - seen_since))::int as seconds from app_process',
+      );
+    };
+    await registerProcess(lenderApi, process);
+    expect(await seen('70 seconds')).toEqual([{ seconds: 70 }]);
+    expect(await seen('80 seconds')).toEqual([{ seconds: 150 }]);
+    for (const gap of ['95 seconds', '-1 hour']) {
+      expect(await seen(gap)).toEqual([{ seconds: 0 }]);
+      expect(await seen('80 seconds')).toEqual([{ seconds: 80 }]);
+    }
   });
 
   test('beyond 1,000 of an app counts as one without contracts', async () => {

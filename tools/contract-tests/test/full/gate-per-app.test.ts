@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { connect } from '@deedwire/testing';
@@ -112,6 +112,72 @@ describe.each<[what: string, text: string, version: string]>([
     expect(await canIDeploy(buildOf('partner-api', '1.1.0'))).toEqual(unknown);
     expect(await canIDeploy(buildOf('webhook-worker', '1.1.0'))).toEqual(unknown);
     expect((await ask('can-i-retire', 'lender@2026-11-01')).stdout).not.toContain('unknown: partner-api');
+  });
+});
+
+/** Of the next version, which has another event. */
+function nextOf(app: App, version: string) {
+  const build = buildOf(app, version);
+  return {
+    ...build,
+    pins: [],
+    appends: build.appends.map((event) => ({ ...event, type: 'referral.archived' })),
+    renders: build.renders.map((rendered) => ({ ...rendered, event: 'referral.archived@2026-11-01' })),
+  };
+}
+
+describe.each(appNames)('with processes of a login of %s', (own) => {
+  const others = appNames.filter((app) => app !== own);
+  const register = (app: App, id: unknown, version: string, text?: string) =>
+    runAs(app, 'select register_process($1, $2, $3, $4)', [
+      app,
+      id,
+      version,
+      text === undefined ? null : hash('sha256', text),
+    ]);
+
+  test('each process of another app is exported, whatever its id', async () => {
+    const write = () => callOperator(env, 'organization', 'create', '--name', 'Harbour');
+    expect(await write()).toMatchObject({ exitCode: 0, stderr: '' });
+    // Processes beyond 1,000 have this id.
+    for (const app of others) await runAs(app, `select register_process($1, md5($1)::uuid, '1.0.0', null)`, [app]);
+    const honest = await superuser.run('delete from app_process where app <> $1 returning app, id', [own]);
+    for (const { id } of honest) await register(own, id, 'planted');
+    for (const app of others)
+      for (const { id } of honest.filter((row) => row['app'] === app)) await register(app, id, '1.0.0');
+    expect(await write()).toMatchObject({ exitCode: 0, stderr: '' });
+    await exportTo();
+    const { processes }: { processes: { app: string; version: string }[] } = JSON.parse(
+      readFileSync(environment, 'utf8'),
+    );
+    const exported = processes.filter(({ version }) => version !== 'planted').map(({ app }) => app);
+    expect(exported).toEqual([own, ...honest.map((row) => String(row['app']))].toSorted());
+  });
+
+  test('a build of another app that has not registered since an outage still makes the answer no', async () => {
+    const id = randomUUID();
+    await register(own, id, '1.0.0', textOf(buildOf(own, '1.0.0')));
+    await superuser.run(`
+      update app_process set last_seen_at = now() - interval '10 minutes', seen_since = now() - interval '1 hour';
+      update use_counting set counted_from = t, counted_until = t, recorded_at = t from (select now() - interval '10 minutes') as outage (t)`);
+    for (const app of others) await start(app, textOf(nextOf(app, '1.1.0')), '1.1.0');
+    if (own !== 'webhook-worker')
+      await runAs(own, `select record_use($1, $2, 600000, false, false, '', '{}', '{}', '{}', '{}')`, [own, id]);
+    await superuser.run(
+      `update app_process set last_seen_at = now(), seen_since = now() - interval '10 minutes' where id = $1`,
+      [id],
+    );
+    const answer = async () => {
+      await exportTo();
+      return canIDeploy(nextOf(own, '1.2.0'));
+    };
+    const old = own === 'webhook-worker' ? 'lender-api' : 'webhook-worker';
+    expect(await answer()).toEqual({
+      exitCode: 1,
+      stdout: expect.stringMatching(new RegExp(`^no: [^]*${old} 1\\.0\\.0 \\(test, seen 10 min ago\\)`)),
+    });
+    await superuser.run(`delete from app_process where app <> $1 and version = '1.0.0'`, [own]);
+    expect(await answer()).toMatchObject({ exitCode: 0 });
   });
 });
 
