@@ -49,10 +49,18 @@ async function runAs(app: App, statement: string, values: readonly unknown[] = [
   }
 }
 
+const register = (app: App, id: unknown, version: string, text?: string) =>
+  runAs(app, 'select register_process($1, $2, $3, $4)', [
+    app,
+    id,
+    version,
+    text === undefined ? null : hash('sha256', text),
+  ]);
+
 /** Stores contracts, and registers a process that has them, with the login of the app. */
 async function start(app: App, text: string, version: string): Promise<void> {
   await runAs(app, 'select store_app_contracts($1, $2)', [app, text]);
-  await runAs(app, 'select register_process($1, $2, $3, $4)', [app, randomUUID(), version, hash('sha256', text)]);
+  await register(app, randomUUID(), version, text);
 }
 
 async function exportTo(...args: string[]): Promise<void> {
@@ -115,6 +123,8 @@ describe.each<[what: string, text: string, version: string]>([
   });
 });
 
+const createOrganization = () => callOperator(env, 'organization', 'create', '--name', 'Harbour');
+
 /** Of the next version, which has another event. */
 function nextOf(app: App, version: string) {
   const build = buildOf(app, version);
@@ -128,24 +138,16 @@ function nextOf(app: App, version: string) {
 
 describe.each(appNames)('with processes of a login of %s', (own) => {
   const others = appNames.filter((app) => app !== own);
-  const register = (app: App, id: unknown, version: string, text?: string) =>
-    runAs(app, 'select register_process($1, $2, $3, $4)', [
-      app,
-      id,
-      version,
-      text === undefined ? null : hash('sha256', text),
-    ]);
 
   test('each process of another app is exported, whatever its id', async () => {
-    const write = () => callOperator(env, 'organization', 'create', '--name', 'Harbour');
-    expect(await write()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await createOrganization()).toMatchObject({ exitCode: 0, stderr: '' });
     // Processes beyond 1,000 have this id.
     for (const app of others) await runAs(app, `select register_process($1, md5($1)::uuid, '1.0.0', null)`, [app]);
     const honest = await superuser.run('delete from app_process where app <> $1 returning app, id', [own]);
     for (const { id } of honest) await register(own, id, 'planted');
     for (const app of others)
       for (const { id } of honest.filter((row) => row['app'] === app)) await register(app, id, '1.0.0');
-    expect(await write()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await createOrganization()).toMatchObject({ exitCode: 0, stderr: '' });
     await exportTo();
     const { processes }: { processes: { app: string; version: string }[] } = JSON.parse(
       readFileSync(environment, 'utf8'),
