@@ -119,18 +119,20 @@ export async function endPortalSession(database: Database, id: RecordId<'PortalS
   return (await database.query(statement, [id])).length > 0;
 }
 
-/**
- * Ends all sessions and links, in the order of their ids as above, except those of accounts at home in another cell: their rows cannot
- * change, and they are refused. Reads all of a short table. Returns how many there were.
- */
+/** Not of accounts at home in another cell: their rows cannot change, and they are refused. Reads all of a short table. */
+const allThatCanEnd = `
+  select id
+  from portal_session p
+  where expires_at > now() and not exists (select from account_away a where a.account_id = p.account_id and not a.is_frozen)`;
+
+/** How many sessions and links `endAllPortalSessions` would end. */
+export async function countAllPortalSessions(database: Database): Promise<number> {
+  return (await database.query({ name: 'count-all-portal-sessions', text: allThatCanEnd }, [])).length;
+}
+
+/** Ends all sessions and links, in the order of their ids as above. Returns how many there were. */
 export async function endAllPortalSessions(database: Database): Promise<number> {
-  const locked = `array(
-    select id
-    from portal_session p
-    where expires_at > now() and not exists (select from account_away a where a.account_id = p.account_id and not a.is_frozen)
-    order by id
-    for update
-  )`;
+  const locked = `array(${allThatCanEnd} order by id for update)`;
   const statement = { name: 'end-all-portal-sessions', text: end(`s.id = any (${locked})`) };
   return (await database.query(statement, [])).length;
 }

@@ -9,6 +9,7 @@ import {
   settleRestore,
 } from '@deedwire/actions';
 import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
+import { databaseAddress } from '@deedwire/store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { describeAdvanced, matterNumberOption } from '../advanced-sequences.ts';
 import { compareLogs } from '../audit-export/compare-logs.ts';
@@ -27,6 +28,7 @@ interface RestoredOptions extends OutputOptions {
   export?: string[];
   failover?: true;
   waive?: string[];
+  dryRun?: true;
   matterNumber?: string;
 }
 
@@ -40,6 +42,7 @@ export function addDatabaseRestored(noun: Command, shell: Shell): void {
     .option('--export <file...>', 'all exports of its audit log, in the order of their lines, if it is lost')
     .option('--failover', 'run beside the apps, after a failover that lost transactions')
     .option('--waive <id...>', 'items of the list that need not be done')
+    .option('--dry-run', 'list what would be repeated and what is open, and change nothing')
     .addOption(matterNumberOption())
     .addHelpText(
       'after',
@@ -55,11 +58,12 @@ Exports have no logins, and nothing after their last entry, so with --export the
 
 A password in --old-url is in the list of processes. Set PGPASSWORD or write it to ~/.pgpass instead:
 
-  deedwire-operator database restored --old-url postgres://deedwire_operator@127.0.0.1:5433/deedwire
+  deedwire-operator database restored --old-url postgres://deedwire_operator@127.0.0.1:5433/deedwire --dry-run
   deedwire-operator database restored --export audit-1.jsonl audit-2.jsonl --waive know:logins`),
     )
     .action(async (options: RestoredOptions, command: Command) => {
-      const { oldUrl, export: files, failover, waive = [], matterNumber } = options;
+      const { oldUrl, export: files, failover, waive = [], dryRun, matterNumber } = options;
+      const isDryRun = dryRun === true;
       if ((oldUrl === undefined) === (files === undefined)) command.error('error: pass either --old-url or --export');
       const progress = createProgress(shell, options);
       const onProgress = (done: string): void => progress.report(done);
@@ -69,13 +73,14 @@ A password in --old-url is in the list of processes. Set PGPASSWORD or write it 
           before: AsyncIterable<ExportedEntry>,
         ): Promise<RestoreReport> => {
           await checkRestored(context, { old, besideApps: failover === true });
-          const changes = new LostChanges();
+          const changes = new LostChanges(context.gidNamespace);
           const retentionDays = config.AUDIT_RETENTION_DAYS;
           const lastAt = await compareLogs(before, context, { changes, retentionDays, onProgress });
           return settleRestore(context, {
             changes,
             old,
-            waive,
+            waive: new Set(waive),
+            isDryRun,
             matterNumber,
             knownUntil: old === null ? lastAt : null,
             directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
@@ -85,20 +90,34 @@ A password in --old-url is in the list of processes. Set PGPASSWORD or write it 
         if (oldUrl === undefined) return settle(null, readRuns((await verifyFiles(shell, files ?? [])).runs));
         requireTls(oldUrl, config);
         return withReadOnlyDatabase(shell, config, oldUrl, async (old) =>
-          settle(await readOldDatabase(old), entriesOf(old)),
+          settle(await readOld(old, oldUrl), entriesOf(old)),
         );
       }).finally(() => progress.end());
       print(shell, options, { ...report, open: report.open.map((item) => ({ ...item, toDo: toDoOf(item) })) }, () =>
-        describe(shell, report),
+        describe(shell, report, isDryRun),
       );
-      const unknown = waive.filter((id) => !report.waived.includes(id));
+      const waived = new Set(report.waived);
+      const unknown = waive.filter((id) => !waived.has(id));
       if (unknown.length > 0) throw new Error(`The list has no item ${unknown.join(', ')}.`);
       const { open } = report;
-      if (open.length > 0)
+      if (open.length > 0 && !isDryRun)
         throw new Error(
           `${open.length} ${open.length === 1 ? 'item is' : 'items are'} open. Do each, or waive it with --waive <id>, and run the command again.`,
         );
     });
+}
+
+/** The codes of PostgreSQL for a column, a function or a table that does not exist. */
+const undefinedCodes: readonly unknown[] = ['42703', '42883', '42P01'];
+
+async function readOld(old: OperatorContext, url: string): Promise<OldDatabase> {
+  try {
+    return await readOldDatabase(old);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && undefinedCodes.includes(error.code))) throw error;
+    const message = `${databaseAddress(url)} of --old-url is no Deedwire database of this release: ${error.message}`;
+    throw new Error(`${message}. Check the URL, or use the release of that database.`, { cause: error });
+  }
 }
 
 async function* entriesOf(context: OperatorContext): AsyncGenerator<ExportedEntry> {
@@ -119,7 +138,7 @@ const toDo: Record<RestoreItem['verb'], (item: RestoreItem) => string> = {
   erase: ({ subject }) => `deedwire-operator person erase --record ${subject} --yes`,
   expire: again,
   issue: ({ accountId, clientId }) =>
-    `the key is lost: deedwire-operator credential issue --account ${accountId} --client ${clientId}`,
+    `the key is lost: deedwire-operator credential issue --account ${accountId ?? '<id of the account that replaces it>'}${clientId === null ? '' : ` --client ${clientId}`}`,
   know: ({ subject }) =>
     subject === 'logins'
       ? 'exports do not say which logins were disabled: disable them again'
@@ -139,7 +158,11 @@ const toDo: Record<RestoreItem['verb'], (item: RestoreItem) => string> = {
 
 const toDoOf = (item: RestoreItem): string => item.reason ?? toDo[item.verb](item);
 
-function describe(shell: Shell, { lost, endedSessions, repeated, open, waived, advanced }: RestoreReport): string {
+function describe(
+  shell: Shell,
+  { lost, endedSessions, repeated, open, waived, advanced }: RestoreReport,
+  isDryRun: boolean,
+): string {
   const counts = Object.entries(lost).map(([action, count]) => `${action} ${count.toLocaleString('en')}`);
   const items = tableFor(shell, open, {
     item: ({ id }) => id,
@@ -150,9 +173,9 @@ function describe(shell: Shell, { lost, endedSessions, repeated, open, waived, a
     `Lost entries: ${counts.length === 0 ? 'none' : counts.join(', ')}`,
     endedSessions === null
       ? 'Sessions of the portal were ended before'
-      : `Ended sessions of the portal: ${endedSessions}`,
-    ...repeated.map(({ id }) => `Repeated ${id}`),
-    ...waived.map((id) => `Waived ${id}`),
+      : `${isDryRun ? 'Would end' : 'Ended'} sessions of the portal: ${endedSessions}`,
+    ...repeated.map(({ id }) => `${isDryRun ? 'Would repeat' : 'Repeated'} ${id}`),
+    ...waived.map((id) => `${isDryRun ? 'Would waive' : 'Waived'} ${id}`),
     ...(advanced.length === 0 ? [] : [describeAdvanced(advanced)]),
     ...(open.length === 0 ? ['Nothing is open'] : ['', items]),
   ].join('\n');

@@ -5,13 +5,20 @@ const second = (number: number): string => new Date(Date.UTC(2027, 0, 31, 9, 0, 
 
 const entry = (number: number, action: string, subject: string, details: object = {}, by: object = {}): string => {
   const facts = { at: second(number), number: String(number), action, subject, accountId: null };
-  return JSON.stringify({ ...facts, actorType: 'OPERATOR', transactionId: null, ...by, details });
+  return JSON.stringify({
+    ...facts,
+    actorType: 'OPERATOR',
+    transactionId: null,
+    login: 'operator_login',
+    ...by,
+    details,
+  });
 };
 
 type Told = [action: string, subject: string, details?: object, by?: object];
 
 function changesOf(...lost: Told[]): LostChanges {
-  const changes = new LostChanges();
+  const changes = new LostChanges('service');
   for (const [index, told] of lost.entries())
     changes.addLost(entry(index, ...told), String(index), new Date(second(index)));
   return changes;
@@ -21,6 +28,8 @@ const idsOf = (...lost: Told[]): string[] =>
   changesOf(...lost)
     .changes()
     .map(({ id }) => id);
+const partner = 'gid://service/Partner/1';
+const client = { actorType: 'CLIENT', accountId: partner, login: 'partner_api_login' };
 const hook = 'gid://service/WebhookSubscription/1';
 
 test.each<[string, Told[], string[]]>([
@@ -92,7 +101,7 @@ test.each<[string, Told[], string[]]>([
   ],
   [
     'a permission as the last of its changes',
-    [['partner.update', 'gid://service/Partner/1', { new: { webhook_listeners_forbidden_at: null } }]],
+    [['partner.update', partner, { new: { webhook_listeners_forbidden_at: null } }]],
     ['listeners:Partner/1'],
   ],
   [
@@ -101,8 +110,53 @@ test.each<[string, Told[], string[]]>([
       ['referral.create', 'x'],
       ['portal_session.start', 'x'],
       ['webhook_delivery.retry', 'x'],
+      ['referral.create', 'x', {}, client],
     ],
     [],
+  ],
+  [
+    'the limit of a client that is lost',
+    [
+      ['client.create', 'c'],
+      ['credential.issue', 'k', { clientId: 'c' }],
+      ['client.set-limit', 'c', { new: { cost_maximum: '2000' } }],
+    ],
+    ['issue:k', 'limit:c'],
+  ],
+  [
+    'the revocation of a key in spite of what a client wrote about it before or after',
+    [
+      ['webhook_listener.create', 'k', {}, client],
+      ['webhook_subscription.create', 'k', {}, client],
+      ['credential.revoke', 'k', { new: { revoked_at: 'x' } }],
+      ['webhook_subscription.delete', 'k', {}, client],
+    ],
+    ['revoke:k', 'read:partner_api_login'],
+  ],
+  [
+    'an erasure and changes of accounts in spite of creations that a client wrote',
+    [
+      ['webhook_subscription.create', 'gid://service/Referral/1', {}, client],
+      ['webhook_subscription.create', partner, {}, client],
+      ['person.erase', 'gid://service/Referral/1'],
+      ['partner.update', partner, { new: { webhook_listeners_forbidden_at: 'x' } }],
+    ],
+    ['erase:Referral/1', 'listeners:Partner/1', 'read:partner_api_login'],
+  ],
+  [
+    'a pause by an operator in spite of what a client wrote about the subscription',
+    [
+      ['webhook_subscription.create', hook, {}, client],
+      ['webhook_subscription.pause', hook, {}, { accountId: partner }],
+      ['webhook_subscription.resume', hook, {}, client],
+      ['webhook_subscription.delete', hook, {}, { ...client, accountId: 'gid://service/Partner/2' }],
+    ],
+    [
+      'pause:WebhookSubscription/1',
+      'create:WebhookSubscription/1',
+      'resume:WebhookSubscription/1',
+      'delete:WebhookSubscription/1',
+    ],
   ],
   [
     'what it does not know',
@@ -128,43 +182,86 @@ test('collects the columns of several entries', () => {
 });
 
 test('lists an entry whose form it does not know', () => {
-  const changes = new LostChanges();
-  changes.addLost('{"action":7}', '9', new Date(0));
+  const changes = new LostChanges('service');
+  changes.addLost('{"action":7,"actorType":"OPERATOR"}', '9', new Date(0));
   expect(changes.changes()).toMatchObject([{ id: 'read:9', verb: 'read', subject: 'unreadable' }]);
   expect(Object.fromEntries(changes.counts)).toEqual({ unreadable: 1 });
 });
 
 test('finds what was made since by the subject and by the changed columns, and not what was made before', () => {
   const changes = changesOf(
-    ['partner.update', 'p', { new: { webhook_listeners_forbidden_at: 'x' } }],
+    ['partner.update', partner, { new: { webhook_listeners_forbidden_at: 'x' } }],
     ['webhook_subscription.pause', hook],
   );
-  const isSettled = () => changes.changes().map((change) => changes.isSettled(change));
-  changes.addMade(entry(5, 'partner.update', 'p', { new: { name: 'x' } }));
+  const isSettled = () => changes.changes().map((change) => changes.remaining(change) === null);
+  changes.addMade(entry(5, 'partner.update', partner, { new: { name: 'x' } }));
   changes.addMade(entry(0, 'webhook_subscription.resume', hook));
   expect(isSettled()).toEqual([false, false]);
-  changes.addMade(entry(6, 'partner.update', 'p', { new: { webhook_listeners_forbidden_at: null } }));
+  changes.addMade(entry(6, 'partner.update', partner, { new: { webhook_listeners_forbidden_at: null } }));
   changes.addMade(entry(7, 'webhook_subscription.resume', hook));
   expect(isSettled()).toEqual([true, true]);
 });
 
-test('believes of a client only entries of what it can change, and prints no text that a shell would interpret', () => {
-  const client = { actorType: 'CLIENT' };
-  const ids = idsOf(
-    ['member.remove', 'gid://service/TeamMember/1', {}, client],
+test('settles each column of a limit', () => {
+  const limits = changesOf(['client.set-limit', 'c', { new: { cost_maximum: '2000', cost_restore_rate: '10' } }]);
+  limits.addMade(entry(5, 'client.set-limit', 'c', { new: { cost_restore_rate: '20' } }));
+  const remaining = () => limits.changes().map((change) => limits.remaining(change)?.values);
+  expect(remaining()).toEqual([{ cost_maximum: '2000' }]);
+  limits.addMade(entry(6, 'client.set-limit', 'c', { new: { cost_maximum: '3000' } }));
+  expect(remaining()).toEqual([undefined]);
+});
+
+test('lists what a client wrote after the rest, with one item for all that cannot be read', () => {
+  const planted = Array.from({ length: 3_000 }, (_, index): Told => [`any.thing-${index}`, 'x', {}, client]);
+  const changes = changesOf(
+    ...planted,
     ['webhook_subscription.pause', hook, {}, client],
     ['webhook_subscription.rotate', '$(reboot)', {}, client],
+    ['member.remove', 'gid://service/TeamMember/1', {}, client],
     ['credential.issue', 'k', { clientId: '`reboot`' }],
+    ['member.remove', 'gid://service/TeamMember/2'],
   );
-  expect(ids).toEqual(['read:0', 'pause:WebhookSubscription/1', 'read:2', 'read:3']);
-  const changes = new LostChanges();
-  changes.addMade(entry(0, 'database.waive', 'erase:Referral/1', {}, client));
-  changes.addMade(entry(1, 'database.waive', 'erase:Referral/2'));
+  changes.addLost(JSON.stringify({ ...client, details: 7 }), '3005', new Date(0));
+  expect(changes.changes()).toMatchObject([
+    { id: 'delete:TeamMember/2' },
+    { id: 'pause:WebhookSubscription/1' },
+    { id: 'read:3003' },
+    { id: 'read:partner_api_login', subject: '3,003 entries of partner_api_login, the first with the number 0' },
+  ]);
+  expect(Object.fromEntries(changes.counts)).toEqual({
+    unreadable: 3_003,
+    'webhook_subscription.pause': 1,
+    'credential.issue': 1,
+    'member.remove': 1,
+  });
+});
+
+test('believes of a client only what settles its own changes', () => {
+  const changes = changesOf(
+    ['webhook_subscription.rotate', hook, {}, { accountId: partner }],
+    ['webhook_subscription.pause', hook, {}, client],
+  );
+  const isSettled = () => changes.changes().map((change) => changes.remaining(change) === null);
+  changes.addMade(entry(5, 'database.waive', 'erase:Referral/1', {}, { ...client, accountId: null }));
+  changes.addMade(entry(5, 'database.waive', 'erase:Referral/2'));
   const waived = [1, 2, 3].map((number) => changes.wasMade('database.waive', `erase:Referral/${number}`));
   expect(waived).toEqual([false, true, false]);
-  const ofAnother = changesOf(['webhook_subscription.pause', hook]);
-  ofAnother.addMade(
+  changes.addMade(
     entry(5, 'webhook_subscription.resume', hook, {}, { ...client, accountId: 'gid://service/Partner/2' }),
   );
-  expect(ofAnother.changes().map((change) => ofAnother.isSettled(change))).toEqual([false]);
+  changes.addMade(entry(5, 'webhook_subscription.rotate', hook, {}, client));
+  expect(isSettled()).toEqual([false, false]);
+  changes.addMade(entry(5, 'webhook_subscription.resume', hook, {}, client));
+  expect(isSettled()).toEqual([false, true]);
+});
+
+test.each([
+  ['a copy for tests', 'database.copied', 'database', /is a copy for tests: .* closed it at 2027-01-31T09:00:00/],
+  ['another namespace', 'member.remove', 'gid://other/TeamMember/1', /TeamMember\/1, and GID_NAMESPACE is service/],
+])('refuses the log of %s, unless a client wrote it', (_name, action, subject, message) => {
+  const changes = new LostChanges('service');
+  changes.addLost(entry(0, action, subject, {}, client), '0', new Date(0));
+  changes.addMade(entry(0, action, subject, {}, client));
+  expect(() => changes.addLost(entry(0, action, subject), '0', new Date(0))).toThrow(message);
+  expect(() => changes.addMade(entry(0, action, subject))).toThrow(message);
 });

@@ -1,30 +1,17 @@
-import { interfaceNames } from '@deedwire/domain';
-import { z } from 'zod';
+import { RefusedError } from '../errors.ts';
+import {
+  allVerbs,
+  auditEntry,
+  type AuditEntry,
+  type Effect,
+  effectsOf,
+  entryWriter,
+  type ListedVerb,
+  nounOf,
+  type RepeatedVerb,
+} from './audit-effects.ts';
 
-/** What the command uses of an entry of the audit log, in the form of exports. */
-const auditEntry = z.object({
-  at: z.iso.datetime().transform((text) => new Date(text)),
-  action: z.string(),
-  subject: z.string(),
-  accountId: z.string().nullable(),
-  actorType: z.enum(['OPERATOR', 'CLIENT']).nullable(),
-  transactionId: z.string().nullable(),
-  details: z.object({
-    /** The changed columns, as text. */
-    new: z.record(z.string(), z.string().nullable()).default({}),
-    clientId: z.string().optional(),
-    replay: z.string().optional(),
-  }),
-});
-
-type AuditEntry = z.output<typeof auditEntry>;
-
-/** What `repeatChange` does again. */
-export type RepeatedVerb = 'cancel' | 'delete' | 'expire' | 'limit' | 'listeners' | 'pause' | 'pin' | 'revoke';
-/** What needs a secret, a person or a decision. */
-export type ListedVerb = 'create' | 'erase' | 'issue' | 'read' | 'resume' | 'rewrap' | 'rotate' | 'update';
-
-/** The last change of its subject and verb that a restored database lacks. */
+/** The last change of its record and verb that a restored database lacks. */
 export interface LostChange<Verb extends RepeatedVerb | ListedVerb = RepeatedVerb | ListedVerb> {
   /** For example `rotate:WebhookSubscription/4711`. */
   id: string;
@@ -32,187 +19,174 @@ export interface LostChange<Verb extends RepeatedVerb | ListedVerb = RepeatedVer
   /** A global identifier, a client id or a key id. */
   subject: string;
   accountId: string | null;
+  /** Only a client says so: not an operator, and no trigger. */
+  isOfClient: boolean;
   /** The client of a key. */
   clientId: string | undefined;
   at: Date;
   /** The values of changed columns, as text. */
   values: AuditEntry['details']['new'];
-  /** An entry of the restored database with one of these keys settles it: it was done, or decided anew. */
-  settledBy: string[];
+  /** An entry of the restored database with one of these keys, not before the time, settles it, or only its column. */
+  settledBy: ReadonlyMap<string, { at: Date; column: string | null }>;
 }
-
-interface Effect {
-  verb: RepeatedVerb | ListedVerb;
-  /** The changes of the subject that it makes void. `all`: also its creation. */
-  ends?: 'all' | ListedVerb | RepeatedVerb;
-  /** The column that it is about, if a trigger writes the entry. */
-  column?: string;
-}
-
-const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
-  ['credential.delete', { verb: 'revoke', ends: 'all' }],
-  ['credential.issue', { verb: 'issue' }],
-  ['member.add', { verb: 'create' }],
-  ['member.remove', { verb: 'delete', ends: 'all' }],
-  ['member.update', { verb: 'update' }],
-  ['organization.create', { verb: 'create' }],
-  ['person.erase', { verb: 'erase' }],
-  ['secrets.rewrap', { verb: 'rewrap' }],
-  ['webhook_listener.delete', { verb: 'delete', ends: 'all' }],
-  ['webhook_subscription.cancel-replay', { verb: 'cancel' }],
-  ['webhook_subscription.create', { verb: 'create' }],
-  ['webhook_subscription.delete', { verb: 'delete', ends: 'all' }],
-  ['webhook_subscription.pause', { verb: 'pause', ends: 'resume' }],
-  ['webhook_subscription.resume', { verb: 'resume', ends: 'pause' }],
-  ['webhook_subscription.rotate', { verb: 'rotate' }],
-  ['webhook_subscription.update', { verb: 'update' }],
-  ...interfaceNames.map((name): [string, Effect] => [`${name}.create`, { verb: 'create' }]),
-]);
-
-/** By noun and column, for the updates whose entries triggers write. */
-const effectsOfColumns: ReadonlyMap<string, Effect> = new Map<string, Effect>([
-  ['client.cost_maximum', { verb: 'limit' }],
-  ['client.cost_restore_rate', { verb: 'limit' }],
-  ['client.schema_version', { verb: 'pin' }],
-  ['credential.expires_at', { verb: 'expire' }],
-  ['credential.revoked_at', { verb: 'revoke', ends: 'all' }],
-  ...interfaceNames.flatMap((name): [string, Effect][] => [
-    [`${name}.name`, { verb: 'update' }],
-    [`${name}.webhook_listeners_forbidden_at`, { verb: 'listeners' }],
-  ]),
-]);
-
-/** They are lost with their records, or end by themselves. */
-const counted: ReadonlySet<string> = new Set([
-  'client.create',
-  'database.advance-sequences',
-  'database.disable-login',
-  'database.restored',
-  'database.waive',
-  'portal_link.create',
-  'portal_session.end',
-  'portal_session.start',
-  'referral.convert',
-  'referral.create',
-  'referral.decline',
-  'webhook_delivery.retry',
-  'webhook_listener.create',
-  'webhook_listener.expire',
-  'webhook_listener.test',
-  'webhook_subscription.replay',
-  'webhook_subscription.send-pending',
-  'webhook_subscription.test',
-]);
-
-/** Null: this build does not know what the entry says. */
-function effectsOf({ action, details }: AuditEntry): Effect[] | null {
-  if (counted.has(action)) return [];
-  const effect = effects.get(action);
-  if (effect !== undefined) return effect.verb === 'cancel' && details.replay === undefined ? null : [effect];
-  const [noun, verb] = action.split('.');
-  const columns = verb === 'create' || verb === 'delete' ? [] : Object.keys(details.new);
-  const found = columns.flatMap((column) => {
-    const ofColumn = effectsOfColumns.get(`${noun}.${column}`);
-    // The removal of an expiry makes a key live longer, so an operator has to decide.
-    const isKnown = ofColumn !== undefined && (ofColumn.verb === 'listeners' || details.new[column] !== null);
-    return isKnown ? [{ ...ofColumn, column }] : [];
-  });
-  return columns.length > 0 && found.length === columns.length ? found : null;
-}
-
-/**
- * Whether the action is as trustworthy as the change itself. A login of an interface can write any entry of its accounts, as `CLIENT`, so
- * its entry is trusted only for what this login could change, too.
- */
-function isTrusted({ action, actorType, transactionId }: AuditEntry): boolean {
-  return transactionId !== null || actorType === 'OPERATOR' || action.startsWith('webhook_');
-}
-
-/** Operators copy it into commands. */
-const plainText = /^[\w:/-]*$/;
 
 function keyOf(what: string, subject: string, accountId: string | null): string {
   return [what, subject, accountId].join(' ');
 }
 
+const unread = {
+  verb: 'read',
+  accountId: null,
+  clientId: undefined,
+  values: {},
+  settledBy: new Map(),
+} as const satisfies Partial<LostChange>;
+
 /** By what entries of the restored database are found: their action, or each changed column, and the subject. */
-function keysOf({ action, subject, accountId, details }: AuditEntry): string[] {
-  const [noun] = action.split('.');
+function keysOf(entry: AuditEntry): string[] {
+  const { action, subject, accountId, details } = entry;
   const own = action === 'credential.issue' ? (details.clientId ?? '') : subject;
-  const columns = Object.keys(details.new).map((column) => keyOf(`${noun}.${column}`, subject, accountId));
+  const columns = Object.keys(details.new).map((column) => keyOf(`${nounOf(entry)}.${column}`, subject, accountId));
   return [keyOf(action, own, accountId), ...columns];
 }
 
 /** Collects what was lost with a restore and what was made since. Both in the order of the audit log. */
 export class LostChanges {
+  readonly #gidNamespace: string;
   readonly #open = new Map<string, LostChange>();
   readonly #created = new Set<string>();
-  readonly #madeAt = new Map<string, Date>();
+  readonly #madeAt = { byAll: new Map<string, Date>(), byOperators: new Map<string, Date>() };
+  /** The entries of clients that cannot be read, by their item. */
+  readonly #unread = new Map<string, { count: number; first: string; at: Date }>();
   /** How many entries were lost, by their action. */
   readonly counts = new Map<string, number>();
 
+  constructor(gidNamespace: string) {
+    this.#gidNamespace = gidNamespace;
+  }
+
+  /** What a client says comes after what operators and triggers say, and what cannot be read last. */
   changes(): LostChange[] {
-    return [...this.#open.values()];
+    const rank = ({ verb, isOfClient }: LostChange): number => (verb === 'read' ? 2 : 0) + (isOfClient ? 1 : 0);
+    return [...this.#open.values()].toSorted((a, b) => rank(a) - rank(b));
   }
 
-  /** Whether the restored database has an entry after a change that settles it. */
-  isSettled({ settledBy, at }: LostChange): boolean {
-    return settledBy.some((key) => (this.#madeAt.get(key) ?? new Date(0)) >= at);
+  /** What the restored database has no later entry about. Null: all of it is settled. What a client writes settles only what one wrote. */
+  remaining(change: LostChange): LostChange | null {
+    const madeAt = change.isOfClient ? this.#madeAt.byAll : this.#madeAt.byOperators;
+    const settled = [...change.settledBy].filter(([key, { at }]) => (madeAt.get(key) ?? new Date(0)) >= at);
+    if (settled.length === 0) return change;
+    const columns = new Set(settled.map(([, { column }]) => column));
+    const left = Object.entries(change.values).filter(([column]) => !columns.has(column));
+    return columns.has(null) || left.length === 0 ? null : { ...change, values: Object.fromEntries(left) };
   }
 
-  /** Whether only the restored database has an entry with this action and subject, of no account. */
+  /** Whether only the restored database has an entry of an operator with this action and subject, of no account. */
   wasMade(action: string, subject: string): boolean {
-    return this.#madeAt.has(keyOf(action, subject, null));
+    return this.#madeAt.byOperators.has(keyOf(action, subject, null));
   }
 
-  /** An entry, as JSON, that only the restored database has. */
+  /**
+   * An entry, as JSON, that only the restored database has.
+   *
+   * @throws {RefusedError} `CONFLICT` if it says that the database is a copy, or has another namespace
+   */
   addMade(json: string): void {
-    const { data } = auditEntry.safeParse(JSON.parse(json));
-    if (data !== undefined && isTrusted(data)) for (const key of keysOf(data)) this.#madeAt.set(key, data.at);
+    const { data, isOfClient } = this.#read(json, 'This database');
+    if (data === undefined || (isOfClient && !data.action.startsWith('webhook_'))) return;
+    for (const key of keysOf(data)) {
+      this.#madeAt.byAll.set(key, data.at);
+      if (!isOfClient) this.#madeAt.byOperators.set(key, data.at);
+    }
   }
 
-  /** An entry, as JSON, that the restored database lacks, and its number. */
+  /**
+   * An entry, as JSON, that the restored database lacks, and its number.
+   *
+   * @throws {RefusedError} `CONFLICT` as `addMade`
+   */
   addLost(json: string, number: string, at: Date): void {
-    const { data } = auditEntry.safeParse(JSON.parse(json));
-    const action = data?.action ?? 'unreadable';
+    const { data, isOfClient, login } = this.#read(json, 'The other database');
+    const found = data === undefined ? null : effectsOf(this.#gidNamespace, data, isOfClient);
+    // A client can write any action.
+    const action = data === undefined || (found === null && isOfClient) ? 'unreadable' : data.action;
     this.counts.set(action, (this.counts.get(action) ?? 0) + 1);
-    const isPlain = plainText.test(`${data?.subject}${data?.accountId}${data?.details.clientId}`);
-    const found = data !== undefined && isTrusted(data) ? effectsOf(data) : null;
-    if (data === undefined || found === null || (found.length > 0 && !isPlain)) {
-      const common = { accountId: data?.accountId ?? null, clientId: undefined, values: {}, settledBy: [] };
-      const id = `read:${number}`;
-      this.#open.set(id, { ...common, id, verb: 'read', subject: `${action} ${data?.subject ?? ''}`.trim(), at });
+    if (data === undefined || found === null) {
+      const subject = `${action} ${data?.subject ?? ''}`.trim();
+      if (isOfClient) this.#listUnread(login ?? 'clients', number, at);
+      else this.#open.set(`read:${number}`, { ...unread, id: `read:${number}`, subject, isOfClient, at });
       return;
     }
-    // Records that were created since are lost, with all that happened to them.
-    const isOfCreated = this.#created.has(data.subject);
-    for (const effect of found) if (!isOfCreated || effect.ends === 'all') this.#apply(effect, data, isOfCreated);
-    if (/\.(?:add|create|issue)$/.test(action)) this.#created.add(data.subject);
+    // Records that were created since are lost, with all that happened to them. The limit of a client is that of the next one, too.
+    const created = keyOf(nounOf(data), data.subject, data.accountId);
+    const isOfCreated = this.#created.has(created);
+    for (const effect of found)
+      if (!isOfCreated || effect.ends === 'all') this.#apply(effect, data, { isOfCreated, isOfClient });
+    if (!isOfClient && /^(?!client\.).*\.(?:add|create|issue)$/.test(data.action)) this.#created.add(created);
   }
 
-  #apply({ verb, ends, column }: Effect, entry: AuditEntry, isOfCreated: boolean): void {
-    const { action, accountId, details, at } = entry;
+  /** One item for each login: it can write any number of entries. */
+  #listUnread(login: string, number: string, at: Date): void {
+    const id = `read:${login}`;
+    const group = this.#unread.get(id) ?? { count: 0, first: number, at };
+    group.count += 1;
+    this.#unread.set(id, group);
+    const entries = `${group.count.toLocaleString('en')} ${group.count === 1 ? 'entry' : 'entries'} of ${login}`;
+    const subject = `${entries}, the first with the number ${group.first}`;
+    this.#open.set(id, { ...unread, id, subject, isOfClient: true, at: group.at });
+  }
+
+  #read(json: string, where: string) {
+    const value: unknown = JSON.parse(json);
+    const { data } = auditEntry.safeParse(value);
+    const { login, actorType, transactionId } = entryWriter.parse(value);
+    const isOfClient = transactionId === null && actorType !== 'OPERATOR';
+    if (!isOfClient && data !== undefined) {
+      const [, namespace = this.#gidNamespace] = /^gid:\/\/([^/]+)\//.exec(data.subject) ?? [];
+      if (namespace !== this.#gidNamespace)
+        throw new RefusedError(
+          'CONFLICT',
+          `The audit log has ${data.subject}, and GID_NAMESPACE is ${this.#gidNamespace}. Nothing was changed. Set it as for the apps.`,
+        );
+      if (data.action === 'database.copied')
+        throw new RefusedError(
+          'CONFLICT',
+          `${where} is a copy for tests: \`database copied\` closed it at ${data.at.toISOString()}. Nothing was changed. Check the URL.`,
+        );
+    }
+    return { data, isOfClient, login };
+  }
+
+  #apply({ verb, ends, column }: Effect, entry: AuditEntry, by: { isOfCreated: boolean; isOfClient: boolean }): void {
+    const { accountId, details, at } = entry;
+    const { isOfClient } = by;
+    const noun = nounOf(entry);
     const subject = verb === 'cancel' ? (details.replay ?? '') : entry.subject;
-    for (const [id, each] of this.#open)
-      if (each.subject === subject && each.verb !== 'erase' && (ends === 'all' || ends === each.verb))
-        this.#open.delete(id);
-    if (isOfCreated) return;
-    const id = `${verb}:${subject.replace(/^gid:\/\/[^/]+\//, '')}`;
-    const [noun] = action.split('.');
+    const shortSubject = subject.replace(/^gid:\/\/[^/]+\//, '');
+    const placeOf = (each: Effect['verb']): string => keyOf(`${each}:${shortSubject}`, noun, accountId);
+    const ended = ends === 'all' ? [...allVerbs] : ends === undefined ? [] : [ends];
+    // What a client says does not make void what an operator or a trigger says.
+    for (const place of ended.map(placeOf))
+      if (!isOfClient || this.#open.get(place)?.isOfClient === true) this.#open.delete(place);
+    if (by.isOfCreated) return;
+    const place = placeOf(verb);
+    const before = this.#open.get(place);
+    if (isOfClient && before?.isOfClient === false) return;
     const own = column === undefined ? keysOf(entry).slice(0, 1) : [keyOf(`${noun}.${column}`, subject, accountId)];
     const other =
       verb === 'pause' || verb === 'resume' ? [keyOf(`webhook_subscription.${ends}`, subject, accountId)] : [];
-    const before = this.#open.get(id);
-    this.#open.delete(id);
-    this.#open.set(id, {
-      id,
+    const settledBy = [...own, ...other].map((each) => [each, { at, column: column ?? null }] as const);
+    this.#open.delete(place);
+    this.#open.set(place, {
+      id: `${verb}:${shortSubject}`,
       verb,
       subject,
       accountId,
+      isOfClient,
       clientId: details.clientId,
       at,
-      values: { ...before?.values, ...details.new },
-      settledBy: [...(before?.settledBy ?? []), ...own, ...other],
+      values: { ...before?.values, ...(column !== undefined && { [column]: details.new[column] ?? null }) },
+      settledBy: new Map([...(before?.settledBy ?? []), ...settledBy]),
     });
   }
 }

@@ -1,6 +1,7 @@
 import { formatAccountGid, parseGid } from '@deedwire/domain';
 import { selectListenersForbiddenAt } from '@deedwire/store/accounts';
 import { lockApiClient, selectApiKey } from '@deedwire/store/credentials';
+import { lockTeamMember } from '@deedwire/store/team-members';
 import { findAccount } from '../accounts.ts';
 import { pinClient, setClientLimit } from '../clients.ts';
 import type { OperatorContext } from '../context.ts';
@@ -13,7 +14,8 @@ import { deleteListenerOfAccount, permitListeners } from '../webhook-listeners.t
 import { cancelWebhookReplay, readWebhookReplay } from '../webhook-replays.ts';
 import { deleteSubscriptionOfAccount } from '../webhook-subscriptions.ts';
 import { selectSubscription } from '../webhooks/subscriptions/subscriptions.ts';
-import type { LostChange, RepeatedVerb } from './lost-changes.ts';
+import type { RepeatedVerb } from './audit-effects.ts';
+import type { LostChange } from './lost-changes.ts';
 
 /** @throws {RefusedError} `NOT_FOUND` if there is none, `CONFLICT` if it is not of the account of the entry, so that the entry lies */
 async function requireOwn(context: OperatorContext, { accountId }: LostChange, subscription: string): Promise<void> {
@@ -24,57 +26,62 @@ async function requireOwn(context: OperatorContext, { accountId }: LostChange, s
   throw new RefusedError('CONFLICT', message);
 }
 
-type Repeat = (context: OperatorContext, change: LostChange) => Promise<boolean>;
+/** What makes the change. Null if it is not necessary: the record has it. */
+type Repeat = (context: OperatorContext, change: LostChange) => Promise<(() => Promise<unknown>) | null>;
+
+/** The client is lost, too, with its keys. */
+const lostClient = (command: string): RefusedError =>
+  new RefusedError('CONFLICT', `The client is lost. If another one replaces it, run: deedwire-operator ${command}`);
 
 const repeats: Record<RepeatedVerb, Repeat> = {
   async cancel(context, change) {
     const { subject: id } = change;
     const replay = await readWebhookReplay(context, { replayId: id });
     await requireOwn(context, change, replay.subscriptionId);
-    if (replay.endedAt !== null) return false;
-    orRefuse(await cancelWebhookReplay(context, context.operator, { id }));
-    return true;
+    if (replay.endedAt !== null) return null;
+    return async () => orRefuse(await cancelWebhookReplay(context, context.operator, { id }));
   },
 
   async delete(context, change) {
     const { subject } = change;
-    if (parseGid(context.gidNamespace, 'TeamMember', subject) !== null) {
-      await removeTeamMember(context, { teamMemberId: subject });
-      return true;
+    const memberId = parseGid(context.gidNamespace, 'TeamMember', subject);
+    if (memberId !== null) {
+      const isThere = (await lockTeamMember(context.store, memberId)) !== null;
+      return isThere ? () => removeTeamMember(context, { teamMemberId: subject }) : null;
     }
     await requireOwn(context, change, subject);
-    if (parseGid(context.gidNamespace, 'WebhookListener', subject) === null)
-      await deleteSubscriptionOfAccount(context, { subscriptionId: subject });
-    else await deleteListenerOfAccount(context, { listenerId: subject });
-    return true;
+    return parseGid(context.gidNamespace, 'WebhookListener', subject) === null
+      ? () => deleteSubscriptionOfAccount(context, { subscriptionId: subject })
+      : () => deleteListenerOfAccount(context, { listenerId: subject });
   },
 
   async expire(context, { subject: keyId, values }) {
     const key = await selectApiKey(context.store, keyId);
     const expiresAt = new Date(values['expires_at'] ?? Number.NaN);
     const now = context.now();
-    if (key === null || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return false;
-    if (key.expiresAt?.getTime() === expiresAt.getTime()) return false;
-    await expireCredential(context, { keyId, expiresAt: expiresAt <= now ? null : expiresAt });
-    return true;
+    if (key === null || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return null;
+    if (key.expiresAt?.getTime() === expiresAt.getTime()) return null;
+    return () => expireCredential(context, { keyId, expiresAt: expiresAt <= now ? null : expiresAt });
   },
 
   async limit(context, { subject: clientId, values }) {
     const client = await lockApiClient(context.store, clientId);
-    if (client === null) return false;
-    const maximum = Number(values['cost_maximum'] ?? client.costMaximum);
-    const restoreRate = Number(values['cost_restore_rate'] ?? client.costRestoreRate);
-    if (maximum === client.costMaximum && restoreRate === client.costRestoreRate) return false;
-    await setClientLimit(context, { clientId, maximum, restoreRate });
-    return true;
+    const { cost_maximum: ofMaximum, cost_restore_rate: ofRate } = values;
+    if (client === null)
+      throw lostClient(
+        `client set-limit <id> --maximum ${ofMaximum ?? '<points>'} --restore-rate ${ofRate ?? '<points>'}`,
+      );
+    const maximum = Number(ofMaximum ?? client.costMaximum);
+    const restoreRate = Number(ofRate ?? client.costRestoreRate);
+    if (maximum === client.costMaximum && restoreRate === client.costRestoreRate) return null;
+    return () => setClientLimit(context, { clientId, maximum, restoreRate });
   },
 
   async listeners(context, { subject: accountId, values }) {
     const isForbidden = values['webhook_listeners_forbidden_at'] !== null;
     const { id } = await findAccount(context, null, accountId);
-    if (((await selectListenersForbiddenAt(context.store, id)) !== null) === isForbidden) return false;
-    await permitListeners(context, { accountId, isForbidden });
-    return true;
+    if (((await selectListenersForbiddenAt(context.store, id)) !== null) === isForbidden) return null;
+    return () => permitListeners(context, { accountId, isForbidden });
   },
 
   async pause(context, change) {
@@ -82,24 +89,21 @@ const repeats: Record<RepeatedVerb, Repeat> = {
     await requireOwn(context, change, id);
     const subscriptionId = parseGid(context.gidNamespace, 'WebhookSubscription', id);
     const row = subscriptionId && (await selectSubscription(context.store, null, subscriptionId));
-    if (row === null || row.pausedReason === 'OWNER' || row.ownerPausedAt !== null) return false;
-    orRefuse(await pauseWebhookSubscription(context, context.operator, { id }));
-    return true;
+    if (row === null || row.pausedReason === 'OWNER' || row.ownerPausedAt !== null) return null;
+    return async () => orRefuse(await pauseWebhookSubscription(context, context.operator, { id }));
   },
 
   async pin(context, { subject: clientId, values }) {
     const schemaVersion = values['schema_version'] ?? '';
     const client = await lockApiClient(context.store, clientId);
-    if (client === null || client.schemaVersion === schemaVersion) return false;
-    await pinClient(context, { clientId, schemaVersion });
-    return true;
+    if (client === null) throw lostClient(`client pin <id> --schema-version ${schemaVersion}`);
+    if (client.schemaVersion === schemaVersion) return null;
+    return () => pinClient(context, { clientId, schemaVersion });
   },
 
   async revoke(context, { subject: keyId }) {
     const key = await selectApiKey(context.store, keyId);
-    if (key === null || key.revokedAt !== null) return false;
-    await revokeCredential(context, { keyId });
-    return true;
+    return key === null || key.revokedAt !== null ? null : () => revokeCredential(context, { keyId });
   },
 };
 
@@ -113,11 +117,31 @@ export function isRepeated(change: LostChange): change is LostChange<RepeatedVer
  * @returns false if it is not necessary: the record has it, or does not exist
  * @throws {RefusedError} if it cannot be made
  */
-export async function repeatChange(context: OperatorContext, change: LostChange<RepeatedVerb>): Promise<boolean> {
+export async function repeatChange(
+  context: OperatorContext,
+  change: LostChange<RepeatedVerb>,
+  isDryRun: boolean,
+): Promise<boolean> {
   try {
-    return await repeats[change.verb](context, change);
+    const repeat = await repeats[change.verb](context, change);
+    if (!isDryRun) await repeat?.();
+    return repeat !== null;
   } catch (error) {
     if (error instanceof RefusedError && error.code === 'NOT_FOUND') return false;
     throw error;
   }
+}
+
+/**
+ * Whether nothing is left of a change that is only listed: its subscription is gone, or is active.
+ *
+ * @throws {RefusedError} `CONFLICT` as `requireOwn`
+ */
+export async function isMoot(context: OperatorContext, change: LostChange): Promise<boolean> {
+  const id = parseGid(context.gidNamespace, 'WebhookSubscription', change.subject);
+  if (id === null || change.verb === 'create') return false;
+  const row = await selectSubscription(context.store, null, id);
+  if (row === null) return true;
+  await requireOwn(context, change, change.subject);
+  return change.verb === 'resume' && row.pausedReason === null;
 }

@@ -1,6 +1,7 @@
 import { AccountAwayError, groupRoles, type AdvancedSequence, selectSequences } from '@deedwire/store';
 import { requireNoApp } from '@deedwire/store/copies';
-import { endAllPortalSessions } from '@deedwire/store/portal-sessions';
+import { lockApiClient } from '@deedwire/store/credentials';
+import { countAllPortalSessions, endAllPortalSessions } from '@deedwire/store/portal-sessions';
 import {
   type DatabaseIdentity,
   disableLogin,
@@ -9,6 +10,7 @@ import {
   selectDatabaseIdentity,
   selectLogins,
 } from '@deedwire/store/restored-database';
+import { findAccount } from '../accounts.ts';
 import { appendAuditEntry, nameOperator } from '../audit.ts';
 import type { ActionContext, OperatorContext } from '../context.ts';
 import { advanceAllSequences } from '../database.ts';
@@ -16,8 +18,9 @@ import { erasePerson } from '../erase-person.ts';
 import { RefusedError } from '../errors.ts';
 import { requireNoSplit } from '../split-cell.ts';
 import type { OnProgress } from '../unhurried.ts';
-import type { ListedVerb, LostChange, LostChanges, RepeatedVerb } from './lost-changes.ts';
-import { isRepeated, repeatChange } from './repeat-change.ts';
+import type { ListedVerb, RepeatedVerb } from './audit-effects.ts';
+import type { LostChange, LostChanges } from './lost-changes.ts';
+import { isMoot, isRepeated, repeatChange } from './repeat-change.ts';
 
 /** What is open until it is done or waived. */
 export interface RestoreItem {
@@ -94,45 +97,65 @@ export interface SettleOptions {
   /** The time of the last entry of the exports. Null: all is known. */
   knownUntil: Date | null;
   /** Ids of items that need not be done. */
-  waive: readonly string[];
+  waive: ReadonlySet<string>;
+  /** Changes nothing. */
+  isDryRun: boolean;
   /** The highest that clients may have. */
   matterNumber: string | undefined;
   directUrl: string;
   onProgress: OnProgress;
 }
 
-/** Makes lost changes again, records what is waived, and advances the sequences. What is left is open. Idempotent. */
+const nothingLost = itemOf('know', 'nothing-lost');
+
+/**
+ * Makes lost changes again, records what is waived, and advances the sequences. What is left is open. Idempotent.
+ *
+ * @throws {RefusedError} `CONFLICT` if nothing is lost, unless that is waived
+ */
 export async function settleRestore(context: OperatorContext, options: SettleOptions): Promise<RestoreReport> {
-  const { changes, old, knownUntil } = options;
-  const endedSessions = await endSessions(context, changes);
+  const { changes, old, knownUntil, isDryRun } = options;
+  const isWaived = ({ id }: RestoreItem): boolean => options.waive.has(id);
+  const wasWaived = ({ id }: RestoreItem): boolean => changes.wasMade('database.waive', id);
+  const isNothingLost = changes.counts.size === 0;
+  if (isNothingLost && !isWaived(nothingLost) && !wasWaived(nothingLost))
+    throw new RefusedError(
+      'CONFLICT',
+      old === null
+        ? `The exports have no entry that this database lacks. Nothing was changed. Check that DATABASE_URL leads to the restored database, and pass all exports. If nothing was lost, pass --waive ${nothingLost.id}.`
+        : `The other database has no entry that this one lacks: it is a copy of this one or a standby, not what was before the restore. Nothing was changed. Check the URL. If nothing was lost, pass --waive ${nothingLost.id}.`,
+    );
+  const endedSessions = await endSessions(context, changes, isDryRun);
   const repeated: RestoreReport['repeated'] = [];
-  const found: RestoreItem[] = [];
+  const found: RestoreItem[] = isNothingLost ? [nothingLost] : [];
   for (const change of changes.changes()) {
-    const { id, verb, subject, accountId, clientId = null, at } = change;
+    const { id, verb, at } = change;
     options.onProgress(`Settling ${id}`);
     const settled = await settle(context, options, change);
     if (settled === 'repeated') repeated.push({ id, at });
-    else if (settled !== 'done') found.push({ id, verb, subject, accountId, clientId, at, reason: settled.reason });
+    else if (settled !== 'done')
+      found.push({ id, verb, at, ...(await describe(context, change)), reason: settled.reason });
   }
-  if (old !== null) await settleLogins(context, old, repeated, found);
+  if (old !== null) await settleLogins(context, old, { isDryRun, repeated, found });
   else found.push(itemOf('know', 'logins'));
   if (knownUntil !== null) found.push({ ...itemOf('know', knownUntil.toISOString()), at: knownUntil });
 
-  const wasWaived = ({ id }: RestoreItem): boolean => changes.wasMade('database.waive', id);
-  const waived = found.filter((item) => wasWaived(item) || options.waive.includes(item.id));
-  for (const { id } of waived.filter((item) => !wasWaived(item)))
-    await context.store.transaction((transaction) =>
-      appendAuditEntry(transaction, context.operator, { action: 'database.waive', subject: id, account: null }),
-    );
+  const waived = found.filter((item) => wasWaived(item) || isWaived(item));
+  const decided = isDryRun ? [] : waived.filter((item) => !wasWaived(item));
+  if (decided.length > 0)
+    await context.store.transaction(async (transaction) => {
+      for (const { id } of decided)
+        await appendAuditEntry(transaction, context.operator, { action: 'database.waive', subject: id, account: null });
+    });
   const numbers = [old?.matterNumber, options.matterNumber].filter((number) => number !== undefined).map(BigInt);
   const matterNumber = numbers.reduce((highest, number) => (number > highest ? number : highest), 0n).toString();
   return {
     lost: Object.fromEntries(changes.counts),
     endedSessions,
     repeated,
-    open: found.filter((item) => !waived.includes(item)),
+    open: found.filter((item) => !wasWaived(item) && !isWaived(item)),
     waived: waived.map(({ id }) => id),
-    advanced: await advanceAllSequences(context, { matterNumber }),
+    advanced: isDryRun ? [] : await advanceAllSequences(context, { matterNumber }),
   };
 }
 
@@ -140,10 +163,37 @@ function itemOf(verb: RestoreItem['verb'], subject: string): RestoreItem {
   return { id: `${verb}:${subject}`, verb, subject, accountId: null, clientId: null, at: null, reason: null };
 }
 
+/** What the command for an item needs. Of a lost key also what is not lost: its client, and its account. */
+async function describe(
+  context: OperatorContext,
+  change: LostChange,
+): Promise<Pick<RestoreItem, 'subject' | 'accountId' | 'clientId'>> {
+  const { verb, subject, accountId, clientId = null } = change;
+  if (verb !== 'issue' || clientId === null) return { subject, accountId, clientId };
+  const hasClient = (await lockApiClient(context.store, clientId)) !== null;
+  const hasAccount = accountId !== null && (await isAccount(context, accountId));
+  return { subject, accountId: hasAccount ? accountId : null, clientId: hasClient ? clientId : null };
+}
+
+async function isAccount(context: OperatorContext, accountId: string): Promise<boolean> {
+  try {
+    await findAccount(context, null, accountId);
+    return true;
+  } catch (error) {
+    if (error instanceof RefusedError && error.code === 'NOT_FOUND') return false;
+    throw error;
+  }
+}
+
 /** Once for each database: people sign in again later. */
-async function endSessions({ store, operator }: OperatorContext, changes: LostChanges): Promise<number | null> {
+async function endSessions(
+  { store, operator }: OperatorContext,
+  changes: LostChanges,
+  isDryRun: boolean,
+): Promise<number | null> {
   const { lineage } = await selectDatabaseIdentity(store);
   if (changes.wasMade('database.restored', lineage)) return null;
+  if (isDryRun) return countAllPortalSessions(store);
   return store.transaction(async (transaction) => {
     await nameOperator(transaction, operator, 'database.restored');
     const sessions = await endAllPortalSessions(transaction);
@@ -157,14 +207,14 @@ async function endSessions({ store, operator }: OperatorContext, changes: LostCh
 async function settle(
   context: OperatorContext,
   options: SettleOptions,
-  change: LostChange,
+  lost: LostChange,
 ): Promise<'done' | 'repeated' | { reason: string | null }> {
-  const { verb, subject } = change;
   try {
-    if (verb === 'erase') return (await isErased(context, options, subject)) ? 'done' : { reason: null };
-    if (options.changes.isSettled(change)) return 'done';
-    if (!isRepeated(change)) return { reason: null };
-    return (await repeatChange(context, change)) ? 'repeated' : 'done';
+    if (lost.verb === 'erase') return (await isErased(context, options, lost.subject)) ? 'done' : { reason: null };
+    const change = options.changes.remaining(lost);
+    if (change === null) return 'done';
+    if (!isRepeated(change)) return (await isMoot(context, change)) ? 'done' : { reason: null };
+    return (await repeatChange(context, change, options.isDryRun)) ? 'repeated' : 'done';
   } catch (error) {
     if (error instanceof RefusedError || error instanceof AccountAwayError) return { reason: error.message };
     throw error;
@@ -198,8 +248,7 @@ function hasCode(error: unknown, code: string): error is Error {
 async function settleLogins(
   { store, operator }: OperatorContext,
   old: OldDatabase,
-  repeated: RestoreReport['repeated'],
-  found: RestoreItem[],
+  { isDryRun, repeated, found }: { isDryRun: boolean; repeated: RestoreReport['repeated']; found: RestoreItem[] },
 ): Promise<void> {
   const before = new Map(old.logins.map((login) => [login.name, login]));
   for (const { name, isOfApp } of (await selectLogins(store, groupRoles)).filter(({ canLogIn }) => canLogIn)) {
@@ -207,14 +256,15 @@ async function settleLogins(
     const item = itemOf('login', name);
     if (login?.canLogIn === false) {
       try {
-        await store.transaction(async (transaction) => {
-          await disableLogin(transaction, name);
-          await appendAuditEntry(transaction, operator, {
-            action: 'database.disable-login',
-            subject: name,
-            account: null,
+        if (!isDryRun)
+          await store.transaction(async (transaction) => {
+            await disableLogin(transaction, name);
+            await appendAuditEntry(transaction, operator, {
+              action: 'database.disable-login',
+              subject: name,
+              account: null,
+            });
           });
-        });
         repeated.push({ id: item.id, at: null });
       } catch (error) {
         if (!hasCode(error, insufficientPrivilege)) throw error;

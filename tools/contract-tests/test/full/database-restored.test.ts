@@ -55,6 +55,7 @@ const listen = async () => {
   });
   return webhookListener?.id ?? '';
 };
+const countEntries = () => t.sql('select count(*) from audit_entry');
 const sessions = async () => (await listPortalSessions(t.operator, { accountId: null, first: 10 })).edges;
 
 async function signIn(): Promise<void> {
@@ -91,8 +92,20 @@ await t.sql('create role dropped_login login in role webhook_worker');
 await servers.copy('restored');
 await servers.copy('restored-by-exports');
 
-/** What it lacks. */
+/** What it lacks. A login of an interface can write entries of its accounts about anything, and nothing of it hides what happened. */
+const plant = async (action: string, subject: string) => {
+  const app = await connect(partnerUrl);
+  await app.run(
+    `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+     values ('CLIENT', 'x', '${action}', '${subject}', ${partner.accountId}, 'partner')`,
+  );
+  await app.close();
+};
+await plant('webhook_listener.create', leaked);
+await plant('webhook_subscription.create', erased);
+await plant('webhook_subscription.create', partner.id);
 await revokeCredential(t.operator, { keyId: leaked });
+await plant('webhook_subscription.delete', leaked);
 await rotateWebhookSecret(t.operator, t.operator.operator, { id: rotated, overlapSeconds: 0 });
 await deleteWebhookSubscription(t.partnerApi, partner, { id: deleted });
 await pauseWebhookSubscription(t.partnerApi, partner, { id: paused });
@@ -103,17 +116,21 @@ await permitListeners(t.operator, { accountId: partner.id, isForbidden: true });
 const issued = await issue();
 const passing = await issue();
 await revokeCredential(t.operator, { keyId: passing });
+const ofLostClient = await issueCredential(t.operator, { accountId: partner.id, clientId: null });
+await setClientLimit(t.operator, { clientId: ofLostClient.clientId, maximum: 5_000, restoreRate: 500 });
+// It is active there, too.
+await pauseWebhookSubscription(t.partnerApi, partner, { id: rotated });
+await resumePausedSubscription(t.operator, { subscriptionId: rotated });
 const subscribed = await subscribe();
 await rotateWebhookSecret(t.operator, t.operator.operator, { id: subscribed, overlapSeconds: 0 });
 const added = await add('c@lender.example');
 await convertReferral(t.operator, { referralId: lost });
-await t.sql(`insert into audit_entry (action, subject) values ('future.thing', 'x')`);
-// A login of an interface can write it, and cannot delete the subscription.
 await t.sql(
-  `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-   values ('CLIENT', 'x', 'webhook_subscription.delete', 'gid://service/' || $1, $2, 'partner')`,
-  [ofLender?.['subject'], partner.accountId],
+  `insert into audit_entry (actor_type, actor, action, subject) values ('OPERATOR', 'ada', 'future.thing', 'x')`,
 );
+await t.refer(1);
+// It cannot delete the subscription of a lender.
+await plant('webhook_subscription.delete', `gid://service/${String(ofLender?.['subject'])}`);
 const [unknown] = await t.sql(`select number::text as number from audit_entry where action = 'future.thing'`);
 const erase = () => callOperator(env, 'person', 'erase', '--record', erased, '--yes');
 await erase();
@@ -126,24 +143,31 @@ const oldUrl = at(await servers.start('first'), operatorUrl);
 const byExportsUrl = await servers.start('restored-by-exports');
 const superuserUrl = await servers.start('restored', Number(new URL(servers.url).port));
 
+/** What operators did comes first, then what clients say, then what cannot be read. */
 const repeatable = [
   `revoke:${leaked}`,
-  `delete:${shortOf(deleted)}`,
-  `pause:${shortOf(paused)}`,
-  `delete:${shortOf(listener)}`,
   `delete:${shortOf(removed.id)}`,
   `limit:${partner.clientId}`,
   `listeners:${shortOf(partner.id)}`,
+  `delete:${shortOf(deleted)}`,
+  `pause:${shortOf(paused)}`,
+  `delete:${shortOf(listener)}`,
 ];
+const [toRotate, toErase] = [`rotate:${shortOf(rotated)}`, `erase:${shortOf(erased)}`];
+const planted = `delete:${String(ofLender?.['subject'])}`;
 const listed = [
-  `rotate:${shortOf(rotated)}`,
+  toRotate,
   `issue:${issued}`,
-  `create:${shortOf(subscribed)}`,
+  `issue:${keyOf(ofLostClient)}`,
+  `limit:${ofLostClient.clientId}`,
   `create:${shortOf(added.id)}`,
+  toErase,
+  `create:${shortOf(subscribed)}`,
+  planted,
   `read:${String(unknown?.['number'])}`,
-  `delete:${String(ofLender?.['subject'])}`,
-  `erase:${shortOf(erased)}`,
+  'read:partner_api_login',
 ];
+const toWaive = listed.filter((id) => id !== toRotate && id !== toErase);
 
 const restored = (variables: object, ...args: string[]) =>
   callOperator({ ...env, ...variables }, 'database', 'restored', ...args);
@@ -205,6 +229,47 @@ describe('refuses', () => {
     expect(await revokedAt(superuserUrl)).toEqual([{ revoked: false }]);
   });
 
+  test('an old database that has nothing more, such as a standby, this one in its place, and one without the schema', async () => {
+    const copyUrl = at(byExportsUrl, operatorUrl);
+    expect(await restored({}, '--old-url', copyUrl)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('has no entry that this one lacks'),
+    });
+    expect(await restored({ DATABASE_URL: oldUrl }, '--old-url', operatorUrl)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('has no entry that this one lacks'),
+    });
+    const waived = await report({}, '--old-url', copyUrl, '--dry-run', '--waive', 'know:nothing-lost');
+    expect(waived).toMatchObject({ exitCode: 0, lost: {}, open: [], waived: ['know:nothing-lost'] });
+    const url = Object.assign(new URL(oldUrl), { pathname: '/template1' });
+    const { exitCode, stderr } = await restored({}, '--old-url', url.href);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
+    expect(stderr).toContain(`${url.host}/template1 of --old-url is no Deedwire database of this release: `);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test('a wrong GID_NAMESPACE, and a copy for tests as either database', async () => {
+    expect(await restored({ GID_NAMESPACE: 'other' }, '--old-url', oldUrl)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/The audit log has gid:\/\/service\/.*, and GID_NAMESPACE is other/),
+    });
+    const copy = await forTest(connect(byExportsUrl));
+    await copy.run(
+      `insert into audit_entry (actor_type, actor, action, subject) values ('OPERATOR', 'ada', 'database.copied', 'database')`,
+    );
+    const copyUrl = at(byExportsUrl, operatorUrl);
+    const ofCopies = [
+      await restored({}, '--old-url', copyUrl),
+      await restored({ DATABASE_URL: copyUrl }, '--export', exported),
+    ];
+    await copy.run(`delete from audit_entry where action = 'database.copied'`);
+    expect(ofCopies.map(({ exitCode }) => exitCode)).toEqual([1, 1]);
+    expect(ofCopies[0]?.stderr).toContain('The other database is a copy for tests');
+    expect(ofCopies[1]?.stderr).toContain('This database is a copy for tests');
+    expect(await revokedAt(byExportsUrl)).toEqual([{ revoked: false }]);
+    expect(await sessions()).toHaveLength(1);
+  });
+
   test('exports that were changed, or have nothing in common with the database', async () => {
     const text = await readFile(exported, 'utf8');
     const changed = join(folder, 'changed.jsonl');
@@ -228,6 +293,19 @@ describe('refuses', () => {
   });
 });
 
+test('lists what it would do with --dry-run, and changes nothing', async () => {
+  const before = await countEntries();
+  const dry = await report({}, '--old-url', oldUrl, '--dry-run');
+  expect(dry).toMatchObject({ exitCode: 0, stderr: '', endedSessions: 1, waived: [], advanced: [] });
+  expect(dry.repeated).toEqual([...repeatable, 'login:partner_api_login']);
+  expect(dry.open).toEqual([...listed, 'login:dropped_login']);
+  const { stdout } = await restored({}, '--old-url', oldUrl, '--dry-run');
+  expect(stdout).toContain(`Would repeat revoke:${leaked}\n`);
+  expect(await countEntries()).toEqual(before);
+  expect(await revokedAt(superuserUrl)).toEqual([{ revoked: false }]);
+  expect(await sessions()).toHaveLength(1);
+});
+
 test('repeats with the old database what happened since, lists the rest until it is done or waived, and repeats nothing twice', async () => {
   expect(await sessions()).toHaveLength(1);
   const first = await report({}, '--old-url', oldUrl);
@@ -237,11 +315,17 @@ test('repeats with the old database what happened since, lists the rest until it
     toDo: expect.stringContaining('alter role "partner_api_login" nologin;'),
   });
   expect(first.items).toContainEqual(
-    expect.objectContaining({ id: listed[5], toDo: expect.stringContaining('Find out who wrote it.') }),
+    expect.objectContaining({ id: planted, toDo: expect.stringContaining('Find out who wrote it.') }),
   );
+  const toDo = (id: unknown) => first.items.find((item: { id: string }) => item.id === id).toDo;
+  expect(listed.slice(1, 4).map(toDo)).toEqual([
+    expect.stringContaining(`--account ${partner.id} --client ${partner.clientId}`),
+    expect.stringMatching(/ --account \S+$/),
+    expect.stringContaining('client set-limit <id> --maximum 5000 --restore-rate 500'),
+  ]);
   expect(first.lost).toMatchObject({ 'credential.revoke': 2, 'referral.convert': 1 });
   expect(first.advanced).toEqual([{ name: 'matter_number', before: expect.any(String), after: numbers?.['matter'] }]);
-  expect(first.stderr).toContain('9 items are open');
+  expect(first.stderr).toContain('12 items are open');
 
   expect(await sessions()).toEqual([]);
   expect(await revokedAt(superuserUrl)).toEqual([{ revoked: true }]);
@@ -268,15 +352,15 @@ test('repeats with the old database what happened since, lists the rest until it
     oldUrl,
     '--failover',
     '--waive',
-    ...listed.slice(1, 6),
+    ...toWaive,
     'login:dropped_login',
   );
   expect(second).toMatchObject({
     exitCode: 1,
     endedSessions: null,
     repeated: ['login:partner_api_login'],
-    open: [`erase:${shortOf(erased)}`],
-    waived: [...listed.slice(1, 6), 'login:dropped_login'],
+    open: [toErase],
+    waived: [...toWaive, 'login:dropped_login'],
     advanced: [],
   });
   expect(await t.sql(`select rolcanlogin from pg_roles where rolname = 'partner_api_login'`)).toEqual([

@@ -1,0 +1,147 @@
+import { interfaceNames, interfaces, parseGid, type GidTypeName } from '@deedwire/domain';
+import { z } from 'zod';
+
+/** Who wrote an entry, also if the rest has another form. */
+export const entryWriter = z.object({
+  login: z.string().nullable().catch(null),
+  actorType: z.enum(['OPERATOR', 'CLIENT']).nullable().catch(null),
+  transactionId: z.string().nullable().catch(null),
+});
+
+/** What the command uses of an entry of the audit log, in the form of exports. */
+export const auditEntry = z.object({
+  at: z.iso.datetime().transform((text) => new Date(text)),
+  action: z.string(),
+  subject: z.string(),
+  accountId: z.string().nullable(),
+  details: z.object({
+    /** The changed columns, as text. */
+    new: z.record(z.string(), z.string().nullable()).default({}),
+    clientId: z.string().optional(),
+    replay: z.string().optional(),
+  }),
+});
+
+export type AuditEntry = z.output<typeof auditEntry>;
+
+/** What `repeatChange` does again. */
+export type RepeatedVerb = 'cancel' | 'delete' | 'expire' | 'limit' | 'listeners' | 'pause' | 'pin' | 'revoke';
+/** What needs a secret, a person or a decision. */
+export type ListedVerb = 'create' | 'erase' | 'issue' | 'read' | 'resume' | 'rewrap' | 'rotate' | 'update';
+
+export interface Effect {
+  verb: RepeatedVerb | ListedVerb;
+  /** The changes of the record that it makes void. `all`: also its creation. */
+  ends?: 'all' | ListedVerb | RepeatedVerb;
+  /** The column that it is about, if a trigger writes the entry. */
+  column?: string;
+}
+
+const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+  ['credential.delete', { verb: 'revoke', ends: 'all' }],
+  ['credential.issue', { verb: 'issue' }],
+  ['member.add', { verb: 'create' }],
+  ['member.remove', { verb: 'delete', ends: 'all' }],
+  ['member.update', { verb: 'update' }],
+  ['organization.create', { verb: 'create' }],
+  ['person.erase', { verb: 'erase' }],
+  ['secrets.rewrap', { verb: 'rewrap' }],
+  ['webhook_listener.delete', { verb: 'delete', ends: 'all' }],
+  ['webhook_subscription.cancel-replay', { verb: 'cancel' }],
+  ['webhook_subscription.create', { verb: 'create' }],
+  ['webhook_subscription.delete', { verb: 'delete', ends: 'all' }],
+  ['webhook_subscription.pause', { verb: 'pause', ends: 'resume' }],
+  ['webhook_subscription.resume', { verb: 'resume', ends: 'pause' }],
+  ['webhook_subscription.rotate', { verb: 'rotate' }],
+  ['webhook_subscription.update', { verb: 'update' }],
+  ...interfaceNames.map((name): [string, Effect] => [`${name}.create`, { verb: 'create' }]),
+]);
+
+/** By noun and column, for the updates whose entries triggers write. */
+const effectsOfColumns: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+  ['client.cost_maximum', { verb: 'limit' }],
+  ['client.cost_restore_rate', { verb: 'limit' }],
+  ['client.schema_version', { verb: 'pin' }],
+  ['credential.expires_at', { verb: 'expire' }],
+  ['credential.revoked_at', { verb: 'revoke', ends: 'all' }],
+  ...interfaceNames.flatMap((name): [string, Effect][] => [
+    [`${name}.name`, { verb: 'update' }],
+    [`${name}.webhook_listeners_forbidden_at`, { verb: 'listeners' }],
+  ]),
+]);
+
+export const allVerbs: ReadonlySet<Effect['verb']> = new Set(
+  [...effects.values(), ...effectsOfColumns.values()].map(({ verb }) => verb),
+);
+
+/** They are lost with their records, or end by themselves. */
+const counted: ReadonlySet<string> = new Set([
+  'client.create',
+  'database.advance-sequences',
+  'database.disable-login',
+  'database.restored',
+  'database.waive',
+  'portal_link.create',
+  'portal_session.end',
+  'portal_session.start',
+  'referral.convert',
+  'referral.create',
+  'referral.decline',
+  'webhook_delivery.retry',
+  'webhook_listener.create',
+  'webhook_listener.expire',
+  'webhook_listener.test',
+  'webhook_subscription.replay',
+  'webhook_subscription.send-pending',
+  'webhook_subscription.test',
+]);
+
+/** The records that entries are about, by the noun of their action. Those of other nouns, such as keys, have no global identifier. */
+const typesOfNouns: ReadonlyMap<string, readonly GidTypeName[]> = new Map<string, readonly GidTypeName[]>([
+  ['member', ['TeamMember']],
+  ['organization', ['Organization']],
+  ['person', interfaceNames.flatMap((name) => interfaces[name].records)],
+  ['webhook_listener', ['WebhookListener']],
+  ['webhook_subscription', ['WebhookSubscription', 'WebhookListener']],
+  ...interfaceNames.map((name): [string, GidTypeName[]] => [name, [interfaces[name].accountType]]),
+]);
+
+export function nounOf({ action }: AuditEntry): string {
+  return action.split('.')[0] ?? '';
+}
+
+/** Operators copy it into commands. */
+const plainText = /^[\w:/-]*$/;
+
+/** Whether the entry is about a record of the kind of its action. */
+function isOfItsKind(gidNamespace: string, entry: AuditEntry): boolean {
+  const { action, subject, accountId, details } = entry;
+  if (!plainText.test(`${subject}${accountId}${details.clientId}`)) return false;
+  if (action === 'webhook_subscription.cancel-replay')
+    return parseGid(gidNamespace, 'WebhookReplay', details.replay ?? '') !== null;
+  const types = typesOfNouns.get(nounOf(entry));
+  return types === undefined || types.some((type) => parseGid(gidNamespace, type, subject) !== null);
+}
+
+/**
+ * What an entry has changed. Null: this build does not know, or does not believe it.
+ *
+ * @param isOfClient a login of an interface can write any entry of its accounts, so its entry is believed only about what this login
+ * could change, too
+ */
+export function effectsOf(gidNamespace: string, entry: AuditEntry, isOfClient: boolean): Effect[] | null {
+  const { action, details } = entry;
+  if (counted.has(action)) return [];
+  if (!isOfItsKind(gidNamespace, entry) || (isOfClient && !action.startsWith('webhook_'))) return null;
+  const effect = effects.get(action);
+  if (effect !== undefined) return [effect];
+  const [noun, verb] = action.split('.');
+  const columns = verb === 'create' || verb === 'delete' ? [] : Object.keys(details.new);
+  const found = columns.flatMap((column) => {
+    const ofColumn = effectsOfColumns.get(`${noun}.${column}`);
+    // The removal of an expiry makes a key live longer, so an operator has to decide.
+    const isKnown = ofColumn !== undefined && (ofColumn.verb === 'listeners' || details.new[column] !== null);
+    return isKnown ? [{ ...ofColumn, column }] : [];
+  });
+  return columns.length > 0 && found.length === columns.length ? found : null;
+}
