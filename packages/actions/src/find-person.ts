@@ -1,6 +1,5 @@
 import {
   type AccountId,
-  addressKey,
   formatAccountGid,
   interfaceOfPerson,
   parseGid,
@@ -11,8 +10,8 @@ import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures'
 import { findAccount } from './accounts.ts';
 import type { ActionContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { type OnProgress, unhurried } from './unhurried.ts';
-import { scanPersonEvents } from './webhooks/persons/history.ts';
+import type { OnProgress } from './unhurried.ts';
+import { findByAddress, type FoundPerson } from './webhooks/persons/find-by-address.ts';
 import {
   isOneOf,
   nameOf,
@@ -28,17 +27,10 @@ import {
  */
 export type PersonInput = Record<'accountId' | 'address' | 'record', string | undefined>;
 
-export interface FoundPerson {
-  records: PersonRecord[];
-  /** Records that have the address in events only, which do not suffice: an interface can store an event about any record. */
-  namedByEvents: PersonRecord[];
-}
-
 const recordTypes = ['TeamMember', 'Referral'] as const;
 
 /**
- * The record that is named, or the records that have an address. Of a removed record, all events that are kept have to agree on the
- * account and the address.
+ * The record that is named, or the records that have an address.
  *
  * @param unreadable gets what cannot be read of events
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist, or neither the record nor an event of it, `INVALID` if `record` is
@@ -52,7 +44,11 @@ export async function findPerson(
   onProgress: OnProgress,
 ): Promise<FoundPerson> {
   const accountId = accountGid === undefined ? null : (await findAccount(context, null, accountGid)).id;
-  if (record === undefined) return findByAddress(context, address, accountId, unreadable, onProgress);
+  if (record === undefined) {
+    const found = await findByAddress(context, address, unreadable, onProgress);
+    const isWanted = (each: PersonRecord): boolean => accountId === null || each.accountId === accountId;
+    return { records: found.records.filter(isWanted), namedByEvents: found.namedByEvents.filter(isWanted) };
+  }
   return { records: [await findRecord(context, record, accountId, unfinished, onProgress)], namedByEvents: [] };
 }
 
@@ -96,55 +92,6 @@ async function findRecord(
     );
   }
   return first;
-}
-
-async function findByAddress(
-  { store }: ActionContext,
-  address: string,
-  accountId: AccountId | null,
-  unreadable: PersonHistory['unreadable'],
-  onProgress: OnProgress,
-): Promise<FoundPerson> {
-  const key = addressKey(address);
-  const isWanted = (each: PersonRecord): boolean => accountId === null || each.accountId === accountId;
-  const records = new Map<string, PersonRecord>();
-  for (const type of recordTypes)
-    for (let after: string | null = '0'; after !== null;) {
-      const from: string = after;
-      const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
-      for (const row of part?.rows ?? []) if (addressKey(row.address) === key) records.set(nameOf(row), row);
-      after = part?.readTo ?? null;
-    }
-  // A removed team member, and an earlier address, are in events only.
-  const named = new Map<string, PersonRecord>();
-  await scanPersonEvents(store, { from: '1', recordIds: [], key }, onProgress, (event) => {
-    if (event.problem !== null) unreadable.set(event.id, event.problem);
-    const record = recordOf(event);
-    if (record === null || event.address === null || addressKey(event.address) !== key) return;
-    if (BigInt(event.id) < BigInt(record.id)) unreadable.set(event.id, 'it is older than its record');
-    else named.set(nameOf(record), record);
-  });
-  const removed = new Map<string, PersonRecord>();
-  const doubtful = new Map<string, PersonRecord>();
-  for (const each of named.values()) {
-    const [row] = await unhurried(() => callErasing(store, 'person_row', each.type, each.id));
-    const found = { ...each, accountId: row?.accountId ?? each.accountId };
-    if (!records.has(nameOf(found))) (row ? doubtful : removed).set(nameOf(found), found);
-  }
-  const removedIds = Array.from(removed.values(), ({ id }) => id);
-  if (removedIds.length > 0)
-    await scanPersonEvents(store, { from: '1', recordIds: removedIds, key }, onProgress, (event) => {
-      const record = recordOf(event);
-      if (record === null || event.isErased) return;
-      for (const each of removed.values()) {
-        if (each.type !== record.type || each.id !== record.id) continue;
-        const agrees =
-          each.accountId === record.accountId && event.address !== null && addressKey(event.address) === key;
-        if (!agrees) doubtful.set(nameOf(each), each);
-      }
-    });
-  for (const each of removed.values()) if (!doubtful.has(nameOf(each))) records.set(nameOf(each), each);
-  return { records: [...records.values()].filter(isWanted), namedByEvents: [...doubtful.values()].filter(isWanted) };
 }
 
 export function accountGidOf({ gidNamespace }: ActionContext, { type, accountId }: PersonRecord): string {

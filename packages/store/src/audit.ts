@@ -166,6 +166,24 @@ export async function selectAuditEntries(
   return database.query<AuditEntryRow & Record<string, unknown>>(statement, values);
 }
 
+/**
+ * The team members, by their global identifiers, that operators have removed in the entries of a batch. No login of an interface can write
+ * such an entry. Served by the primary keys of the partitions.
+ */
+export async function selectRemovedMembers(
+  database: Database,
+  position: AuditBound,
+  last: AuditPosition,
+): Promise<Pick<AuditEntryRow, 'accountId' | 'subject'>[]> {
+  const statement = sql('select-removed-members', 'in-index-order')`
+      select subject, account_id as "accountId"
+      from audit_entry
+      where ${before} and (at, number) >= ($3, $4::bigint) and action = 'member.remove' and actor_type = 'OPERATOR'
+      order by at desc, number desc`;
+  const values = [position.at, position.number, last.at, last.number];
+  return database.query<Pick<AuditEntryRow, 'accountId' | 'subject'>>(statement, values);
+}
+
 /** The entries after a position, or all of them, oldest first. Served by the primary keys of the partitions. */
 export async function selectAuditEntriesAfter(
   database: Database,

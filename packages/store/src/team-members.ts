@@ -42,6 +42,16 @@ export async function selectAddresses(
   return database.query<MemberAddress & Record<string, unknown>>(statement, values);
 }
 
+/** The accounts of those that exist. Served by team_member_pkey. */
+export async function selectAccountsOfMembers(
+  database: Database,
+  ids: readonly string[],
+): Promise<Pick<TeamMemberRow, 'accountId' | 'id'>[]> {
+  const statement = sql('select-accounts-of-members')`
+      select id, account_id as "accountId" from team_member where id = any ($1::bigint[])`;
+  return database.query<Pick<TeamMemberRow, 'accountId' | 'id'>>(statement, [ids]);
+}
+
 export async function insertTeamMember(
   database: Database,
   accountId: AccountId,

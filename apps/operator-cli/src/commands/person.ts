@@ -7,6 +7,7 @@ import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
+import type { Columns } from '../table.ts';
 import { addVerb, type Choice, notes, type OutputOptions, print, requireChoice, tableFor } from '../verb.ts';
 
 interface EraseOptions extends OutputOptions, Choice {
@@ -34,12 +35,13 @@ export function addPersonCommands(program: Command, shell: Shell): void {
       notes(`
 What identifies in a record is replaced, for example by erased-4711@erased.invalid. Payloads of events about it are
 deleted; deliveries that wait become EXPIRED. Ids, numbers, times and statuses stay, and no event is written. It waits for
-requests that are being sent. After an interruption, run any erasure again: it finishes what was begun.
+requests that are being sent. After an interruption, run any erasure again: afterwards, it finishes what was begun.
+A warning names what it cannot finish, which is the result only if no record has the address.
 
 If several accounts have the address, they are listed, and nothing is erased without --account.
 
 An interface can store an event about any record. So a record that has the address in events only is listed apart and kept,
-unless it is removed and all its events agree. Pass it with --record, after you have looked at it. An event that cannot be
+unless an operator has removed it and all its events agree. Pass it with --record, after you have looked at it. An event that cannot be
 read is named in a warning, and stops nothing.
 
 It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md.
@@ -61,10 +63,12 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
       const input = { address, record, accountId };
       const progress = createProgress(shell, options);
       let isKept = false;
+      let isUnfinished = false;
       let isLeft = false;
       const onFound = (kept: KeptOfPerson): void => {
         progress.end();
-        isKept = kept.tables.length + kept.unfinished.length > 0;
+        isKept = kept.tables.length > 0;
+        isUnfinished = kept.unfinished.length > 0;
         isLeft = kept.namedByEvents.length + kept.unreadable.length > 0;
         // Records can have such an address, but it can also be copied from a link or a list.
         if (
@@ -76,7 +80,7 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
         print(shell, options, kept, (found) => describe(shell, found));
         if (kept.unreadable.length > 0) shell.warn(describeUnreadable(kept.unreadable));
       };
-      const unvacuumed = await withContext(shell, async (context, config) =>
+      const { unvacuumed, left } = await withContext(shell, async (context, config) =>
         erasePerson(context, input, {
           isDryRun,
           directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
@@ -88,14 +92,21 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
         shell.warn(
           `This login may not vacuum. Until autovacuum runs, files of the database keep deleted rows. Run as the owner: vacuum (analyze, index_cleanup on) ${unvacuumed.join(', ')}`,
         );
-      if (isKept && !isDryRun && !options.json)
+      for (const message of left) shell.warn(message);
+      if ((isKept || (isUnfinished && left.length === 0)) && !isDryRun && !options.json)
         shell.stdout.write(isLeft ? 'Nothing else of it is left\n' : 'Nothing of it is left\n');
     });
 }
 
 function describe(shell: Shell, { records, tables, unfinished, namedByEvents }: KeptOfPerson): string {
-  const listOf = (of: KeptOfPerson['records'], title: string): string =>
-    tableFor(shell, of, { [title]: ({ recordId }) => recordId, account: ({ accountId }) => accountId });
+  const listOf = (of: KeptOfPerson['records'], title: string): string => {
+    const columns: Columns<KeptOfPerson['records'][number]> = {
+      [title]: ({ recordId }) => recordId,
+      account: ({ accountId }) => accountId,
+    };
+    const table = tableFor(shell, of.slice(0, linesShown), columns);
+    return of.length > linesShown ? `${table}\n${moreThanShown(of)}` : table;
+  };
   const parts = unfinished.length === 0 ? [] : [listOf(unfinished, 'unfinished erasure')];
   if (namedByEvents.length > 0)
     parts.push(
@@ -110,11 +121,15 @@ function describe(shell: Shell, { records, tables, unfinished, namedByEvents }: 
   return parts.join('\n\n');
 }
 
-const eventsShown = 20;
+const linesShown = 20;
+
+function moreThanShown(all: readonly unknown[]): string {
+  return `and ${all.length - linesShown} more, which --json prints`;
+}
 
 function describeUnreadable(events: KeptOfPerson['unreadable']): string {
-  const lines = events.slice(0, eventsShown).map(({ eventId, reason }) => `  ${eventId}: ${reason}`);
-  if (events.length > eventsShown) lines.push(`  and ${events.length - eventsShown} more, which --json prints`);
+  const lines = events.slice(0, linesShown).map(({ eventId, reason }) => `  ${eventId}: ${reason}`);
+  if (events.length > linesShown) lines.push(`  ${moreThanShown(events)}`);
   return `Events that cannot be read, are kept, and may be about the person:
 ${lines.join('\n')}
 Look at their rows in webhook_event. If the record_id of one is of the person, erase it with --record. The others stay until

@@ -188,6 +188,90 @@ test('an erasure that an earlier release began for another account than that of 
   ]);
 });
 
+test('events about team members that never existed erase nothing, and are counted', async () => {
+  const { id } = await addMember('own@invented');
+  const erasures = () => t.sql(`select subject from audit_entry where action = 'person.erase'`);
+  const before = await erasures();
+  await logins.lender.run(
+    `insert into webhook_event (account_id, interface, event_type, record_id, snapshot)
+     select $1, 'lender', 'team_member.added', $2::bigint - n, $3 from generate_series(1, 3000) n`,
+    [lender.accountId, id.split('/').at(-1), JSON.stringify(addressOf('own@invented'))],
+  );
+  const { stdout } = await erase('--email', 'own@invented', '--dry-run');
+  expect(stdout).toContain('and 2980 more, which --json prints\n');
+  expect(stdout.match(/TeamMember/g)).toHaveLength(21);
+  const { records, namedByEvents } = await keptOf('--email', 'own@invented', '--yes');
+  expect(records).toEqual([{ recordId: id, accountId: lender.id }]);
+  expect(namedByEvents).toHaveLength(3_000);
+  expect(await erasures()).toHaveLength(before.length + 1);
+  expect(await t.sql('select from person_erasure')).toEqual([]);
+  await t.sql('delete from webhook_event where record_id between $1::bigint - 3000 and $1::bigint - 1', [
+    id.split('/').at(-1),
+  ]);
+});
+
+/** Stores an event about a record again as soon as it is erased, until there are `times` of them. */
+async function writeAgain(record: string, times: number): Promise<void> {
+  await t.sql(
+    `create or replace function write_again() returns trigger language plpgsql set search_path = public as $$
+     begin
+       if (select count(*) from webhook_event where record_id = old.record_id) < tg_argv[0]::int then
+         insert into webhook_event (account_id, interface, event_type, record_id, snapshot)
+         values (old.account_id, old.interface, old.event_type, old.record_id, old.snapshot);
+       end if;
+       return null;
+     end
+     $$`,
+  );
+  await t.sql(
+    `create or replace trigger write_again after update on webhook_event
+     for each row when (new.record_id = ${record.split('/').at(-1)}) execute function write_again(${times})`,
+  );
+}
+
+test('what an interface stores about a person meanwhile is erased too', async () => {
+  const referral = await referralOf('own@meanwhile');
+  await writeAgain(referral, 4);
+  expect(await erase('--email', 'own@meanwhile', '--yes')).toMatchObject(accepted);
+  await t.sql('drop trigger write_again on webhook_event');
+  expect(await t.sql('select snapshot from webhook_event where record_id = $1', [referral.split('/').at(-1)])).toEqual(
+    Array.from({ length: 4 }, () => ({ snapshot: {} })),
+  );
+});
+
+test('an interface that stores events about a record all the time keeps only its erasure from ending', async () => {
+  const [busy, { id: begun }, { id: own }] = [
+    await referralOf('own@busy'),
+    await addMember('begun@busy'),
+    await addMember('own@busy'),
+  ];
+  await writeAgain(busy, 1_000);
+  const event = String.raw`gid://service/WebhookEvent/\d+`;
+  const kept = `What was written about ${busy} of ${partner.id} meanwhile is kept: webhook_event \\(1\\), among them the event ${event}\\. Run the command again with --record ${busy}\\.`;
+  const ofBusy = `The erasure of ${busy} of ${partner.id}, which was interrupted, is not finished\\. ${kept}\n$`;
+  expect(await erase('--record', busy, '--yes')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(new RegExp(`^error: The erasure is not finished\\. ${kept}\n$`)),
+  });
+  await t.sql(`select begin_person_erasure('TeamMember', $1, $2)`, [begun.split('/').at(-1), lender.accountId]);
+  expect(await erase('--email', 'own@busy', '--account', lender.id, '--yes')).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(/\nNothing of it is left\n$/),
+    stderr: expect.stringMatching(new RegExp(`^${ofBusy}`)),
+  });
+  expect(await t.sql('select record_id::text from person_erasure')).toEqual([{ record_id: busy.split('/').at(-1) }]);
+  expect(await erase('--record', own, '--dry-run')).toMatchObject({
+    stdout: expect.stringMatching(/\n\nNothing else is kept\n$/),
+  });
+  // Its address no longer finds the record.
+  const again = await erase('--email', 'own@busy', '--yes');
+  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(new RegExp(`^error: ${ofBusy}`)) });
+  expect(again.stdout).not.toContain('is left');
+  await t.sql('drop trigger write_again on webhook_event');
+  expect(await erase('--email', 'own@busy', '--yes')).toMatchObject(accepted);
+  expect(await t.sql('select from person_erasure')).toEqual([]);
+});
+
 const noReferral = 'it has no id of a Referral';
 const noAddress = 'it has no address of at most 254 characters';
 const noJsonb = 'its snapshot is no jsonb: ';

@@ -1,0 +1,120 @@
+import { type AccountId, addressKey, formatGid, timeOf } from '@deedwire/domain';
+import { type AuditBound, type AuditPosition, selectAuditBatch, selectRemovedMembers } from '@deedwire/store/audit';
+import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
+import { selectAccountsOfMembers } from '@deedwire/store/team-members';
+import type { ActionContext } from '../../context.ts';
+import { type OnProgress, unhurried } from '../../unhurried.ts';
+import { scanPersonEvents } from './history.ts';
+import { nameOf, type PersonHistory, recordOf } from './person-history.ts';
+
+export interface FoundPerson {
+  records: PersonRecord[];
+  /** Records that have the address in events only, which do not suffice: an interface can store an event about any record. */
+  namedByEvents: PersonRecord[];
+}
+
+/**
+ * The records that have an address. A removed team member has it if the audit log says that an operator has removed it, and if all its
+ * events that are kept agree on the account and the address.
+ *
+ * @param unreadable gets what cannot be read of events
+ */
+export async function findByAddress(
+  context: ActionContext,
+  address: string,
+  unreadable: PersonHistory['unreadable'],
+  onProgress: OnProgress,
+): Promise<FoundPerson> {
+  const { store } = context;
+  const key = addressKey(address);
+  const records = new Map<string, PersonRecord>();
+  for (const type of ['TeamMember', 'Referral'] as const)
+    for (let after: string | null = '0'; after !== null;) {
+      const from: string = after;
+      const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
+      for (const row of part?.rows ?? []) if (addressKey(row.address) === key) records.set(nameOf(row), row);
+      after = part?.readTo ?? null;
+    }
+  // A removed team member, and an earlier address, are in events only.
+  const named = new Map<string, PersonRecord>();
+  let since = new Date();
+  await scanPersonEvents(store, { from: '1', recordIds: [], key }, onProgress, (event) => {
+    if (event.problem !== null) unreadable.set(event.id, event.problem);
+    const record = recordOf(event);
+    if (record === null || event.address === null || addressKey(event.address) !== key) return;
+    if (BigInt(event.id) < BigInt(record.id)) return void unreadable.set(event.id, 'it is older than its record');
+    // The entry of the removal is as old as its event, which is kept if any event of the member is.
+    if (named.size === 0) since = new Date(timeOf(event.id).getTime() - dayMs);
+    named.set(nameOf(record), record);
+  });
+  const accountIds = await accountsOf(context, [...named.values()]);
+  const isGone = [...named.values()].some(({ id }) => !accountIds.has(id));
+  const hasBeenRemoved = isGone ? await readRemovals(context, since, onProgress) : () => false;
+  const removed = new Map<string, PersonRecord>();
+  const doubtful = new Map<string, PersonRecord>();
+  for (const each of named.values()) {
+    const found = { ...each, accountId: accountIds.get(each.id) ?? each.accountId };
+    if (records.has(nameOf(found))) continue;
+    (!accountIds.has(each.id) && hasBeenRemoved(each) ? removed : doubtful).set(nameOf(found), found);
+  }
+  for (const each of await disagreeing(context, removed, key, onProgress)) doubtful.set(nameOf(each), each);
+  for (const each of removed.values()) if (!doubtful.has(nameOf(each))) records.set(nameOf(each), each);
+  return { records: [...records.values()], namedByEvents: [...doubtful.values()] };
+}
+
+const dayMs = 86_400_000;
+const membersPerStatement = 1_000;
+const entriesPerStatement = 5_000;
+
+/** The accounts of the team members whose rows exist: only their events have an address. */
+async function accountsOf({ store }: ActionContext, records: readonly PersonRecord[]): Promise<Map<string, AccountId>> {
+  const accountIds = new Map<string, AccountId>();
+  for (let start = 0; start < records.length; start += membersPerStatement) {
+    const ids = records.slice(start, start + membersPerStatement).map(({ id }) => id);
+    for (const { id, accountId } of await unhurried(() => selectAccountsOfMembers(store, ids)))
+      accountIds.set(id, accountId);
+  }
+  return accountIds;
+}
+
+/** Tells whether an operator has removed a team member from its account since a time. */
+async function readRemovals(
+  { store, gidNamespace }: ActionContext,
+  since: Date,
+  onProgress: OnProgress,
+): Promise<(record: PersonRecord) => boolean> {
+  const names = new Set<string>();
+  let position: AuditBound = { at: null, number: null };
+  for (let read = 0; ; read += entriesPerStatement) {
+    const before = position;
+    const last: AuditPosition | null = await unhurried(() =>
+      selectAuditBatch(store, before, since, entriesPerStatement),
+    );
+    if (last === null) break;
+    for (const { subject, accountId } of await unhurried(() => selectRemovedMembers(store, before, last)))
+      names.add(`${subject} ${accountId}`);
+    position = last;
+    onProgress(`Read ${read.toLocaleString('en')} entries of the audit log`);
+  }
+  return ({ type, id, accountId }) => names.has(`${formatGid(gidNamespace, type, id)} ${accountId}`);
+}
+
+/** Those of which an event is kept that has another account or address. */
+async function disagreeing(
+  { store }: ActionContext,
+  removed: ReadonlyMap<string, PersonRecord>,
+  key: string,
+  onProgress: OnProgress,
+): Promise<PersonRecord[]> {
+  const found: PersonRecord[] = [];
+  if (removed.size === 0) return found;
+  const byId = Map.groupBy(removed.values(), ({ id }) => id);
+  await scanPersonEvents(store, { from: '1', recordIds: [...byId.keys()], key }, onProgress, (event) => {
+    const record = recordOf(event);
+    if (record === null || event.isErased) return;
+    const hasAddress = event.address !== null && addressKey(event.address) === key;
+    for (const each of byId.get(record.id) ?? [])
+      if (each.type === record.type && !(hasAddress && each.accountId === record.accountId)) found.push(each);
+  });
+  return found;
+}
