@@ -54,6 +54,15 @@ function problemsWithoutRefusals(): string[] {
   return browser.takeProblems().filter((problem) => !/^429 for |MIME|imported module|Minified React/.test(problem));
 }
 
+/** As a browser that blocks cookies and site data. */
+function blockStorage(): void {
+  Object.defineProperty(globalThis, 'sessionStorage', {
+    get() {
+      throw new DOMException('Access is denied for this document.', 'SecurityError');
+    },
+  });
+}
+
 describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   beforeAll(async () => {
     t = await startPortalSystem();
@@ -140,14 +149,6 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
     expect(problemsWithoutRefusals()).toEqual([]);
   });
-
-  // As a browser that blocks cookies and site data.
-  const blockStorage = () =>
-    Object.defineProperty(globalThis, 'sessionStorage', {
-      get() {
-        throw new DOMException('Access is denied for this document.', 'SecurityError');
-      },
-    });
 
   test.each([
     ['script', 'index-*.js'],
