@@ -104,7 +104,7 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
       path,
       version: documents.version,
       authenticate: (state) => sessions.authenticate(state),
-      limitRefusal: pageServer.limitRefusal,
+      limitRefusal: (state) => pageServer.limitRefusal(state),
       parseParameters: (body, { session }) => documents.parseParameters(body, present(session)),
       ...(path === 'session' && requestToSession(message.method, organizationId)),
     };
