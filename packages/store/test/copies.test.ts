@@ -5,7 +5,8 @@ import { createMigratedDatabase, withStore } from './support/database.ts';
 test('a dry run counts what the real one closes, and every pending delivery ends, in parts', async () => {
   const database = await createMigratedDatabase();
   onTestFinished(() => database.drop());
-  const superuser = (text: string) => withStore(database.databaseUrl, (store) => store.query({ name: 'test', text }, []));
+  const superuser = (text: string) =>
+    withStore(database.databaseUrl, (store) => store.query({ name: 'test', text }, []));
   // Neighbouring ids that a double rounds up to the same number.
   await superuser(`
     insert into webhook_pending_delivery
