@@ -538,6 +538,18 @@ test('a queue that is too long is unknown for a worker and for an event, and not
   expect(await canIDeploy({ changes, builds: [newApi] })).toMatchObject({ exitCode: 0 });
 });
 
+test('what is queued decides about a worker, and not about what an API appends from now on', async () => {
+  const renders = { 'entry.posted@2026-11-01': ['id'], 'entry.posted@2026-01-01': ['id', 'kind'] };
+  const live = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', { renders })];
+  const queued = [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 1 }];
+  const environment = exported(environmentOf(live, { queued }));
+  const leaner = apiWith({ appends: { 'entry.posted': ['id'] } });
+  const { 'entry.posted@2026-11-01': rendered } = renders;
+  const dropping = workerWith({ renders: { 'entry.posted@2026-11-01': rendered } });
+  expect(await canIDeploy({ environment, builds: [leaner] })).toMatchObject({ exitCode: 0 });
+  expect(await canIDeploy({ environment, builds: [dropping] })).toMatchObject({ exitCode: 1 });
+});
+
 describe('an unknown answer', () => {
   const base = environmentOf();
   const [first, ...others] = base.processes;

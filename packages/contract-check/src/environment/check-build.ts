@@ -35,7 +35,9 @@ function checkPairs(question: Question, own: Party): void {
   const { environment, parties, known, found } = question;
   const all = [own, ...parties];
   const before = livePins(question, own);
-  const used = [...environment.pins, ...environment.queued].flatMap(({ event }) => event ?? []);
+  // What is queued has its snapshot already: it depends on the worker that renders it, and not on what an app appends from now on.
+  const queued = isWorker(question, own.build) ? environment.queued : [];
+  const used = [...environment.pins, ...queued].flatMap(({ event }) => event ?? []);
   const needed = [...used, ...all.flatMap(({ build }) => acceptedPins(question, build))];
   for (const writer of all)
     for (const worker of all) {
