@@ -99,6 +99,7 @@ describe('the catalog', () => {
       'record_use: lender_api',
       'refuse_account_elsewhere:',
       'register_process: lender_api operator webhook_worker',
+      'require_no_app: operator',
       'reread_erased_deliveries: operator',
       'sequence_states: operator webhook_worker',
       'store_app_contracts: lender_api operator webhook_worker',
