@@ -151,8 +151,6 @@ begin
           ) then$$),
       ('check_homes', 'where account_id = any (accounts) limit 1',
         'where account_id = any (accounts) and {schema}.session_sees_account(account_id) limit 1'),
-      ('webhook_has_worker', 'w.leased_until > clock_timestamp()',
-        'w.leased_until > clock_timestamp() and {schema}.session_sees_account($1)'),
       ('webhook_oldest_queued_event', $old$from {schema}.account a
       where a.id = $1 and pg_has_role(session_user, {schema}.role_of_interface(a.interface), 'member')$old$,
         'where {schema}.session_sees_account($1)'),
