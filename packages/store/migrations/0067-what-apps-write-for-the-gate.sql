@@ -22,6 +22,7 @@ return octet_length(to_json(coordinates)::text) + 100;
 -- Null: the period is from before, until 0068, or the app has too many sets. Then nothing says what the period covers. An operator of the
 -- last release reads `coordinates`, which is empty now, so that it answers more often that use is unknown.
 -- No row has one yet, so PostgreSQL checks none: record_use() waits for no longer than the functions need.
+-- squawk-ignore adding-foreign-key-constraint
 alter table use_counting add column coordinates_id bigint references counted_coordinates (id);
 
 do $do$

@@ -2,8 +2,9 @@
 -- what the database has seen of an app says which of its builds have ended.
 
 -- Each of its processes has one row, so that the locks are short.
--- squawk-ignore disallowed-unique-constraint
+-- squawk-ignore disallowed-unique-constraint, adding-serial-primary-key-field, constraint-missing-not-valid
 alter table app_process drop constraint app_process_pkey, add constraint app_process_pkey primary key (app, id);
+-- squawk-ignore require-concurrent-index-deletion
 drop index app_process_by_app;
 
 -- Since when the process has registered every minute. Each failed attempt is repeated after 5 seconds, so that a gap of more than 90
