@@ -202,7 +202,8 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
     );
     expect(connections.split('\n')).toEqual(servers.map((app) => `deedwire_${groupRole(app)}|t`).toSorted());
 
-    const [address = ''] = /172\.30\.41\.\d+/.exec(await podman('inspect', containerOf('lender-api'))) ?? [];
+    const addressIn = '--format={{(index .NetworkSettings.Networks "deedwire_admin").IPAddress}}';
+    const address = await podman('inspect', addressIn, containerOf('lender-api'));
     const admin = `:${interfaces.lender.adminPort}/metrics`;
     expect(await reach('deedwire_admin', `lender-api${admin}`)).toBe('200');
     expect(await reach('deedwire_default', `lender-api${admin}`)).toBe('ECONNREFUSED');
