@@ -190,7 +190,8 @@ describe('a login of an interface', () => {
     await superuser.run('delete from audit_entry');
     const late = logins.of('operator');
     await late.run('begin');
-    await late.run('select now()');
+    // The end is rounded down to milliseconds: in the same one, the session would have ended before this transaction began.
+    await late.run('select now(), pg_sleep(0.002)');
     // As the database may round now().
     const end = `update portal_session set expires_at = date_trunc('milliseconds', now()) + interval '1 millisecond'`;
     await logins.of('lender_api').run(end);
@@ -230,7 +231,7 @@ describe('a login of an interface', () => {
       await insert(`${own.id}, 'lender', '${ownKey}'`, 'now()', `${index}`);
       await login.run('commit');
     }
-    // An entry of the login itself names nobody in those of the triggers.
+    // An entry that the login writes sets no actor in the entries of the triggers.
     await login.run('begin');
     await insert(`${own.id}, 'lender', '${ownKey}'`, 'now()', 'merged');
     await login.run(
