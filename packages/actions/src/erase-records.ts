@@ -114,7 +114,7 @@ function nameIn(each: PersonHistory['deliveries' | 'events'][number]): string | 
   return record && nameOf(record);
 }
 
-/** Ends the erasures of the records of which nothing is left, each on its own. An address does not find these records any more. */
+/** Ends the erasure of each record of which nothing is left. From then on, no address finds the record. */
 async function endErasures(
   context: OperatorContext,
   records: readonly PersonRecord[],

@@ -335,7 +335,7 @@ test.each([
   expect(await entries()).toEqual([]);
 });
 
-test('an API writes no entry as an operator, or as nobody', async () => {
+test('an API writes no entry as an operator, or without an actor', async () => {
   for (const actorType of [`'OPERATOR'`, 'null']) {
     const insert = `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
       values (${actorType}, 'ada', 'webhook_subscription.create', 's', 2, 'partner')`;

@@ -101,7 +101,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   expect(recordsSentTo(ofCopy)).toEqual([first]);
   expect(real.deliveries).toHaveLength(received);
 
-  // Whoever resumes a real subscription gets later events sent, and none from before.
+  // A subscription that is resumed with its real URL gets later events, and none from before.
   expect(await callOperator(env, 'subscription', 'resume', subscription.id)).toMatchObject({ exitCode: 0 });
   const [second] = await harness.refer(1);
   await real.waitFor(received + 2);
