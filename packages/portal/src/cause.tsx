@@ -1,7 +1,10 @@
 import * as documents from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { formatDuration, formatRelative, timeOf } from './time.ts';
-import { Action, Advice, Links, useNow, Visible } from './ui.tsx';
+import { Action } from './ui/action.tsx';
+import { Links } from './ui/links.tsx';
+import { Advice, Visible } from './ui/text.tsx';
+import { useNow } from './ui/time.tsx';
 import { hostOf, numberOf, pauseOf, plural, resultOf, sentences, toneOf } from './words.ts';
 
 export interface Props {

@@ -1,9 +1,9 @@
 import { type DragEvent, useState } from 'react';
-import { Failure, send } from './api.ts';
 import { wantedOf, type Wanted } from './find.ts';
 import { Deliveries, type DeliveriesQuery } from './generated/documents.ts';
 import { go } from './location.tsx';
-import { onSubmit } from './ui.tsx';
+import { Failure, send } from './request.ts';
+import { onSubmit } from './ui/form.tsx';
 import { numberOf } from './words.ts';
 
 type Found = DeliveriesQuery['webhookDeliveries']['nodes'];

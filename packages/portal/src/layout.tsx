@@ -1,8 +1,10 @@
 import { type ReactNode, useState } from 'react';
-import { endOf, isEnd, request, setGate, useSession } from './api.ts';
 import { Link, useUrl } from './location.tsx';
+import { isEnd, request } from './request.ts';
+import { endOf, setGate, useSession } from './session.ts';
 import { formatDuration, formatTime } from './time.ts';
-import { useNow, Visible } from './ui.tsx';
+import { Visible } from './ui/text.tsx';
+import { useNow } from './ui/time.tsx';
 import { hostOf, wordOf } from './words.ts';
 
 const pages = [

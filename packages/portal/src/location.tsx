@@ -1,5 +1,5 @@
 import { type ComponentProps, type MouseEvent, useSyncExternalStore } from 'react';
-import { base } from './api.ts';
+import { base } from './session.ts';
 import { marked } from './visible-text.ts';
 
 const changed = 'deedwire-location';

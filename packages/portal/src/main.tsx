@@ -3,7 +3,9 @@ import { createRoot } from 'react-dom/client';
 import { Layout } from './layout.tsx';
 import { Link, useUrl } from './location.tsx';
 import { SessionGate } from './session-gate.tsx';
-import { Heading, loading, Notice } from './ui.tsx';
+import { Heading } from './ui/heading.tsx';
+import { Notice } from './ui/notice.tsx';
+import { loading } from './ui/problem.tsx';
 
 function forgetReloads(): void {
   try {

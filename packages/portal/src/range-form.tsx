@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { ChoicesQuery } from './generated/documents.ts';
 import { go, search, useUrl } from './location.tsx';
 import { fromLocalInput, toLocalInput } from './time.ts';
-import { Input, onSubmit, type Option, Select, type Values } from './ui.tsx';
+import { Input, onSubmit, type Option, Select, type Values } from './ui/form.tsx';
 import { nameOf, numberOf } from './words.ts';
 
 interface Props {

@@ -1,8 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { type Failure, failureOf, isEnd, request, type Session, setGate, useGate } from './api.ts';
 import { ReturnLink } from './layout.tsx';
 import { go } from './location.tsx';
-import { loading, Notice, Problem } from './ui.tsx';
+import { type Failure, failureOf, isEnd, request } from './request.ts';
+import { type Session, setGate, useGate } from './session.ts';
+import { Notice } from './ui/notice.tsx';
+import { loading, Problem } from './ui/problem.tsx';
 import { numberOf } from './words.ts';
 
 /** Takes the token out of the URL, so that neither the history nor a copied address contains it. */

@@ -1,7 +1,8 @@
 import { deliveryHeaders } from '@deedwire/domain/names';
 import { SendTest } from './generated/documents.ts';
 import { Link } from './location.tsx';
-import { Action, Select } from './ui.tsx';
+import { Action } from './ui/action.tsx';
+import { Select } from './ui/form.tsx';
 import { numberOf } from './words.ts';
 
 /** Sends a test event of one of these types, at the version that is pinned. */

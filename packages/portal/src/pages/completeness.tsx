@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react';
-import { type Failure, failureOf, gidOf, send, useMay, useQuery, useSession } from '../api.ts';
 import {
   type ComparedEvent,
   type Comparison,
@@ -13,8 +12,19 @@ import { Choices, EventBodies, Events, type EventsQuery, Retry } from '../genera
 import { Link, search, useUrl } from '../location.tsx';
 import { RangeForm } from '../range-form.tsx';
 import { LogError, readLog, type ReceiverLog, textOf } from '../receiver-log.ts';
+import { type Failure, failureOf, send } from '../request.ts';
+import { gidOf, useMay, useSession } from '../session.ts';
 import { formatUtc } from '../time.ts';
-import { Action, Copy, Dropped, Heading, Links, Loaded, Problem, Table, Time, Visible } from '../ui.tsx';
+import { Action } from '../ui/action.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Dropped } from '../ui/dropped.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Links } from '../ui/links.tsx';
+import { Loaded, Problem } from '../ui/problem.tsx';
+import { Table } from '../ui/table.tsx';
+import { Visible } from '../ui/text.tsx';
+import { Time } from '../ui/time.tsx';
+import { useQuery } from '../use-query.ts';
 import { nameOf, numberOf, plural } from '../words.ts';
 
 interface Start {

@@ -1,9 +1,17 @@
-import { gidOf, useQuery, useSession } from '../api.ts';
 import { Find } from '../find-form.tsx';
 import { Choices, Deliveries, type DeliveriesQuery } from '../generated/documents.ts';
 import { Link, search, useUrl } from '../location.tsx';
 import { RangeForm } from '../range-form.tsx';
-import { Heading, Input, Links, Loaded, type Option, Relative, State, Table, Time, Visible } from '../ui.tsx';
+import { gidOf, useSession } from '../session.ts';
+import { Input, type Option } from '../ui/form.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Links } from '../ui/links.tsx';
+import { Loaded } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Table } from '../ui/table.tsx';
+import { Visible } from '../ui/text.tsx';
+import { Relative, Time } from '../ui/time.tsx';
+import { useQuery } from '../use-query.ts';
 import { nameOf, numberOf, resultOf, resultTone, wordOf } from '../words.ts';
 
 const pageSize = 50;

@@ -1,11 +1,20 @@
 import { curlCommand } from '@deedwire/domain/curl-command';
 import { type ReactNode, useEffect, useState } from 'react';
-import { gidOf, useMay, useQuery, useSession } from '../api.ts';
 import { type Bytes, bytesOfBase64, bytesOfText, hexOf, indentJson, sha256Of } from '../bytes.ts';
 import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
 import { Link, search, useUrl } from '../location.tsx';
+import { gidOf, useMay, useSession } from '../session.ts';
 import { timeOf } from '../time.ts';
-import { Action, Advice, Copy, Facts, Heading, Links, Loaded, Relative, State, Time, Visible } from '../ui.tsx';
+import { Action } from '../ui/action.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Links } from '../ui/links.tsx';
+import { Loaded } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Facts } from '../ui/table.tsx';
+import { Advice, Visible } from '../ui/text.tsx';
+import { Relative, Time } from '../ui/time.tsx';
+import { useQuery } from '../use-query.ts';
 import { nameOf, numberOf, plural, resultOf, resultTone, sentences, wordOf } from '../words.ts';
 
 type DeliveryData = NonNullable<DeliveryQuery['webhookDelivery']>;

@@ -1,13 +1,22 @@
 import { useState } from 'react';
-import { Failure, gidOf, send, useMay, useQuery, useSession } from '../api.ts';
 import type { Props } from '../cause.tsx';
 import { changes } from '../generated/changes.ts';
 import * as documents from '../generated/documents.ts';
 import { go, Link, search, useUrl } from '../location.tsx';
 import { differencesOf } from '../payload-differences.ts';
+import { Failure, send } from '../request.ts';
+import { gidOf, useMay, useSession } from '../session.ts';
 import { TestEvent } from '../test-event.tsx';
 import { formatDay } from '../time.ts';
-import { Action, Facts, Heading, Loaded, Select, State, Table, Time, Visible } from '../ui.tsx';
+import { Action } from '../ui/action.tsx';
+import { Select } from '../ui/form.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Loaded } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Facts, Table } from '../ui/table.tsx';
+import { Visible } from '../ui/text.tsx';
+import { Time } from '../ui/time.tsx';
+import { useQuery } from '../use-query.ts';
 import { nameOf, numberOf, plural, sentences, wordOf } from '../words.ts';
 
 type Types = documents.ChoicesQuery['webhookEventTypes'];

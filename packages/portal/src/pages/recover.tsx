@@ -1,10 +1,17 @@
 import { useEffect, useState } from 'react';
-import { gidOf, useMay, useMutation, useQuery, useSession } from '../api.ts';
 import * as documents from '../generated/documents.ts';
 import { go, Link, search, useUrl } from '../location.tsx';
 import { RangeForm } from '../range-form.tsx';
+import { gidOf, useMay, useSession } from '../session.ts';
 import { formatDuration } from '../time.ts';
-import { Action, Errors, Heading, Loaded, loading, type Option, Problem, State, Time } from '../ui.tsx';
+import { Action } from '../ui/action.tsx';
+import { Errors, type Option } from '../ui/form.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Loaded, loading, Problem } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Time } from '../ui/time.tsx';
+import { useMutation } from '../use-mutation.ts';
+import { useQuery } from '../use-query.ts';
 import { numberOf, plural, sentences, wordOf } from '../words.ts';
 
 const amounts: readonly Option[] = [

@@ -1,25 +1,21 @@
-import { gidOf, useMay, useQuery, useSession } from '../api.ts';
 import { Bars } from '../bars.tsx';
 import { Cause, type Props, Remedy } from '../cause.tsx';
 import * as documents from '../generated/documents.ts';
 import { Link } from '../location.tsx';
+import { gidOf, useMay, useSession } from '../session.ts';
 import { TestEvent } from '../test-event.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
-import {
-  Action,
-  Copy,
-  Facts,
-  Heading,
-  Input,
-  Links,
-  Loaded,
-  Select,
-  State,
-  Table,
-  Time,
-  useNow,
-  Visible,
-} from '../ui.tsx';
+import { Action } from '../ui/action.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Input, Select } from '../ui/form.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Links } from '../ui/links.tsx';
+import { Loaded } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Facts, Table } from '../ui/table.tsx';
+import { Visible } from '../ui/text.tsx';
+import { Time, useNow } from '../ui/time.tsx';
+import { useQuery } from '../use-query.ts';
 import { nameOf, numberOf } from '../words.ts';
 
 export default function SubscriptionPage({ number }: { number: string }) {

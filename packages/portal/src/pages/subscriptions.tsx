@@ -1,12 +1,18 @@
 import { requestHeaders } from '@deedwire/domain/names';
-import { base, useQuery } from '../api.ts';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';
 import { Find } from '../find-form.tsx';
 import { Choices, Subscriptions, type ChoicesQuery, type SubscriptionFieldsFragment } from '../generated/documents.ts';
 import { Link } from '../location.tsx';
+import { base } from '../session.ts';
 import { formatDay, timeOf } from '../time.ts';
-import { Copy, Heading, Loaded, Relative, State, Visible } from '../ui.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Loaded } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Visible } from '../ui/text.tsx';
+import { Relative } from '../ui/time.tsx';
+import { useQuery } from '../use-query.ts';
 import { nameOf, numberOf, plural } from '../words.ts';
 
 export default function SubscriptionsPage() {

@@ -1,11 +1,18 @@
 import { diagnoseWebhook, type Diagnosis, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis/web';
 import { type ReactNode, useRef, useState } from 'react';
-import { gidOf, send, useMay, useQuery, useSession } from '../api.ts';
 import { bytesOfText } from '../bytes.ts';
 import { Delivery, Exchange, Payload } from '../generated/documents.ts';
 import { Link, useUrl } from '../location.tsx';
+import { send } from '../request.ts';
+import { gidOf, useMay, useSession } from '../session.ts';
 import { fromLocalInput, timeOf } from '../time.ts';
-import { Dropped, Heading, Input, Loaded, State, Visible } from '../ui.tsx';
+import { Dropped } from '../ui/dropped.tsx';
+import { Input } from '../ui/form.tsx';
+import { Heading } from '../ui/heading.tsx';
+import { Loaded } from '../ui/problem.tsx';
+import { State } from '../ui/state.tsx';
+import { Visible } from '../ui/text.tsx';
+import { useQuery } from '../use-query.ts';
 import { plural } from '../words.ts';
 
 /** The request of an attempt, as Deedwire sent it. */

@@ -1,0 +1,98 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { DocumentId } from '../generated/documents.ts';
+import { type Ability, useMay } from '../session.ts';
+import { useMutation, userErrorsOf } from '../use-mutation.ts';
+import { Errors, onSubmit, UserErrors, type Values } from './form.tsx';
+import { Problem } from './problem.tsx';
+
+/** One of several changes that was refused. */
+interface Refused {
+  /** Its place among all changes. */
+  readonly index: number;
+  readonly message: string;
+}
+
+interface ActionProps<Result extends object, Variables> {
+  readonly label: string;
+  readonly about: string;
+  readonly ability: Ability;
+  readonly document: DocumentId<Result, Variables>;
+  /** @param key an idempotency key: the same for the same input, until the dialog closes */
+  readonly variables: (values: Values, key: string) => Promise<Variables> | Variables;
+  /** Of further changes. All are sent one after the other, also after a refusal that is not `RETRY_RATE_LIMITED`. */
+  readonly more?: readonly Variables[];
+  readonly primary?: boolean;
+  /** The fields of the form. */
+  readonly children?: ReactNode;
+  readonly onDone?: (result: Result) => void;
+  /** Shown in the dialog after a success. Without it, the dialog closes. */
+  readonly result?: (result: Result, refused: readonly Refused[]) => ReactNode;
+}
+
+/** A button that asks before it changes something. Absent without the ability. */
+export function Action<Result extends object, Variables>(props: ActionProps<Result, Variables>) {
+  const { label, ability, primary } = props;
+  const [isOpen, setOpen] = useState(false);
+  if (!useMay(ability)) return null;
+  return (
+    <>
+      <button className={primary ? 'first' : ''} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen && <Dialog {...props} close={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Dialog<Result extends object, Variables>(props: ActionProps<Result, Variables> & { close: () => void }) {
+  const { label, about, close } = props;
+  const { run, running, failure, userErrors } = useMutation(props.document);
+  const [done, setDone] = useState<Result | null>(null);
+  const last = useRef({ input: '', key: '', sent: 0, refused: [] as Refused[] });
+  const ref = useRef<HTMLDialogElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => ref.current?.showModal(), []);
+  const submit = async (values: Values) => {
+    const input = JSON.stringify(values);
+    if (last.current.input !== input) last.current = { input, key: crypto.randomUUID(), sent: 0, refused: [] };
+    const { key } = last.current;
+    const all = [() => props.variables(values, key), ...(props.more ?? []).map((each) => () => each)];
+    let result: Result | null = null;
+    // After the end of a loop, those before it are not sent again.
+    for (const [index, variables] of [...all.entries()].slice(last.current.sent)) {
+      result = await run(variables);
+      if (result === null) return;
+      const [error] = userErrorsOf(result);
+      if (error && (!props.more || error.code === 'RETRY_RATE_LIMITED')) return;
+      if (error) last.current.refused.push({ index, message: error.message });
+      last.current.sent += 1;
+    }
+    if (result === null) return;
+    if (props.result) setDone(result);
+    else ref.current?.close();
+    props.onDone?.(result);
+  };
+  // Errors without a control of the form are shown below it.
+  const others = done ? [] : userErrors.filter(({ field }) => !form.current?.elements.namedItem(field?.[1] ?? ''));
+  return (
+    <dialog ref={ref} aria-label={label} onClose={close}>
+      <form ref={form} onSubmit={onSubmit(submit)}>
+        <h2>{label}</h2>
+        {done && props.result ? props.result(done, last.current.refused) : <p>{about}</p>}
+        {!done && <UserErrors value={userErrors}>{props.children}</UserErrors>}
+        <Errors of={others} />
+        {failure && <Problem failure={failure} />}
+        <div className="actions">
+          {!done && (
+            <button className="first" disabled={running}>
+              {running ? 'Sending…' : label}
+            </button>
+          )}
+          <button type="button" onClick={() => ref.current?.close()}>
+            {done ? 'Close' : 'Cancel'}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

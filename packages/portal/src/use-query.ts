@@ -1,0 +1,59 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { DocumentId } from './generated/documents.ts';
+import { type Failure, failureOf, send } from './request.ts';
+
+export interface Query<Result> {
+  readonly data: Result | undefined;
+  readonly failure: Failure | null;
+  readonly reload: () => void;
+}
+
+let lastInputMs = Date.now();
+for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (lastInputMs = Date.now()), true);
+
+/**
+ * Sends a query, and sends it again every `pollMs` while the tab is visible and somebody used it within 10 minutes: a page that
+ * is left open must not keep its session alive. Null as variables sends nothing.
+ */
+export function useQuery<Result, Variables>(
+  documentId: DocumentId<Result, Variables>,
+  variables: Variables | null,
+  pollMs?: number | null,
+): Query<Result> {
+  const key = variables === null ? null : JSON.stringify(variables);
+  const [state, setState] = useState<{ key: string | null; data?: Result; failure?: Failure }>({ key });
+  const [round, setRound] = useState(0);
+  const busy = useRef(false);
+  const reload = useCallback(() => setRound((last) => last + 1), []);
+  useEffect(() => {
+    if (key === null) return;
+    const abort = new AbortController();
+    const load = async () => {
+      busy.current = true;
+      try {
+        const data = await send(documentId, JSON.parse(key), abort.signal);
+        setState({ key, data });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (!abort.signal.aborted) setState((last) => ({ ...(last.key === key && last), key, failure }));
+      } finally {
+        if (!abort.signal.aborted) busy.current = false;
+      }
+    };
+    void load();
+    return () => abort.abort();
+  }, [documentId, key, round]);
+  useEffect(() => {
+    if (!pollMs || key === null) return;
+    const timer = setInterval(() => {
+      const isWatched = document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000;
+      if (isWatched && !busy.current) reload();
+    }, pollMs);
+    return () => clearInterval(timer);
+  }, [key, pollMs, reload]);
+  return {
+    data: state.key === key ? state.data : undefined,
+    failure: (state.key === key && state.failure) || null,
+    reload,
+  };
+}
