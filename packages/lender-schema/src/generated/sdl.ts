@@ -87,6 +87,13 @@ type Query {
     """
     recordId: ID
     """
+    Filter by event: only deliveries of the event with this global identifier. The list is empty if you have no such event. A page
+    reads at most 200 deliveries of the record that the event is about, so it can be short. Of an event about no record, or one that
+    \`recordId\` does not find, it reads at most 5,000 of the deliveries since the event, which cost as with \`eventType\`. Continue with
+    \`endCursor\` while \`hasNextPage\` is true; \`until\` shortens the search.
+    """
+    eventId: ID
+    """
     Only deliveries that were created at this time or later.
     """
     since: DateTime
@@ -2758,6 +2765,13 @@ type Query {
     the service knows the date.
     """
     recordId: ID
+    """
+    Filter by event: only deliveries of the event with this global identifier. The list is empty if you have no such event. A page
+    reads at most 200 deliveries of the record that the event is about, so it can be short. Of an event about no record, or one that
+    \`recordId\` does not find, it reads at most 5,000 of the deliveries since the event, which cost as with \`eventType\`. Continue with
+    \`endCursor\` while \`hasNextPage\` is true; \`until\` shortens the search.
+    """
+    eventId: ID
     """
     Only deliveries that were created at this time or later.
     """

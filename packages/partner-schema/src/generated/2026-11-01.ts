@@ -137,6 +137,7 @@ export type QueryWebhookDeliveriesArgs = {
   status?: InputMaybe<WebhookDeliveryStatus>;
   eventType?: InputMaybe<Scalars['String']['input']>;
   recordId?: InputMaybe<Scalars['ID']['input']>;
+  eventId?: InputMaybe<Scalars['ID']['input']>;
   since?: InputMaybe<Scalars['DateTime']['input']>;
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };
