@@ -20,8 +20,8 @@ import { adviceFor, type ShownAttemptError, toShownAttemptError } from './webhoo
 import { type AttemptRow, type AttemptsPage, selectAttempts } from './webhooks/deliveries/attempts.ts';
 import { type Delay, selectDelays } from './webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach, type SubscriptionPage } from './webhooks/deliveries/deliveries-of-each.ts';
+import { selectDeliveriesOfEvent } from './webhooks/deliveries/deliveries-of-event.ts';
 import { type RecordEvents, selectDeliveriesOfRecord } from './webhooks/deliveries/deliveries-of-record.ts';
-import { type SearchEvents, selectDeliveriesOfType } from './webhooks/deliveries/deliveries-of-type.ts';
 import {
   type DeliveryFilter,
   selectDeliveries,
@@ -45,6 +45,11 @@ import type {
   FoundPage,
   PayloadDeletion,
 } from './webhooks/deliveries/pages.ts';
+import {
+  type EventFilter,
+  type SearchEvents,
+  selectSearchedDeliveries,
+} from './webhooks/deliveries/searched-deliveries.ts';
 
 /** `WebhookDelivery`, without its attempts. */
 export interface WebhookDelivery {
@@ -111,26 +116,31 @@ export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest, Sea
   eventType?: string | null | undefined;
   /** Only deliveries of events about the record with this global identifier, of any type of `EventRecordType`. */
   recordId?: string | null | undefined;
+  /** Only deliveries of the event with this global identifier. A page reads a bounded number of deliveries, so it can be short. */
+  eventId?: string | null | undefined;
   /** Only deliveries that were created at this time or later. */
   since?: Date | null | undefined;
   /** Only deliveries that were created before this time. */
   until?: Date | null | undefined;
 }
 
-/** The caller's deliveries, newest first. Empty if `subscriptionId` or `recordId` does not name a record of the caller. */
+/** The caller's deliveries, newest first. Empty if `subscriptionId`, `recordId` or `eventId` does not name a record of the caller. */
 export async function listWebhookDeliveries(
   context: ActionContext,
   caller: Caller,
   request: FilteredDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const gid = request.subscriptionId ?? null;
-  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  const [subscriptionGid, eventGid] = [request.subscriptionId ?? null, request.eventId ?? null];
+  const subscriptionId =
+    subscriptionGid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', subscriptionGid);
+  const eventId = eventGid === null ? null : parseGid(context.gidNamespace, 'WebhookEvent', eventGid);
   const { status = null, eventType = null, recordId = null, since = null, until = null } = request;
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
   return readPage(context, request, async (page) => {
-    if (gid !== null && subscriptionId === null) return { rows: [], readTo: null };
-    if (recordId === null) return selectFiltered(context, filter, eventType, page, request);
-    const events = eventsAbout(context, recordId, eventType);
+    if (subscriptionGid !== null && subscriptionId === null) return { rows: [], readTo: null };
+    if (eventGid !== null && eventId === null) return { rows: [], readTo: null };
+    if (recordId === null) return selectFiltered(context, filter, { eventType, eventId }, page, request);
+    const events = eventsAbout(context, recordId, { eventType, eventId });
     return selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
   });
 }
@@ -147,28 +157,28 @@ async function readPage(
   return toPage(deliveryOrder, request, rows, (row) => toWebhookDelivery(gidNamespace, row), continuation);
 }
 
-function selectFiltered(
+async function selectFiltered(
   { store }: ActionContext,
   filter: DeliveryFilter,
-  eventType: string | null,
+  { eventType, eventId }: EventFilter,
   page: PageQuery<'WebhookDelivery'>,
-  events: SearchEvents,
+  searching: SearchEvents,
 ): Promise<FoundPage> {
+  if (eventId !== null) return selectDeliveriesOfEvent(store, filter, { eventType, eventId }, page, searching);
   return eventType === null
-    ? selectDeliveries(store, filter, page, events.onFurtherPart)
-    : selectDeliveriesOfType(store, filter, eventType, page, events);
+    ? selectDeliveries(store, filter, page, searching.onFurtherPart)
+    : selectSearchedDeliveries(store, filter, { eventType, eventId }, page, searching);
 }
 
 /**
  * The events about a record. Null if there can be none.
  *
- * @param eventType null for any type
  * @param parseNumber reads what is not a global identifier
  */
 function eventsAbout(
   { gidNamespace }: ActionContext,
   record: string,
-  eventType: string | null,
+  { eventType, eventId }: EventFilter,
   parseNumber: typeof parseRecordId<EventRecordType> = () => null,
 ): RecordEvents | null {
   let recordId: RecordEvents['recordId'] | null = null;
@@ -180,7 +190,7 @@ function eventsAbout(
     recordId = id;
     eventTypes.push(type);
   }
-  return recordId === null ? null : { recordId, eventTypes };
+  return recordId === null ? null : { recordId, eventTypes, eventId };
 }
 
 /** A page of the deliveries to a subscription. */
@@ -268,11 +278,11 @@ export async function listAllWebhookDeliveries(
   return readPage(context, request, (page) => {
     if (recordId !== null) {
       const filter = { ...(of ?? { accountId: null, subscriptionId: null }), ...others };
-      const events = eventsAbout(context, recordId, eventType, parseRecordId);
+      const events = eventsAbout(context, recordId, { eventType, eventId: null }, parseRecordId);
       return selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
     }
     if (of === null) return selectDeliveriesOfAllAccounts(context.store, others, page);
-    return selectFiltered(context, { ...of, ...others }, eventType, page, request);
+    return selectFiltered(context, { ...of, ...others }, { eventType, eventId: null }, page, request);
   });
 }
 

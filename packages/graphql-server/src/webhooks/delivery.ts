@@ -121,13 +121,15 @@ export function addWebhookDelivery(
         status: t.arg({ type: Status }),
         eventType: t.arg.string(),
         recordId: t.arg.id(),
+        eventId: t.arg.id(),
         since: t.arg({ type: 'DateTime' }),
         until: t.arg({ type: 'DateTime' }),
       },
       resolve(_, page, context) {
-        const { subscriptionId = null, recordId = null } = page;
+        const { subscriptionId = null, recordId = null, eventId = null } = page;
         if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'subscriptionId', subscriptionId);
         if (recordId !== null) checkId(context, interfaces[context.caller.interfaceName].records, 'recordId', recordId);
+        if (eventId !== null) checkId(context, 'WebhookEvent', 'eventId', eventId);
         const onSearched = (deliveries: number): void => {
           context.extraWork.cost += deliveries * costOfSearchedDelivery;
         };
@@ -146,7 +148,7 @@ export function addWebhookDelivery(
   });
 }
 
-/** A page of an event type reads up to 5,000 deliveries, whatever it contains. */
+/** A page that no index serves reads up to 5,000 deliveries, whatever it contains. */
 const costOfSearchedDelivery = toMilliPoints(0.05);
 
 const deprecationReason =

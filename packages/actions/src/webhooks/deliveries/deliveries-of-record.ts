@@ -1,6 +1,12 @@
 import type { AccountId, EventRecordType, RecordId } from '@deedwire/domain';
 import { type Database, type PageQuery, sql } from '@deedwire/store';
-import { type DeliveryId, type IdRange, splitByDays, type SubscriptionId } from '@deedwire/webhooks/tables';
+import {
+  type DeliveryId,
+  type EventId,
+  type IdRange,
+  splitByDays,
+  type SubscriptionId,
+} from '@deedwire/webhooks/tables';
 import { collectPage, daysMax, type DeliveryFilter } from './deliveries.ts';
 import { selectBoundsOfAllAccounts, selectListedSubscriptions } from './delivery-ids.ts';
 import {
@@ -18,6 +24,8 @@ export interface RecordEvents {
   recordId: RecordId<EventRecordType>;
   /** Those that are about a record of this type: records of two types can have equal ids. */
   eventTypes: readonly string[];
+  /** Null for all of them. */
+  eventId: EventId | null;
 }
 
 /** As `DeliveryFilter`, or the deliveries of all accounts. */
@@ -50,9 +58,9 @@ export async function selectDeliveriesOfRecord(
   async function* search(): AsyncGenerator<FoundIds> {
     const bounds = events && (await readBounds(database, filter));
     if (events === null || bounds === null) return;
-    const { recordId, eventTypes } = events;
-    // No event about the record is older than the record.
-    const ofRecord = { ...bounds, oldestSubscriptionId: recordId };
+    const { recordId, eventTypes, eventId } = events;
+    // No event about the record is older than the record, and no delivery older than its event.
+    const ofRecord = { ...bounds, oldestSubscriptionId: eventId ?? recordId };
     const all = intersect(listedRange(ofRecord, null, afterId), listedRange(ofRecord, status, afterId));
     let isFirst = true;
     let read = 0;
@@ -69,6 +77,7 @@ export async function selectDeliveriesOfRecord(
           (row) =>
             row.canHaveStatus &&
             eventTypes.includes(row.eventType) &&
+            (eventId === null || row.eventId === eventId) &&
             (subscriptionId === null || row.subscriptionId === subscriptionId),
         );
         const readTo = last !== undefined && read >= readMax ? last.id : null;
@@ -91,6 +100,7 @@ type RecordRow = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
   eventType: string;
+  eventId: EventId;
   canHaveStatus: boolean;
 };
 
@@ -120,11 +130,11 @@ async function selectRows(
     `select-deliveries-of-record${status === null ? '' : `-${status.toLowerCase()}`}`,
     'in-index-order',
   )`
-      select d.id, d.subscription_id as "subscriptionId", d.event_type as "eventType",
+      select d.id, d.subscription_id as "subscriptionId", d.event_type as "eventType", d.event_id as "eventId",
         ${status === null ? 'true' : conditions[status]} as "canHaveStatus"
       from unnest($1::bigint[]) as a (id)
       cross join lateral (
-        select id, subscription_id, event_type
+        select id, subscription_id, event_type, event_id
         from webhook_delivery
         where record_id = any (array[$2::bigint]) and account_id = any (array[a.id]) and id >= $3::bigint and id < $4::bigint
         order by record_id desc, account_id desc, id desc

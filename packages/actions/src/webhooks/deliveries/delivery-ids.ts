@@ -1,5 +1,5 @@
 import { onlyRow, type Database, sql } from '@deedwire/store';
-import type { DeliveryId, SubscriptionId, IdRange } from '@deedwire/webhooks/tables';
+import type { DeliveryId, EventId, SubscriptionId, IdRange } from '@deedwire/webhooks/tables';
 import {
   type DeliveriesOwner,
   type DeliveryStatus,
@@ -62,24 +62,24 @@ interface DeliverySource {
   table: string;
   id: string;
   condition: string;
-  /** Whether the table has the type of the event. */
-  hasEventType: boolean;
+  /** Whether the table has the event. */
+  hasEvent: boolean;
 }
 
 const sources: Record<DeliveryIndex, DeliverySource> = {
   // webhook_delivery_by_subscription
-  every: { table: 'webhook_delivery', id: 'id', condition: '', hasEventType: true },
+  every: { table: 'webhook_delivery', id: 'id', condition: '', hasEvent: true },
   // webhook_attempt_successful
   successful: {
     table: 'webhook_attempt',
     id: 'delivery_id',
     condition: 'and d.error is null and d.response_status between 200 and 299',
-    hasEventType: false,
+    hasEvent: false,
   },
   // webhook_pending_delivery_pkey
-  pending: { table: 'webhook_pending_delivery', id: 'delivery_id', condition: '', hasEventType: true },
+  pending: { table: 'webhook_pending_delivery', id: 'delivery_id', condition: '', hasEvent: true },
   // webhook_failed_delivery_pkey
-  failed: { table: 'webhook_failed_delivery', id: 'delivery_id', condition: '', hasEventType: false },
+  failed: { table: 'webhook_failed_delivery', id: 'delivery_id', condition: '', hasEvent: false },
   // webhook_failed_delivery_erased and webhook_failed_delivery_pkey, merged.
   expired: {
     table: `(
@@ -90,14 +90,17 @@ const sources: Record<DeliveryIndex, DeliverySource> = {
         )`,
     id: 'delivery_id',
     condition: '',
-    hasEventType: false,
+    hasEvent: false,
   },
 };
 
-/** A delivery with the type of its event. Null if it was not asked for, or if the table that was read does not have it. */
-export interface TypedIdRow extends DeliveryIdRow {
+/** The event of a delivery. Null if it was not asked for, or if the table that was read does not have it. */
+export interface EventOfDelivery {
   eventType: string | null;
+  eventId: EventId | null;
 }
+
+export type EventIdRow = DeliveryIdRow & EventOfDelivery;
 
 /**
  * Returns the newest ids of each subscription. A delivery with two successful attempts appears twice.
@@ -107,7 +110,7 @@ export interface TypedIdRow extends DeliveryIdRow {
  *
  * @param range limits the partitions that are read
  * @param limit for each subscription
- * @param withTypes as far as they need no other table. Reads the rows, not only the index.
+ * @param withEvents as far as they need no other table. Reads the rows, not only the index.
  */
 export async function selectDeliveryIds(
   database: Database,
@@ -115,14 +118,15 @@ export async function selectDeliveryIds(
   positions: readonly ListPosition[],
   range: IdRange,
   limit: number,
-  withTypes = false,
-): Promise<TypedIdRow[]> {
-  const { table, id, condition, hasEventType } = sources[index];
-  const statement = sql(`select-${withTypes ? 'typed' : 'delivery'}-ids-${index}`, 'in-index-order')`
+  withEvents = false,
+): Promise<EventIdRow[]> {
+  const { table, id, condition, hasEvent } = sources[index];
+  const [eventType, eventId] = withEvents && hasEvent ? ['event_type', 'event_id'] : ['null', 'null'];
+  const statement = sql(`select-${withEvents ? 'event' : 'delivery'}-ids-${index}`, 'in-index-order')`
       select p.subscription_id as "subscriptionId", newest.*
       from unnest($1::bigint[], $2::bigint[]) as p (subscription_id, before)
       cross join lateral (
-        select d.${id} as id, ${withTypes && hasEventType ? 'event_type' : 'null'} as "eventType"
+        select d.${id} as id, ${eventType} as "eventType", ${eventId} as "eventId"
         from ${table} d
         where d.subscription_id = any (array[p.subscription_id])
           and d.${id} < p.before
@@ -130,7 +134,7 @@ export async function selectDeliveryIds(
         order by d.subscription_id desc, d.${id} desc
         limit $5
       ) newest`;
-  return database.query<TypedIdRow>(statement, [
+  return database.query<EventIdRow>(statement, [
     positions.map(({ subscriptionId }) => subscriptionId),
     positions.map(({ before }) => before),
     range.min,
@@ -140,36 +144,36 @@ export async function selectDeliveryIds(
 }
 
 // Each delivery costs up to four buffers, and each day 4 locks.
-const typesPerStatement = 100;
+const eventsPerStatement = 100;
 const daysPerStatement = 14;
 
 /**
- * Returns the types of the events of deliveries. Each statement reads a bounded number of rows and partitions.
+ * Returns the events of deliveries. Each statement reads a bounded number of rows and partitions.
  *
  * Served by webhook_delivery_pkey. The bounds of the ids select the partitions.
  *
  * @param ids newest first
  */
-export async function selectEventTypes(
+export async function selectDeliveredEvents(
   database: Database,
   ids: readonly DeliveryId[],
-): Promise<Map<DeliveryId, string>> {
-  const statement = sql('select-event-types', 'for-values')`
-      select d.id, d.event_type as "eventType"
+): Promise<Map<DeliveryId, EventOfDelivery>> {
+  const statement = sql('select-delivered-events', 'for-values')`
+      select d.id, d.event_type as "eventType", d.event_id as "eventId"
       from unnest($1::bigint[]) as wanted (id)
       cross join lateral (
-        select id, event_type
+        select id, event_type, event_id
         from webhook_delivery
         where id = wanted.id and id between $2::bigint and $3::bigint
         limit 1
       ) d`;
-  const types = new Map<DeliveryId, string>();
-  for (const group of groupIds(ids, typesPerStatement, daysPerStatement)) {
+  const events = new Map<DeliveryId, EventOfDelivery>();
+  for (const group of groupIds(ids, eventsPerStatement, daysPerStatement)) {
     const values = [group, group.at(-1), group[0]];
-    for (const { id, eventType } of await database.query<{ id: DeliveryId; eventType: string }>(statement, values))
-      types.set(id, eventType);
+    for (const { id, ...event } of await database.query<{ id: DeliveryId } & EventOfDelivery>(statement, values))
+      events.set(id, event);
   }
-  return types;
+  return events;
 }
 
 /** The newest deliveries of a range, of all accounts. Served by webhook_delivery_pkey. */

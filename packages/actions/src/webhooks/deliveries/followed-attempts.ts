@@ -2,7 +2,7 @@ import { type AccountId, nearestIdAt } from '@deedwire/domain';
 import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import { type AttemptRow, selectAttempts } from './attempts.ts';
-import { selectDeliveryIds, selectEventTypes, selectListedSubscriptions } from './delivery-ids.ts';
+import { selectDeliveredEvents, selectDeliveryIds, selectListedSubscriptions } from './delivery-ids.ts';
 import { newestIds } from './pages.ts';
 
 /** Whose attempts are followed. */
@@ -74,9 +74,9 @@ export class AttemptFollower {
     const ids = [...new Set(fresh.map(({ deliveryId }) => deliveryId))].toSorted((a, b) =>
       BigInt(a) > BigInt(b) ? -1 : 1,
     );
-    const types = await selectEventTypes(this.#database, ids);
+    const events = await selectDeliveredEvents(this.#database, ids);
     return fresh
-      .map((attempt) => ({ ...attempt, eventType: types.get(attempt.deliveryId) ?? null }))
+      .map((attempt) => ({ ...attempt, eventType: events.get(attempt.deliveryId)?.eventType ?? null }))
       .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   }
 

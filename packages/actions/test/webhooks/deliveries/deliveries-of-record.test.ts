@@ -77,7 +77,7 @@ async function insert({ id, subscriptionId, eventType, status, recordId }: Store
     );
 }
 
-const events = { recordId: record, eventTypes: ['referral.created', 'referral.converted'] };
+const events = { recordId: record, eventTypes: ['referral.created', 'referral.converted'], eventId: null };
 
 async function readAll(
   reader: typeof api,

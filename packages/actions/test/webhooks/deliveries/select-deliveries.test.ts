@@ -6,7 +6,6 @@ import { seedAccount } from '@deedwire/webhooks/test-support';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
-import { selectDeliveriesOfType } from '../../../src/webhooks/deliveries/deliveries-of-type.ts';
 import {
   openList,
   selectDeliveries,
@@ -15,6 +14,7 @@ import {
 } from '../../../src/webhooks/deliveries/deliveries.ts';
 import { selectShownPayloads } from '../../../src/webhooks/deliveries/exchanges.ts';
 import type { DeliveryStatus } from '../../../src/webhooks/deliveries/pages.ts';
+import { selectSearchedDeliveries } from '../../../src/webhooks/deliveries/searched-deliveries.ts';
 import { openPastDays } from '../support/past-days.ts';
 
 const dayMs = 86_400_000;
@@ -24,6 +24,8 @@ const expiredBefore = idDaysAgo(30);
 
 // A hundred deliveries at each of these times, with gaps of several days between them.
 const daysAgo = [0, 0.5, 6, 19, 29.9, 36];
+
+const typed = (eventType: string) => ({ eventType, eventId: null });
 
 interface Delivery {
   id: DeliveryId;
@@ -204,7 +206,7 @@ test('reports each part of the history that a page reads after the first one', a
   expect(await list(1000, rare)).toBe((await parts(rare)) - 1);
   const ofType = { accountId, subscriptionId: null, status: null };
   const search = () =>
-    selectDeliveriesOfType(api, ofType, 'other', { afterId: null, limit: 5 }, { onFurtherPart: count });
+    selectSearchedDeliveries(api, ofType, typed('other'), { afterId: null, limit: 5 }, { onFurtherPart: count });
   expect(await countOf(search)).toBe((await parts(null)) - 1);
   // One without deliveries reads no part.
   expect(await list(5, unused)).toBe(0);
@@ -373,7 +375,7 @@ describe('filters', () => {
       const wanted = ownDeliveries().filter((delivery) => status === null || delivery.status === status);
       const found: DeliveryId[] = [];
       for (let afterId: DeliveryId | null = null; found.length < wanted.length;) {
-        const { rows, readTo } = await selectDeliveriesOfType(api, filterOf(status), 'referral.created', {
+        const { rows, readTo } = await selectSearchedDeliveries(api, filterOf(status), typed('referral.created'), {
           afterId,
           limit: 17,
         });
@@ -384,7 +386,7 @@ describe('filters', () => {
       }
       expect(found).toEqual(wanted.map(({ id }) => id));
       const page = { afterId: null, limit: 5 };
-      expect(await selectDeliveriesOfType(api, filterOf(status), 'referral.closed', page)).toEqual({
+      expect(await selectSearchedDeliveries(api, filterOf(status), typed('referral.closed'), page)).toEqual({
         rows: [],
         readTo: null,
       });
@@ -422,19 +424,22 @@ describe('filters', () => {
 
     test.each([null, 'FAILED'] as const)('and the status %s, reads 5,000 for each page', async (status) => {
       const filter = { accountId: owner, subscriptionId: null, status };
-      const first = await selectDeliveriesOfType(api, filter, 'rare', { afterId: null, limit: 3 });
+      const first = await selectSearchedDeliveries(api, filter, typed('rare'), { afterId: null, limit: 3 });
       expect(first.rows.map(({ id }) => id)).toEqual([at(9000n)]);
       expect(first.readTo).toBe(at(7001n));
-      const second = await selectDeliveriesOfType(api, filter, 'rare', { afterId: first.readTo, limit: 3 });
+      const second = await selectSearchedDeliveries(api, filter, typed('rare'), { afterId: first.readTo, limit: 3 });
       expect(second).toEqual({ rows: [], readTo: at(2001n) });
-      const third = await selectDeliveriesOfType(api, filter, 'rare', { afterId: second.readTo, limit: 3 });
+      const third = await selectSearchedDeliveries(api, filter, typed('rare'), { afterId: second.readTo, limit: 3 });
       expect(third.rows.map(({ id }) => id)).toEqual([at(500n), at(1n)]);
       expect(third.readTo).toBeNull();
     });
 
     test('a page that is full before that continues after its last delivery', async () => {
       const filter = { accountId: owner, subscriptionId: null, status: null };
-      const { rows, readTo } = await selectDeliveriesOfType(api, filter, 'frequent', { afterId: null, limit: 21 });
+      const { rows, readTo } = await selectSearchedDeliveries(api, filter, typed('frequent'), {
+        afterId: null,
+        limit: 21,
+      });
       expect([rows.length, readTo]).toEqual([21, null]);
     });
   });

@@ -6,7 +6,6 @@ import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
 import { selectDelays } from '../../../src/webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
 import { selectDeliveriesOfRecord } from '../../../src/webhooks/deliveries/deliveries-of-record.ts';
-import { selectDeliveriesOfType } from '../../../src/webhooks/deliveries/deliveries-of-type.ts';
 import {
   selectDeliveries,
   selectDeliveriesOfAllAccounts,
@@ -19,6 +18,7 @@ import {
 } from '../../../src/webhooks/deliveries/exchanges.ts';
 import { AttemptFollower } from '../../../src/webhooks/deliveries/followed-attempts.ts';
 import type { DeliveryRow } from '../../../src/webhooks/deliveries/pages.ts';
+import { selectSearchedDeliveries } from '../../../src/webhooks/deliveries/searched-deliveries.ts';
 import { selectSubscriptions, selectSubscriptionState } from '../../../src/webhooks/subscriptions/subscriptions.ts';
 import { explainingDatabase } from './explaining-database.ts';
 
@@ -89,7 +89,12 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
         });
       }
       await measure(`${name}, ${status ?? 'any status'}, of a type without deliveries`, api, async (database) => {
-        const { rows } = await selectDeliveriesOfType(database, filter, 'other', { afterId: null, limit: 21 });
+        const { rows } = await selectSearchedDeliveries(
+          database,
+          filter,
+          { eventType: 'other', eventId: null },
+          { afterId: null, limit: 21 },
+        );
         return rows;
       });
       // A record costs the same in each state except for pending ones, which are in another table.
@@ -106,7 +111,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
       // The first subscription has most of them, the last one none.
       for (const subscriptionId of [null, busy.subscriptionIds[0] ?? null, busy.subscriptionIds[5] ?? null]) {
         const filter = { accountId: busy.accountId, subscriptionId, status };
-        const events = { recordId, eventTypes: ['referral.created'] };
+        const events = { recordId, eventTypes: ['referral.created'], eventId: null };
         let afterId: DeliveryRow['id'] | null = null;
         for (const page of ['first page', 'second page']) {
           const of = subscriptionId === null ? '' : ` to subscription ${busy.subscriptionIds.indexOf(subscriptionId)}`;
