@@ -25,6 +25,9 @@ test.each(['before', 'after'])(
     );
     expect(ofRecords.filter(({ buffersOfPage }) => buffersOfPage > most)).toEqual([]);
     expect(ofRecords).toHaveLength(14);
+    // Of the deliveries of its record, the page reads 200.
+    const ofEvent = measured.find(({ list }) => list === 'an event about a record, any status');
+    expect(ofEvent?.buffersOfPage).toBeLessThan(most);
     // Each polls 200 deliveries that are due.
     const polls = measured.filter(({ list }) => list.startsWith('a poll of the attempts'));
     expect(polls.map(({ statements }) => statements <= 12)).toEqual([true, true]);

@@ -1,6 +1,6 @@
 import { idAt, toRecordId, type AccountId, type RecordId } from '@deedwire/domain';
 import type { Connection } from '@deedwire/testing';
-import type { SubscriptionId } from '../../src/kernel/ids.ts';
+import type { EventId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { historyTables, partitionedTables, type PartitionedTable } from '../../src/retention/partitions.ts';
 
 const dayMs = 86_400_000;
@@ -35,6 +35,8 @@ export interface History {
   quiet: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
   /** 40 deliveries of the busy account are about this record, half of them pending, as of two events to 20 subscriptions. 2.4 % of all are about the one with the next id. */
   recordId: RecordId<'Referral'>;
+  /** An event about the record with the next id, older than all deliveries. It has none. */
+  eventId: EventId;
 }
 
 export interface HistorySize {
@@ -141,7 +143,13 @@ export async function fillHistory(connection: Connection, { finished, pending }:
        (select string_agg(decode(md5(delivery_id::text || part), 'hex'), '') from generate_series(1, 1024) part), 16384
      from (select * from webhook_attempt order by delivery_id desc limit 300) newest`,
   );
+  const eventId = toRecordId<'WebhookEvent'>(String(idDaysAgo(36.5)));
+  await connection.run(
+    `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
+     values ($1, $2, 'partner', 'referral.created', '{}', $3::bigint + 1)`,
+    [eventId, busy.accountId, recordId],
+  );
   await connection.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);
   await connection.run(`set session_replication_role = default`);
-  return { busy, quiet, recordId };
+  return { busy, quiet, recordId, eventId };
 }

@@ -5,6 +5,7 @@ import type { History } from '@deedwire/webhooks/test-support';
 import { selectAttempts } from '../../../src/webhooks/deliveries/attempts.ts';
 import { selectDelays } from '../../../src/webhooks/deliveries/delay.ts';
 import { selectDeliveriesOfEach } from '../../../src/webhooks/deliveries/deliveries-of-each.ts';
+import { selectDeliveriesOfEvent } from '../../../src/webhooks/deliveries/deliveries-of-event.ts';
 import { selectDeliveriesOfRecord } from '../../../src/webhooks/deliveries/deliveries-of-record.ts';
 import {
   selectDeliveries,
@@ -122,6 +123,19 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
           });
         }
       }
+    }
+  }
+  for (const [name, eventId] of [
+    ['an event about a record', history.eventId],
+    ['an event of which nothing is kept', toRecordId<'WebhookEvent'>(String(BigInt(history.eventId) + 1n))],
+  ] as const) {
+    for (const status of statuses) {
+      const filter = { accountId: busy.accountId, subscriptionId: null, status };
+      await measure(`${name}, ${status ?? 'any status'}`, api, async (database) => {
+        const events = { eventId, eventType: null };
+        const { rows } = await selectDeliveriesOfEvent(database, filter, events, { afterId: null, limit: 21 });
+        return rows;
+      });
     }
   }
   for (const status of statuses) {
