@@ -130,19 +130,26 @@ export async function listWebhookDeliveries(
   caller: Caller,
   request: FilteredDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const [subscriptionGid, eventGid] = [request.subscriptionId ?? null, request.eventId ?? null];
-  const subscriptionId =
-    subscriptionGid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', subscriptionGid);
-  const eventId = eventGid === null ? null : parseGid(context.gidNamespace, 'WebhookEvent', eventGid);
-  const { status = null, eventType = null, recordId = null, since = null, until = null } = request;
+  const gid = request.subscriptionId ?? null;
+  const subscriptionId = gid === null ? null : parseGid(context.gidNamespace, 'WebhookSubscription', gid);
+  const { status = null, recordId = null, since = null, until = null } = request;
   const filter = { accountId: caller.accountId, subscriptionId, status, since, until };
+  const events = eventFilterOf(context, request);
   return readPage(context, request, async (page) => {
-    if (subscriptionGid !== null && subscriptionId === null) return { rows: [], readTo: null };
-    if (eventGid !== null && eventId === null) return { rows: [], readTo: null };
-    if (recordId === null) return selectFiltered(context, filter, { eventType, eventId }, page, request);
-    const events = eventsAbout(context, recordId, { eventType, eventId });
-    return selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
+    if (events === null || (gid !== null && subscriptionId === null)) return { rows: [], readTo: null };
+    if (recordId === null) return selectFiltered(context, filter, events, page, request);
+    const about = eventsAbout(context, recordId, events);
+    return selectDeliveriesOfRecord(context.store, filter, about, page, request.onFurtherPart);
   });
+}
+
+/** Null if no event can have the identifier. */
+function eventFilterOf(
+  { gidNamespace }: ActionContext,
+  { eventType = null, eventId: gid = null }: Pick<FilteredDeliveriesRequest, 'eventId' | 'eventType'>,
+): EventFilter | null {
+  const eventId = gid === null ? null : parseGid(gidNamespace, 'WebhookEvent', gid);
+  return gid !== null && eventId === null ? null : { eventType, eventId };
 }
 
 /** @throws {InvalidArgumentError} also if nothing is read */
@@ -259,30 +266,32 @@ export interface AllDeliveriesRequest extends FilteredDeliveriesRequest {
 /**
  * The deliveries of all accounts, newest first.
  *
- * @throws {RefusedError} `NOT_FOUND` if the subscription or the account does not exist, `INVALID` for an event type without either
+ * @throws {RefusedError} `NOT_FOUND` if the subscription or the account does not exist, `INVALID` for an event or an event type without either
  */
 export async function listAllWebhookDeliveries(
   context: ActionContext,
   request: AllDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const { status = null, eventType = null, recordId = null, since = null, until = null } = request;
+  const { status = null, eventType = null, eventId = null, recordId = null, since = null, until = null } = request;
   if (eventType !== null && findEventType(eventType) === undefined)
     throw new RefusedError('INVALID', describeUnknownType(null, eventType));
   const of = await ownerOfDeliveries(context, request);
-  if (of === null && recordId === null && eventType !== null)
+  if (of === null && recordId === null && (eventType !== null || eventId !== null))
     throw new RefusedError(
       'INVALID',
-      'Deliveries of an event type are listed for an account, a subscription or a record only.',
+      'Deliveries of an event or an event type are listed for an account, a subscription or a record only.',
     );
+  const events = eventFilterOf(context, request);
   const others = { status, since, until };
-  return readPage(context, request, (page) => {
+  return readPage(context, request, async (page) => {
+    if (events === null) return { rows: [], readTo: null };
     if (recordId !== null) {
       const filter = { ...(of ?? { accountId: null, subscriptionId: null }), ...others };
-      const events = eventsAbout(context, recordId, { eventType, eventId: null }, parseRecordId);
-      return selectDeliveriesOfRecord(context.store, filter, events, page, request.onFurtherPart);
+      const about = eventsAbout(context, recordId, events, parseRecordId);
+      return selectDeliveriesOfRecord(context.store, filter, about, page, request.onFurtherPart);
     }
     if (of === null) return selectDeliveriesOfAllAccounts(context.store, others, page);
-    return selectFiltered(context, { ...of, ...others }, { eventType, eventId: null }, page, request);
+    return selectFiltered(context, { ...of, ...others }, events, page, request);
   });
 }
 

@@ -34,6 +34,7 @@ interface ListOptions extends OutputOptions, Window {
   subscription?: string;
   status?: WebhookDelivery['status'];
   type?: string;
+  event?: string;
   record?: string;
   since?: Date;
   until?: Date;
@@ -57,6 +58,14 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
     )
     .option('--type <event type>', 'only those of this event type; needs --account, --subscription or --record')
+    .addOption(
+      gidOption(
+        shell,
+        'event',
+        'only those of this event; needs --account, --subscription or --record',
+        'WebhookEvent',
+      ),
+    )
     .addOption(gidOption(shell, 'record', 'only those of events about this record', ...recordTypes))
     .option('--since <time>', `only those created at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those created before this time, in the same forms', parsePastTime)
@@ -72,16 +81,22 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
 
 No index lists deliveries by type. With --type, also name --since or --record: otherwise the whole history of the account is searched.
 
+--event finds those of an event about a record by an index. Others, such as test events, are searched from the time of the event on.
+
 --record lists the deliveries of events about a referral, a lender or a team member, also if it was deleted. Changes of a team member
 are events about the team member, not about the lender. Events from before the upgrade that added this option are not found.`),
     )
     .action(async ({ status, since, until, ...options }: ListOptions, command: Command) => {
-      const { account: accountId, subscription: subscriptionId, type: eventType, record: recordId } = options;
-      if (eventType !== undefined && accountId === undefined && subscriptionId === undefined && recordId === undefined)
-        command.error('error: --type needs --account, --subscription or --record');
+      const { account: accountId, subscription: subscriptionId, record: recordId } = options;
+      const { type: eventType, event: eventId } = options;
+      const hasOwner = accountId !== undefined || subscriptionId !== undefined || recordId !== undefined;
+      if ((eventType !== undefined || eventId !== undefined) && !hasOwner)
+        command.error(
+          `error: --${eventId === undefined ? 'type' : 'event'} needs --account, --subscription or --record`,
+        );
       if (since !== undefined && until !== undefined && since >= until)
         command.error('error: --since must be before --until');
-      const filter = { accountId, subscriptionId, status, eventType, recordId, since, until };
+      const filter = { accountId, subscriptionId, status, eventType, eventId, recordId, since, until };
       let searched = 0;
       const progress = createProgress(shell, options);
       const onSearched = (deliveries: number): void => {

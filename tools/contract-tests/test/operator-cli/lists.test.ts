@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
+  insertEvent,
   insertExchange,
   insertPending,
   insertSubscription,
@@ -23,6 +24,7 @@ for (let sequence = 1; sequence <= 4; sequence += 1) {
   deliveries.push(await insertDelivery(harness, subscription, { sequence, ...about }));
 }
 const [attempted, , third] = deliveries;
+for (const delivery of deliveries.slice(0, 2)) await insertEvent(harness, delivery);
 if (attempted !== undefined) await insertAttempts(harness, subscription, attempted, [503, 200]);
 if (third !== undefined) await insertPending(harness, subscription, third, { attempts: 1, dueInSeconds: 3_600 });
 deliveries.push(await insertDelivery(harness, other, { eventType: 'team_member.removed', recordId: '4712' }));
@@ -225,7 +227,17 @@ describe('delivery list', () => {
       gidOf(1),
     ]);
     expect(idsOf(await listed('delivery', 'list', ...referral, '--type', 'referral.created'))).toEqual([gidOf(1)]);
+    for (const index of [0, 1]) {
+      const event = ['--event', `WebhookEvent/${deliveries[index]?.eventId}`];
+      expect(idsOf(await listed('delivery', 'list', ...partner, ...event))).toEqual([gidOf(index)]);
+      expect(idsOf(await listed('delivery', 'list', '--subscription', subscription.gid, ...event))).toEqual([
+        gidOf(index),
+      ]);
+      expect(await listed('delivery', 'list', '--subscription', other.gid, ...event)).toEqual([]);
+      expect(idsOf(await listed('delivery', 'list', ...referral, ...event))).toEqual(index === 1 ? [gidOf(1)] : []);
+    }
     for (const filters of [
+      [...partner, '--event', '4711'],
       ['--record', 'Lender/4711'],
       ['--record', 'Referral/4713'],
       [...partner, '--record', '4712'],
@@ -268,6 +280,8 @@ describe('delivery list', () => {
 
   test.each<[string[], number, string]>([
     [['--type', 'webhook.test'], 2, '--type needs --account, --subscription or --record'],
+    [['--event', '4711'], 2, '--event needs --account, --subscription or --record'],
+    [['--account', 'Partner/1', '--event', 'Referral/1'], 2, 'This is a Referral; pass a WebhookEvent.'],
     [
       ['--record', 'Matter/1'],
       2,

@@ -74,6 +74,14 @@ export async function insertDelivery(
   return { id, gid: `gid://service/WebhookDelivery/${id}`, eventId, sequence };
 }
 
+/** Inserts the event of a delivery. Nothing fans it out. */
+export async function insertEvent(harness: Harness, { id }: StoredDelivery): Promise<void> {
+  await harness.sql(
+    `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
+     select event_id, account_id, interface, event_type, '{}', record_id from webhook_delivery where id = ${id}`,
+  );
+}
+
 /** Inserts attempts that received a response with these statuses. */
 export async function insertAttempts(
   harness: Harness,
