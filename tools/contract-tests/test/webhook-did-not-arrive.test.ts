@@ -17,7 +17,7 @@ test('the page has the operations that the tests below run, and they are valid a
     'Health',
     'SendTest',
     'FindDeliveries',
-    'FindDeliveriesOfRecord',
+    'FindDeliveriesById',
     'Subscriptions',
     'ExplainDelivery',
     'OlderAttempts',
@@ -49,8 +49,12 @@ const { createReferral } = await run<{ createReferral: { referral: { id: string 
 const [{ headers, body } = missing()] = await receiver.waitFor(1);
 const id = String(headers['webhook-id']);
 
-test('finds the delivery by its type and time, and by its record, and nothing later', async () => {
-  expect(await run(documents['FindDeliveries'], range)).toEqual({
+test('finds the delivery by its type and time, by its record and by its event, and nothing later', async () => {
+  const found = await run<{ webhookDeliveries: { nodes: { event: { eventId: string } }[] } }>(
+    documents['FindDeliveries'],
+    range,
+  );
+  expect(found).toEqual({
     webhookDeliveries: {
       nodes: [
         {
@@ -65,9 +69,11 @@ test('finds the delivery by its type and time, and by its record, and nothing la
       pageInfo: { endCursor: expect.any(String), hasNextPage: false },
     },
   });
-  expect(await run(documents['FindDeliveriesOfRecord'], { recordId: createReferral.referral.id })).toMatchObject({
-    webhookDeliveries: { nodes: [{ id, event: { type: eventType } }] },
-  });
+  const [{ event } = missing()] = found.webhookDeliveries.nodes;
+  for (const filter of [{ recordId: createReferral.referral.id }, { eventId: event.eventId }])
+    expect(await run(documents['FindDeliveriesById'], filter)).toMatchObject({
+      webhookDeliveries: { nodes: [{ id, event: { type: eventType } }], pageInfo: { hasNextPage: false } },
+    });
   const later = { eventType, since: new Date(Date.now() + 60_000).toISOString() };
   expect(await run(documents['FindDeliveries'], later)).toEqual({
     webhookDeliveries: { nodes: [], pageInfo: { endCursor: null, hasNextPage: false } },

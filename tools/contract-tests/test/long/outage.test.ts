@@ -228,7 +228,7 @@ test('an outage of a day: hear, see, find, mend, hear', async () => {
   // The owner finds the delivery of a referral, and what is wrong with it.
   type Found = { webhookDeliveries: { nodes: { id: string; subscriptionId: string; status: string }[] } };
   const findFirst = async () =>
-    (await askPage<Found>('FindDeliveriesOfRecord', { recordId: firstId })).webhookDeliveries.nodes;
+    (await askPage<Found>('FindDeliveriesById', { recordId: firstId })).webhookDeliveries.nodes;
   const found = await findFirst();
   expect(found).toHaveLength(2);
   expect(found).toContainEqual(expect.objectContaining({ subscriptionId: crm.id, status: 'DELIVERED' }));

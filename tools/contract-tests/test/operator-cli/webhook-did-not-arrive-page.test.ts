@@ -12,6 +12,7 @@ import { expect, test } from 'vitest';
 import {
   insertAttempts,
   insertDelivery,
+  insertEvent,
   insertPayload,
   insertPending,
   insertSubscription,
@@ -42,6 +43,7 @@ await harness.sql(
   `insert into webhook_subscription_episode (subscription_id, state) values (${subscription.id}, 'DISRUPTED')`,
 );
 const delivery = await insertDelivery(harness, subscription);
+await insertEvent(harness, delivery);
 await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
 await insertAttempts(harness, subscription, delivery, [401]);
 await insertPayload(harness, subscription, delivery, Buffer.from(body));
@@ -56,6 +58,7 @@ const values: Record<string, string> = {
   '<subscription>': subscription.gid,
   '<delivery>': delivery.gid,
   '<referral, lender or team member>': 'Referral/4711',
+  '<event>': `WebhookEvent/${delivery.eventId}`,
   '<event type>': 'webhook.test',
   '<time>': new Date(Date.now() - 3_600_000).toISOString(),
   '<arrived>': arrived,
@@ -77,6 +80,7 @@ const expected: [start: string, output: () => string][] = [
   ['subscription list', () => values['<subscription>'] ?? ''],
   ['subscription show', () => 'https://receiver.example/'],
   ['delivery list', () => 'No deliveries match.'],
+  ['delivery list', () => values['<delivery>'] ?? ''],
   ['delivery list', () => values['<delivery>'] ?? ''],
   ['delivery list', () => 'No deliveries match.'],
   ['delivery why', () => 'PENDING: RETRY_SCHEDULED'],
