@@ -23,6 +23,8 @@ export interface AuthenticationRefusal {
   keyId: string | null;
   /** The client that the key belongs to. Null if the key was not found or not looked up. */
   clientId: string | null;
+  /** Of `cross_site`: the host, site or origin of the request, and what the portal expects. */
+  foreign?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 export type AuthenticationResult =

@@ -4,7 +4,7 @@ import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCre
 import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
 import { interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
-import { connect, eventually, postGraphql, untilBlocked } from '@deedwire/testing';
+import { connect, eventually, missing, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { interfaceContracts, othersThan } from './support/interface-contracts.ts';
@@ -557,6 +557,25 @@ describe('requests of other sites', () => {
     expect(await browserOf(lender).open(link)).toMatchObject({ status: 200 });
   });
 
+  test.each([
+    [{ Host: 'upstream:8080' }, { host: 'upstream:8080', expectedHost: 'portal.example' }],
+    [{ Host: `${'a'.repeat(500)}.example` }, { host: undefined, expectedHost: 'portal.example' }],
+    [
+      { Origin: `https://dw_partner_ABCDEFGHIJKL_${'a'.repeat(43)}_abcdef` },
+      { origin: 'https://dw_partner_ABCDEFGHIJKL_[redacted]', expectedOrigin: portalOrigin },
+    ],
+    [{ 'Sec-Fetch-Site': 'cross-site' }, { site: 'cross-site' }],
+  ] as [NonNullable<Sent['headers']>, object][])('say in the log what differs: %j', async (headers, differs) => {
+    const { headers: received } = await browserOf(lender).open(await linkTo(lender), headers);
+    const line = await eventually(() => {
+      const found = logged.find((each) => each.includes(String(received['x-request-id'])));
+      return JSON.parse(found ?? missing());
+    });
+    expect(line).toMatchObject({ msg: 'credentials refused', reason: 'cross_site', security: true });
+    const { host, expectedHost, origin, expectedOrigin, site } = line;
+    expect({ host, expectedHost, origin, expectedOrigin, site }).toEqual({ ...differs });
+  });
+
   test('are refused without an Origin', async () => {
     const browser = await openPortal(lender);
     expect(outcomeOf(await browser.run('subscriptions', {}, { Origin: undefined }))).toEqual(unauthenticated);
@@ -776,11 +795,15 @@ test('no log contains the token of a link or of a session', async () => {
   expect(logged.filter((line) => line.includes('__Host-'))).toEqual([]);
 });
 
+/** The headers that are the same in each response. */
+const lastingOf = ({ headers }: Received): object =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !['date', 'x-request-id', 'ratelimit'].includes(name)));
+
 describe('pages', () => {
   const browser = browserOf(lender);
 
-  test('are sent for every path, with the base of the organization, and never cached', async () => {
-    for (const path of ['', 'deliveries/1?status=FAILED', '../../secret', 'session/']) {
+  test('are sent for each path, with the base of the organization, and never cached', async () => {
+    for (const path of ['', 'deliveries/1?status=FAILED', 'subscriptions/7/pin', 'recover/completeness']) {
       const { status, text, headers } = await browser.send({ path });
       expect({ status, text }).toEqual({
         status: 200,
@@ -828,11 +851,49 @@ describe('pages', () => {
       expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  test.each(['', 'assets/app-1.js', 'assets/none.js'])('answer HEAD as GET, without the body: "%s"', async (path) => {
-    const [get, head] = await Promise.all(['GET', 'HEAD'].map((method) => browser.send({ method, path })));
-    const own = { date: expect.any(String), 'x-request-id': expect.any(String) };
-    expect(head).toMatchObject({ status: get?.status, text: '', headers: { ...get?.headers, ...own } });
+  test.each(['', 'assets/app-1.js', 'assets/none.js', 'session', 'unknown', baseOf(lender).slice(0, -1)])(
+    'answer HEAD as GET, without the body: "%s"',
+    async (path) => {
+      const session = await openPortal(lender);
+      const [get = missing(), head = missing()] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => session.send({ method, path, headers: { Origin: undefined } })),
+      );
+      expect([head.status, head.text, lastingOf(head)]).toEqual([get.status, '', lastingOf(get)]);
+    },
+  );
+
+  const forPeople = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+  test('without the slash after the account are found with it', async () => {
+    const path = `${baseOf(lender).slice(0, -1)}?status=FAILED&since=2026-01-01`;
+    for (const headers of [{}, forPeople]) {
+      const { status, headers: received } = await browser.send({ path, headers });
+      expect([status, received['location']]).toEqual([308, `${baseOf(lender)}?status=FAILED&since=2026-01-01`]);
+      expect(received).toMatchObject({ 'content-security-policy': expect.any(String), 'cache-control': 'no-store' });
+    }
+    expect(outcomeOf(await browser.send({ method: 'POST', path }))).toEqual([404, 'NOT_FOUND']);
   });
+
+  test.each(['unknown', 'session/', 'deliveries/x', '../../secret', 'assets/none.js', 'assets/../secret.txt'])(
+    'that do not exist are 404, a page for people, and JSON for programs: "%s"',
+    async (path) => {
+      expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
+      const { status, text, headers } = await browser.send({ path, headers: forPeople });
+      expect({ status, text }).toEqual({ status: 404, text: (await browser.send({})).text });
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    },
+  );
+
+  test.each(['/lenders/portal', '/lenders/portal/', '/lenders/portal/x', '/lenders/portal/x/deliveries'])(
+    'without the number of an account say how to get a link: "%s"',
+    async (path) => {
+      expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
+      const { status, text, headers } = await browser.send({ path, headers: forPeople });
+      expect([status, text]).toEqual([404, expect.stringContaining('<h1>No such page</h1>')]);
+      expect(headers).toMatchObject({ 'content-security-policy': expect.any(String), 'cache-control': 'no-store' });
+      expect(text).not.toContain('<script');
+    },
+  );
 
   test('every response has the security headers, and other methods are refused', async () => {
     for (const sent of [
@@ -850,7 +911,7 @@ describe('pages', () => {
     const posted = await browser.send({ method: 'POST', path: '' });
     expect([...outcomeOf(posted), posted.headers['allow']]).toEqual([405, 'METHOD_NOT_ALLOWED', 'GET, HEAD']);
     expect((await browser.send({ method: 'PUT', path: 'session' })).headers).toMatchObject({
-      allow: 'GET, POST, DELETE',
+      allow: 'GET, HEAD, POST, DELETE',
     });
   });
 
@@ -907,6 +968,8 @@ describe('pages', () => {
     const kinds: [number, Sent][] = [
       [200, { method: 'HEAD' }],
       [200, { method: 'HEAD', path: 'assets/app-1.js' }],
+      [308, { path: baseOf(lender).slice(0, -1) }],
+      [404, { path: '/lenders/portal/', headers: forPeople }],
       [405, { method: 'PUT' }],
       [405, { method: 'PUT', path: 'assets/app-1.js' }],
       [405, { method: 'PUT', path: 'session' }],

@@ -87,12 +87,12 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
     { requestId, address }: { requestId: string; address: string },
     unauthenticated?: string,
   ): never {
-    const { reason, ...key }: AuthenticationRefusal = refusal;
+    const { reason, foreign, ...key }: AuthenticationRefusal = refusal;
     const { code, message = unauthenticated } = refusals[kind];
     refused.inc({ interface: interfaceName, reason });
     const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(addressBlock(address)) : 0;
     if (suppressedLines !== null) {
-      const line = { requestId, reason, ...key, address, code, suppressedLines, security: true };
+      const line = { requestId, reason, ...foreign, ...key, address, code, suppressedLines, security: true };
       logger.warn(line, 'credentials refused');
     }
     throw new CredentialsRefusedError(code, message === undefined ? {} : { message });

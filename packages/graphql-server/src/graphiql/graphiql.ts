@@ -5,6 +5,7 @@ import type * as Library from '@graphql-yoga/render-graphiql';
 import type { GraphiQLOptions, GraphiQLOptionsOrFactory, YogaServerOptions } from 'graphql-yoga';
 import { stateOf } from '../plugins/light-fetch.ts';
 import type { RequestPlugin } from '../plugins/request-state.ts';
+import { acceptsHtml } from '../transport/accepts-html.ts';
 import { type PageOptions, pageOptions } from './page-options.ts';
 
 export interface GraphiqlOptions {
@@ -53,8 +54,8 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
     }));
   return {
     async graphiql(request) {
-      if (!acceptsHtml.test(request.headers.get('accept') ?? '')) return false;
       const { message } = stateOf(request);
+      if (!acceptsHtml(message)) return false;
       if (requestPath(message) !== path || (await load()) === null) return false;
       const isLocal = loopbackHosts.has((message.headers.host ?? '').replace(/:\d+$/, ''));
       const asked = URL.parse(message.url ?? '/', 'http://localhost')?.searchParams.get('version');
@@ -83,7 +84,7 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
         const { request, fetchAPI } = payload;
         const { message } = stateOf(request);
         if (request.method !== 'GET' || requestPath(message) !== '/') return;
-        if (!acceptsHtml.test(request.headers.get('accept') ?? '')) return;
+        if (!acceptsHtml(message)) return;
         payload.endResponse(new fetchAPI.Response('', { status: 302, headers: { Location: path } }));
       },
       onResponse({ response }) {
@@ -95,9 +96,6 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
     },
   };
 }
-
-/** A quality of 0 means that the client does not take the type. */
-const acceptsHtml = /\btext\/html\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
 /** The page, started with our options. */
 function withBar(page: string, options: PageOptions): string {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   doLater,
   logAt,
@@ -11,6 +10,7 @@ import { AccountAwayError, PublicationError } from '@deedwire/store';
 import { getOperationAST } from 'graphql';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import type { ServedRequest } from '../request-metrics.ts';
+import { loggableValue } from '../transport/loggable-value.ts';
 import type { RequestState, RequestPlugin } from './request-state.ts';
 
 export interface RequestLogOptions {
@@ -51,7 +51,8 @@ export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }:
     const code = causes.some((cause) => cause instanceof AccountAwayError) ? accountAway : state.code;
     const line = {
       requestId: http.requestId,
-      clientRequestId: hasLine ? readClientRequestId(message) : undefined,
+      // The client's own is only logged, because ours must be unique.
+      clientRequestId: hasLine ? loggableValue(message.headers['x-request-id']) : undefined,
       clientId: client?.clientId,
       keyId,
       address: http.address,
@@ -107,10 +108,4 @@ function operationOf({ version, document, execution }: RequestState): { operatio
   const { document: executed, operationName } = execution.args;
   const name = getOperationAST(executed, operationName)?.name?.value.slice(0, maxNameCharacters);
   return { ...(operation !== undefined && { operation }), ...(name !== undefined && { operationName: name }) };
-}
-
-/** The client's own request id is only logged, because ours must be unique. */
-function readClientRequestId({ headers }: IncomingMessage): string | undefined {
-  const value = headers['x-request-id'];
-  return typeof value === 'string' && /^[!-~]{1,128}$/.test(value) ? value : undefined;
 }

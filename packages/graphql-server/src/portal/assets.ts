@@ -12,6 +12,8 @@ export interface PortalPages {
   index(base: string): string;
   /** Sent instead of the page to an address that requests too many. Loads itself again. */
   refused: string;
+  /** Sent for a path without the number of an account. */
+  withoutAccount: string;
   /** The source of the script in both pages, for `script-src`. */
   scriptSource: string;
   asset(name: string): PortalAsset | undefined;
@@ -58,7 +60,15 @@ export async function readPages(folder: string): Promise<PortalPages | null> {
   return {
     documents: await readFile(join(folder, 'documents.json'), 'utf8'),
     index: (base) => page.replaceAll('"./assets/', () => `"${base}assets/`),
-    refused: refusedPage(script),
+    refused: plainPage(
+      'Too many requests',
+      'The portal gets more requests from your network than it serves. Nothing was changed. This page tries again in a few seconds.',
+      script,
+    ),
+    withoutAccount: plainPage(
+      'No such page',
+      'The address of a portal has the number of an account. To get a link to yours, go back to the application that you came from.',
+    ),
     scriptSource: `'sha256-${hash('sha256', script, 'base64')}'`,
     asset: (name) => assets.get(name),
   };
@@ -67,23 +77,27 @@ export async function readPages(folder: string): Promise<PortalPages | null> {
 /** Its script becomes a part of the page, because it has to run when no file arrives. */
 const reloadElement = /<script\s+src="\.\/assets\/reload\.js"><\/script>/;
 
-/** `data-refused` makes `reload.ts` load it again. No part of it is a request. */
-const refusedPage = (script: string): string => `<!doctype html>
-<html lang="en" data-refused>
+/**
+ * A page without files. No part of it is from a request.
+ *
+ * @param reload `data-refused` makes this script, `reload.ts`, load the page again
+ */
+const plainPage = (title: string, text: string, reload?: string): string => `<!doctype html>
+<html lang="en"${reload === undefined ? '' : ' data-refused'}>
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width" />
     <meta name="color-scheme" content="light dark" />
     <title>Webhooks</title>
     <link rel="icon" href="data:," />
-    <script>${script}</script>
+    ${reload === undefined ? '' : `<script>${reload}</script>`}
   </head>
   <body>
     <main>
-      <h1>Too many requests</h1>
-      <p>The portal gets more requests from your network than it serves. Nothing was changed. This page tries again in a few seconds.</p>
+      <h1>${title}</h1>
+      <p>${text}</p>
     </main>
-    <noscript>This page needs JavaScript.</noscript>
+    ${reload === undefined ? '' : '<noscript>This page needs JavaScript.</noscript>'}
   </body>
 </html>
 `;

@@ -7,12 +7,16 @@ import { addressBlock } from '@deedwire/service-runtime';
 import { AccountAwayError } from '@deedwire/store';
 import type { AuthenticatedRequest } from '../authentication/authenticate-request.ts';
 import { present, type RequestState } from '../plugins/request-state.ts';
-import { isOfOrigin } from './origin.ts';
+import { findForeign } from './origin.ts';
 
 type Reason = AuthenticationRefusal['reason'];
 
 /** Logs why a request has no valid session. The response does not say it. */
-export type RefuseSession = (reason: Reason, state: RequestState, session?: PortalSession | null) => never;
+export type RefuseSession = (
+  reason: Reason,
+  state: RequestState,
+  more?: { session?: PortalSession | null; foreign?: AuthenticationRefusal['foreign'] },
+) => never;
 
 export interface SessionAuthenticatorOptions {
   interfaceName: InterfaceName;
@@ -40,7 +44,8 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
     authenticate(state: RequestState): AuthenticatedRequest | Promise<AuthenticatedRequest> {
       const token = readCookie(state.message, cookieName(options));
       const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
-      const isProven = known !== null && refusalOf(known.key, state) === null && isOfOrigin(state.message, origin);
+      const isProven =
+        known !== null && refusalOf(known.key, state) === null && findForeign(state.message, origin) === null;
       if (known?.isFresh && isProven && !known.key.away) return ofSession(known.key);
       return check(state, token, isProven).then(ofSession);
     },
@@ -54,14 +59,15 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
   async function check(state: RequestState, token: Cookie, isProven: boolean): Promise<PortalSession> {
     const block = addressBlock(state.address);
     if (!isProven && !limiter.take(block)) return refuse('rate_limited', state);
-    if (!isOfOrigin(state.message, origin)) return refuse('cross_site', state);
+    const foreign = findForeign(state.message, origin);
+    if (foreign !== null) return refuse('cross_site', state, { foreign });
     if (typeof token !== 'string') return refuse(token === null ? 'missing' : 'malformed', state);
     const session = await sessions.lookUp(hashOf(token), isProven).catch((error: unknown) => {
       if (!isProven) limiter.refund(block);
       throw error;
     });
     const reason = session === null ? 'unknown' : refusalOf(session, state);
-    if (session === null || reason !== null) return refuse(reason ?? 'unknown', state, session);
+    if (session === null || reason !== null) return refuse(reason ?? 'unknown', state, { session });
     if (!isProven) limiter.refund(block);
     if (session.away === 'FOREIGN') throw new AccountAwayError();
     recordUse(session);

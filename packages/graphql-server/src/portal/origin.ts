@@ -1,11 +1,20 @@
 import type { IncomingMessage } from 'node:http';
+import type { AuthenticationRefusal } from '@deedwire/auth';
+import { isRead } from '../transport/is-read.ts';
+import { loggableValue } from '../transport/loggable-value.ts';
 
 /**
- * Whether the page that sends a request is one of ours, at the origin of the portal. Browsers send `Origin` with each method but GET
- * and HEAD, and recent ones `Sec-Fetch-Site` with each request.
+ * Null if the page that sends a request is one of ours, at the origin of the portal; otherwise what differs, for the log. Browsers send `Origin` with
+ * each method but GET and HEAD, and recent ones `Sec-Fetch-Site` with each request.
  */
-export function isOfOrigin({ method, headers }: IncomingMessage, origin: string): boolean {
+export function findForeign(
+  { method, headers }: IncomingMessage,
+  origin: string,
+): NonNullable<AuthenticationRefusal['foreign']> | null {
   const { host, origin: sentBy, 'sec-fetch-site': site = 'same-origin' } = headers;
-  if (host?.toLowerCase() !== new URL(origin).host || site !== 'same-origin') return false;
-  return sentBy === origin || (sentBy === undefined && method === 'GET');
+  const expectedHost = new URL(origin).host;
+  if (host?.toLowerCase() !== expectedHost) return { host: loggableValue(host), expectedHost };
+  if (site !== 'same-origin') return { site: loggableValue(site) };
+  if (sentBy === origin || (sentBy === undefined && isRead(method))) return null;
+  return { origin: loggableValue(sentBy), expectedOrigin: origin };
 }

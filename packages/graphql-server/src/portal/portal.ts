@@ -70,9 +70,9 @@ type UsePortalOptions = PortalOptions & {
 function usePortal(options: UsePortalOptions): RequestPlugin {
   const { interfaceName, pages, documents, actions, unprovenActions, actionsOf, authenticator, logger } = options;
   const limiter = createAddressLimiter({ ...requestsWithoutKey, monotonicMs, maxSize: 10_000 });
-  const refuseSession: RefuseSession = (reason, state, session = null) => {
+  const refuseSession: RefuseSession = (reason, state, { session, ...more } = {}) => {
     const kind = reason === 'rate_limited' ? 'rate_limited' : 'unauthenticated';
-    const refusal = { reason, keyId: session?.keyId ?? null, clientId: session?.clientId ?? null };
+    const refusal = { reason, keyId: session?.keyId ?? null, clientId: session?.clientId ?? null, ...more };
     return authenticator.refuse({ kind, refusal }, state, noSession);
   };
   const shared = { ...options, limiter, refuse: refuseSession };
@@ -114,17 +114,16 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
     onRequest(payload) {
       const state = stateOf(payload.request);
       state.portal = requestOf(state);
-      if (!state.portal) return;
       payload.serverContext.requestState = state;
       try {
-        const response = pageServer.respond(state, state.portal);
+        const response = state.portal ? pageServer.respond(state, state.portal) : pageServer.lead(state);
         if (response) payload.endResponse(toResponse(response, state));
       } catch (error) {
         payload.endResponse(refuse(state, error));
       }
     },
     onResponse({ serverContext: { requestState: state }, response }) {
-      if (!state?.portal) return;
+      if (state === undefined || !requestPath(state.message).startsWith(`${interfacePath}/portal`)) return;
       for (const [name, value] of pageServer.securityHeaders) response.headers.set(name, value);
     },
   };

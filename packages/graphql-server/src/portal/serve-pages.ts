@@ -1,9 +1,11 @@
 import { createAddressLimiter } from '@deedwire/auth';
-import { addressBlock } from '@deedwire/service-runtime';
+import { addressBlock, requestPath } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { wrongMethod } from '../errors/wrong-method.ts';
 import { LightResponse } from '../plugins/light-fetch.ts';
 import type { PortalRequest, RequestState } from '../plugins/request-state.ts';
+import { acceptsHtml } from '../transport/accepts-html.ts';
+import { isRead } from '../transport/is-read.ts';
 import type { PortalPages } from './assets.ts';
 
 /** For each address. The first load of a page takes about ten. */
@@ -13,6 +15,9 @@ const tooMany = new RequestError('RATE_LIMITED', {
   message: `This address has requested more than ${pageRequests.atOnce} pages and files of the portal, which are restored at ${pageRequests.perSecond} per second. Retry after the time in the Retry-After header.`,
 });
 
+/** The paths of `routes` in `packages/portal/src/main.tsx`. */
+const pagePath = /^(?:|subscriptions\/\d{1,19}(?:\/pin)?|deliveries(?:\/\d{1,19})?|recover(?:\/completeness)?|verify)$/;
+
 /**
  * Serves the pages and their files. They need no session, so they are limited per address; so are the session that a page asks for, and
  * what is refused before its client is known.
@@ -20,14 +25,23 @@ const tooMany = new RequestError('RATE_LIMITED', {
 export function createPageServer(pages: PortalPages, interfacePath: string) {
   const limiter = createAddressLimiter({ ...pageRequests, monotonicMs: () => performance.now(), maxSize: 10_000 });
 
-  function sendPage(organizationId: string): LightResponse {
+  const basePattern = new RegExp(String.raw`^${interfacePath}/portal(?:$|/(\d{1,19}$)?)`);
+
+  function sendPage(state: RequestState, { path, organizationId }: PortalRequest): LightResponse {
     const page = pages.index(`${interfacePath}/portal/${organizationId}/`);
-    return new LightResponse(page, { headers: { 'Content-Type': html } });
+    return pagePath.test(path)
+      ? new LightResponse(page, { headers: { 'Content-Type': html } })
+      : sendNotFound(state, page);
   }
 
-  function sendFile(name: string): LightResponse {
+  function sendRefusal(state: RequestState): LightResponse {
+    state.code = 'RATE_LIMITED';
+    return new LightResponse(pages.refused, { status: 429, headers: { 'Content-Type': html, 'Retry-After': '1' } });
+  }
+
+  function sendFile(name: string, state: RequestState, portal: PortalRequest): LightResponse {
     const asset = pages.asset(name);
-    if (!asset) throw new RequestError('NOT_FOUND', { message: 'The portal has no such file.' });
+    if (!asset) return sendPage(state, portal);
     return new LightResponse(asset.gzip, {
       headers: {
         'Content-Type': asset.contentType,
@@ -46,21 +60,35 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
      *
      * @throws {RequestError} if it is refused
      */
-    respond(state: RequestState, { path, organizationId, respond }: PortalRequest): LightResponse | undefined {
+    respond(state: RequestState, portal: PortalRequest): LightResponse | undefined {
+      const { path, respond } = portal;
       const { method } = state.message;
       const [name = null] = /(?<=^assets\/).*/.exec(path) ?? [];
       // The client of what starts or ends a session is charged, as for operations.
-      if (path === 'graphql' || (respond && method !== 'GET')) return undefined;
+      if (path === 'graphql' || (respond && !isRead(method))) return undefined;
       if (!limiter.take(addressBlock(state.address))) {
         if (path === 'session' || name !== null) throw tooMany;
-        state.code = 'RATE_LIMITED';
-        return new LightResponse(pages.refused, { status: 429, headers: { 'Content-Type': html, 'Retry-After': '1' } });
+        return sendRefusal(state);
       }
       if (respond) return undefined;
-      if (path === 'session') throw wrongMethod('GET, POST, DELETE');
-      // Node sends the head only of the response to HEAD.
-      if (method !== 'GET' && method !== 'HEAD') throw wrongMethod('GET, HEAD');
-      return name === null ? sendPage(organizationId) : sendFile(name);
+      if (path === 'session') throw wrongMethod('GET, HEAD, POST, DELETE');
+      if (!isRead(method)) throw wrongMethod('GET, HEAD');
+      return name === null ? sendPage(state, portal) : sendFile(name, state, portal);
+    },
+
+    /**
+     * Returns undefined unless a page is requested without the number of an account, or without the slash after it, on which the
+     * paths of the files depend.
+     */
+    lead(state: RequestState): LightResponse | undefined {
+      const { message, address } = state;
+      const [found, organizationId] = basePattern.exec(requestPath(message)) ?? [];
+      if (found === undefined || !isRead(message.method)) return undefined;
+      if (organizationId === undefined && !acceptsHtml(state.message)) return undefined;
+      if (!limiter.take(addressBlock(address))) return sendRefusal(state);
+      if (organizationId === undefined) return sendNotFound(state, pages.withoutAccount);
+      const [query = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
+      return new LightResponse('', { status: 308, headers: { Location: `${found}/${query}` } });
     },
 
     /** @throws {RequestError} if the address has too many requests that are refused before their client is known */
@@ -79,6 +107,14 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
       ['Cross-Origin-Resource-Policy', 'same-origin'],
     ] as const,
   };
+}
+
+/** A person gets a page, and a program an error. */
+function sendNotFound(state: RequestState, page: string): LightResponse {
+  if (!acceptsHtml(state.message))
+    throw new RequestError('NOT_FOUND', { message: 'The portal has no such page or file.' });
+  state.code = 'NOT_FOUND';
+  return new LightResponse(page, { status: 404, headers: { 'Content-Type': html } });
 }
 
 const html = 'text/html; charset=utf-8';

@@ -14,6 +14,7 @@ import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
 import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
 import { headersOf, refuse as refuseRequest, toResponse } from '../plugins/use-response.ts';
 import { checkHead } from '../transport/check-head.ts';
+import { isRead } from '../transport/is-read.ts';
 import { parseMembers } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
 import {
@@ -23,7 +24,7 @@ import {
   readCookie,
   type RefuseSession,
 } from './authenticate-session.ts';
-import { isOfOrigin } from './origin.ts';
+import { findForeign } from './origin.ts';
 
 export interface SessionRequestsOptions {
   interfaceName: InterfaceName;
@@ -49,7 +50,7 @@ const writePoints = 12;
 const readPoints = 1;
 const readCharges = { ttl: 60_000, max: 10_000 };
 
-/** Serves `<base>session`: POST exchanges a link, GET shows the session, and DELETE ends it. Undefined for other methods. */
+/** Serves `<base>session`: POST exchanges a link, GET and HEAD show the session, and DELETE ends it. Undefined for other methods. */
 export function createSessionRequests(options: SessionRequestsOptions) {
   const { interfaceName, origin, actionsOf, unprovenActions, limiter, refuse, sessions, bodyMs } = options;
   const name = cookieName(options);
@@ -63,7 +64,8 @@ export function createSessionRequests(options: SessionRequestsOptions) {
         const { message, http, address } = state;
         const block = addressBlock(address);
         if (!limiter.take(block)) return refuse('rate_limited', state);
-        if (!isOfOrigin(message, origin)) return refuse('cross_site', state);
+        const foreign = findForeign(message, origin);
+        if (foreign !== null) return refuse('cross_site', state, { foreign });
         checkHead(message, { bodyBytes });
         http.acceptBody();
         const { text } = await readBody(message, { bodyBytes, bodyMs });
@@ -121,7 +123,7 @@ export function createSessionRequests(options: SessionRequestsOptions) {
 
   return (method: string | undefined, organizationId: string): SessionRequest | undefined => {
     if (method === 'POST') return exchange(organizationId);
-    if (method === 'GET') return read;
+    if (isRead(method)) return read;
     return method === 'DELETE' ? end : undefined;
   };
 }
