@@ -29,6 +29,7 @@ const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
 const apps = './tools/dev-environment/test/harness/shared-apps.ts';
+const portal = './tools/dev-environment/test/harness/built-portal.ts';
 
 /**
  * The files of each project that take longest, which start first, so that no run ends with one of them alone. Those that wait most
@@ -107,7 +108,7 @@ export default defineConfig({
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
           ...bounds,
-          globalSetup: [postgres, apps],
+          globalSetup: [portal, postgres, apps],
         },
       },
       {
@@ -146,7 +147,7 @@ export default defineConfig({
           ...bounds,
           testTimeout: 6 * 3_600_000,
           hookTimeout: 3_600_000,
-          globalSetup: [postgres, packages],
+          globalSetup: [portal, postgres, packages],
         },
       },
     ],

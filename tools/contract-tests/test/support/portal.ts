@@ -7,7 +7,6 @@ import type { Page, Request, Route } from '@deedwire/testing/browser';
 import axe from 'axe-core';
 import { parse } from 'graphql';
 import { expect } from 'vitest';
-import { succeed } from './command.ts';
 import { subscribe } from './subscribe.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
@@ -15,10 +14,8 @@ export const pages = join(workspaceRoot, 'packages/portal/dist');
 
 export type PortalSystem = TestSystem & { origin: string };
 
-/** Builds the pages, and starts the apps. The partner interface serves the pages at `origin`. */
+/** Starts the apps. The partner interface serves the pages, which a global setup has built, at `origin`. */
 export async function startPortalSystem(): Promise<PortalSystem> {
-  const env = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
-  await succeed('pnpm', ['exec', 'turbo', 'run', 'build', '--filter=@deedwire/portal'], { cwd: workspaceRoot, env });
   // The origin is a setting, so the port is chosen before the app starts.
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;

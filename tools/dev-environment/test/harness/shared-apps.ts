@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import type { InterfaceName } from '@deedwire/domain';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
-import { buildPortal } from '../../src/build-portal.ts';
 import { createMigratedDatabaseOn } from './database.ts';
 import { startTestApps } from './start-test-apps.ts';
 
@@ -33,7 +32,6 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 
   async function start() {
     const database = await createMigratedDatabaseOn(run.getProvidedContext().postgres);
-    await buildPortal();
     const { system, urls } = await startTestApps(database, {
       onLine: (_app, line) => void logLines.push(line),
     });
