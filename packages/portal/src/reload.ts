@@ -21,7 +21,13 @@ function countReload(): number {
 function reloadLater(): void {
   if (isWaiting) return;
   isWaiting = true;
-  setTimeout(() => location.reload(), 1_000 * 2 ** Math.min(countReload(), 3) * (1 + Math.random()));
+  setTimeout(reload, 1_000 * 2 ** Math.min(countReload(), 3) * (1 + Math.random()));
+}
+
+/** Once somebody sees the page. */
+function reload(): void {
+  if (document.visibilityState === 'visible') location.reload();
+  else document.addEventListener('visibilitychange', () => location.reload(), { once: true });
 }
 
 function fail(): void {

@@ -1,4 +1,6 @@
 import type { DocumentId } from './generated/documents.ts';
+import { refusalIn } from './response.ts';
+import { waitAfter } from './retry-after.ts';
 import { base, gateNow, recordUse, setGate } from './session.ts';
 
 interface FailureDetails {
@@ -7,6 +9,8 @@ interface FailureDetails {
   readonly requestId?: string | undefined;
   /** When to send the request again, in milliseconds. Null if the server names no time. */
   readonly retryAtMs?: number | null;
+  /** Something in front of Deedwire answered with a web page, which the browser shows when the page is loaded again. */
+  readonly isPage?: boolean;
 }
 
 /** Why a request has no result. */
@@ -20,47 +24,57 @@ export class Failure extends Error {
   }
 }
 
-/** Whether there is no session, or no longer. */
+/** Whether Deedwire says that there is no session, or no longer. */
 export function isEnd(error: unknown): boolean {
-  return error instanceof Failure && error.details.status === 401;
+  return error instanceof Failure && error.details.code === 'UNAUTHENTICATED';
 }
 
-interface ErrorBody {
-  readonly errors?: readonly { message: string; extensions?: { code?: string; requestId?: string } }[];
-}
+/** How often an operation was refused in a row, and the server named a time. */
+const refusals = new Map<unknown, number>();
 
 /** @throws {Failure} for any response other than a success */
-export async function request<Body>(method: string, path: string, input?: object, signal?: AbortSignal): Promise<Body> {
+export async function request<Body>(
+  method: string,
+  path: string,
+  input?: Readonly<Record<string, unknown>>,
+  signal?: AbortSignal,
+): Promise<Body> {
   const headers: Record<string, string> = { Accept: 'application/graphql-response+json, application/json' };
   if (input !== undefined) headers['Content-Type'] = 'application/json';
   const gate = gateNow();
   if (gate.kind === 'open') headers['X-Portal-Session'] = gate.session.id;
   const init = { method, headers, body: input === undefined ? null : JSON.stringify(input), signal: signal ?? null };
-  let response: Response;
-  let body: Body & ErrorBody;
-  try {
-    response = await fetch(base + path, { ...init, cache: 'no-store', redirect: 'error' });
-    const text = await response.text();
-    // A proxy can answer with a page of its own.
-    body = JSON.parse(response.ok || text.startsWith('{') ? text || '{}' : '{}');
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    const details = { status: 0, code: 'NO_RESPONSE' };
-    throw new Failure('No complete response arrived. Check your connection.', details);
-  }
-  const [error] = body.errors ?? [];
+  const fail = (message: string, details: FailureDetails) => (error: unknown) => {
+    throw signal?.aborted ? error : new Failure(message, details);
+  };
+  const why = navigator.onLine ? 'Check your connection.' : 'This browser is offline.';
+  const response = await fetch(base + path, { ...init, cache: 'no-store', redirect: 'manual' }).catch(
+    fail(`No response arrived. ${why}`, { status: 0, code: 'NO_RESPONSE' }),
+  );
   const { status } = response;
-  if (response.ok && error === undefined) {
-    recordUse();
-    return body;
+  if (response.type === 'opaqueredirect') {
+    const message = 'A login in front of this page has ended. Reload to sign in.';
+    throw new Failure(message, { status, code: 'REDIRECTED', isPage: true });
   }
-  const { code = `HTTP_${status}`, requestId } = error?.extensions ?? {};
-  const seconds = response.headers.get('Retry-After');
-  const retryAtMs = seconds === null ? null : Date.now() + Number(seconds) * 1000;
-  throw new Failure(error?.message ?? `The server responded with ${status}.`, { status, code, requestId, retryAtMs });
+  const requestId = response.headers.get('X-Request-Id') ?? undefined;
+  const text = await response
+    .text()
+    .catch(fail(`The response (status ${status}) was cut off.`, { status, code: `HTTP_${status}`, requestId }));
+  const refusal = refusalIn(response, text);
+  const operation = input?.['documentId'] ?? method;
+  if (refusal === null) {
+    refusals.delete(operation);
+    recordUse();
+    return JSON.parse(text || '{}');
+  }
+  const count = refusals.get(operation) ?? 0;
+  const waitMs = waitAfter(response.headers.get('Retry-After') ?? '', count, Date.now(), Math.random());
+  if (waitMs !== null) refusals.set(operation, count + 1);
+  const retryAtMs = waitMs === null ? null : Date.now() + waitMs;
+  throw new Failure(refusal.message, { status, requestId, retryAtMs, ...refusal });
 }
 
-/** Sends an operation. A 401 ends the session of this tab. */
+/** Sends an operation. A 401 of Deedwire ends the session of this tab. */
 export async function send<Result, Variables>(
   documentId: DocumentId<Result, Variables>,
   variables: Variables,
@@ -71,7 +85,7 @@ export async function send<Result, Variables>(
     return (await request<{ data: Result }>('POST', 'graphql', { documentId, variables }, signal)).data;
   } catch (error) {
     if (isEnd(error) && gateNow() === sender && sender.kind === 'open')
-      setGate({ kind: 'ended', returnUrl: sender.session.returnUrl });
+      setGate({ kind: 'ended', returnUrl: sender.session.returnUrl, requestId: failureOf(error).details.requestId });
     throw error;
   }
 }

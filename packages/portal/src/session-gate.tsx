@@ -38,8 +38,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
       setGate({ kind: 'open', session });
       if (token !== null && session.subscriptionId) go(`subscriptions/${numberOf(session.subscriptionId)}`, true);
     } catch (error) {
-      if (!isEnd(error)) setFailure(failureOf(error));
-      else setGate(token === null ? { kind: 'ended', returnUrl: null } : { kind: 'link-failed' });
+      const failed = failureOf(error);
+      const { requestId } = failed.details;
+      if (!isEnd(error)) setFailure(failed);
+      else setGate(token === null ? { kind: 'ended', returnUrl: null, requestId } : { kind: 'link-failed', requestId });
     } finally {
       setBusy(false);
     }
@@ -54,7 +56,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   if (gate.kind === 'open') return children;
   const token = gate.kind === 'link' ? gate.token : null;
-  const problem = failure && <Problem failure={failure} retry={() => void open(token)} />;
+  /** With the link, which is not used. */
+  const reload = () => {
+    if (token !== null) history.replaceState(null, '', `#link=${token}`);
+    location.reload();
+  };
+  const problem = failure && <Problem failure={failure} retry={() => void open(token)} reload={reload} />;
   if (gate.kind === 'loading') return <Notice title="Webhook portal">{problem ?? loading}</Notice>;
   if (gate.kind === 'link')
     return (
@@ -75,6 +82,11 @@ export function SessionGate({ children }: { children: ReactNode }) {
         To get a new link, go back to the application that you came from. Its developers create one with{' '}
         <code>createPortalLink</code>, and an operator of Deedwire with <code>deedwire-operator portal link</code>.
       </p>
+      {'requestId' in gate && gate.requestId && (
+        <p className="soft">
+          If new links fail too, tell the operator: request id <code>{gate.requestId}</code>.
+        </p>
+      )}
       {gate.kind === 'ended' && <ReturnLink url={gate.returnUrl} />}
       {gate.kind === 'ended' && <button onClick={() => location.reload()}>Look for a session again</button>}
     </Notice>

@@ -21,9 +21,9 @@ export interface Session {
 type Gate =
   | { readonly kind: 'loading' | 'signed-out' }
   | { readonly kind: 'link'; readonly token: string }
-  | { readonly kind: 'link-failed' }
+  | { readonly kind: 'link-failed'; readonly requestId: string | undefined }
   | { readonly kind: 'open'; readonly session: Session }
-  | { readonly kind: 'ended'; readonly returnUrl: string | null };
+  | { readonly kind: 'ended'; readonly returnUrl: string | null; readonly requestId: string | undefined };
 
 let gate: Gate = { kind: 'loading' };
 const listeners = new Set<() => void>();

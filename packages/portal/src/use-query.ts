@@ -11,9 +11,13 @@ export interface Query<Result> {
 let lastInputMs = Date.now();
 for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (lastInputMs = Date.now()), true);
 
+/** Whether the tab is visible, and somebody used it within 10 minutes. */
+export function isWatched(): boolean {
+  return document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000;
+}
+
 /**
- * Sends a query, and sends it again every `pollMs` while the tab is visible and somebody used it within 10 minutes: a page that
- * is left open must not keep its session alive. Null as variables sends nothing.
+ * Sends a query, and sends it again every `pollMs` while the page is watched: one that is left open must not keep its session alive. Null as variables sends nothing.
  */
 export function useQuery<Result, Variables>(
   documentId: DocumentId<Result, Variables>,
@@ -46,8 +50,7 @@ export function useQuery<Result, Variables>(
   useEffect(() => {
     if (!pollMs || key === null) return;
     const timer = setInterval(() => {
-      const isWatched = document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000;
-      if (isWatched && !busy.current) reload();
+      if (isWatched() && !busy.current) reload();
     }, pollMs);
     return () => clearInterval(timer);
   }, [key, pollMs, reload]);

@@ -10,7 +10,7 @@ import { Copy } from '../ui/copy.tsx';
 import { Input, Select } from '../ui/form.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Links } from '../ui/links.tsx';
-import { Loaded } from '../ui/problem.tsx';
+import { Loaded, Problem } from '../ui/problem.tsx';
 import { State } from '../ui/state.tsx';
 import { Facts, Table } from '../ui/table.tsx';
 import { Visible } from '../ui/text.tsx';
@@ -97,7 +97,8 @@ function Shown({ subscription, reload }: Props) {
 }
 
 function Pins({ subscription: { id, eventTypes } }: Props) {
-  const types = useQuery(documents.Choices, {}).data?.webhookEventTypes;
+  const choices = useQuery(documents.Choices, {});
+  const types = choices.data?.webhookEventTypes;
   const rows = eventTypes.map(({ type, version }) => {
     const { versions = [] } = types?.find((each) => each.type === type) ?? {};
     const pinned = versions.find((each) => each.version === version);
@@ -111,12 +112,13 @@ function Pins({ subscription: { id, eventTypes } }: Props) {
       </>,
       // Once the types are known, a version that they do not list is retired.
       types && <State value={pinned?.status ?? 'RETIRED'} />,
-      pinned?.sunsetOn ? formatDay(pinned.sunsetOn) : '–',
+      pinned?.sunsetOn ? formatDay(pinned.sunsetOn) : types && '–',
     ];
   });
   return (
     <>
       <h2>Event types</h2>
+      {choices.failure && <Problem failure={choices.failure} retry={choices.reload} />}
       <Table head={['Type', 'Version', 'Status', 'Ends']} rows={rows} />
     </>
   );

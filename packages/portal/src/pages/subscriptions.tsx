@@ -8,7 +8,7 @@ import { base } from '../session.ts';
 import { formatDay, timeOf } from '../time.ts';
 import { Copy } from '../ui/copy.tsx';
 import { Heading } from '../ui/heading.tsx';
-import { Loaded } from '../ui/problem.tsx';
+import { Loaded, Problem } from '../ui/problem.tsx';
 import { State } from '../ui/state.tsx';
 import { Visible } from '../ui/text.tsx';
 import { Relative } from '../ui/time.tsx';
@@ -17,12 +17,14 @@ import { nameOf, numberOf, plural } from '../words.ts';
 
 export default function SubscriptionsPage() {
   const query = useQuery(Subscriptions, {}, 30_000);
-  const types = useQuery(Choices, {}).data?.webhookEventTypes;
+  const choices = useQuery(Choices, {});
+  const types = choices.data?.webhookEventTypes;
   return (
     <>
       <Heading title="Subscriptions">
         <Find />
       </Heading>
+      {choices.failure && <Problem failure={choices.failure} retry={choices.reload} />}
       <Loaded query={query}>
         {({ webhookSubscriptions: { nodes } }) => (
           <>

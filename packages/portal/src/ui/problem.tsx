@@ -1,27 +1,77 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { Failure } from '../request.ts';
 import { formatDuration } from '../time.ts';
-import type { Query } from '../use-query.ts';
+import { isWatched, type Query } from '../use-query.ts';
 import { Visible } from './text.tsx';
 import { useNow } from './time.tsx';
 
-/** Why there is no result. A query is tried again at the time that the server named. */
-export function Problem({ failure, retry }: { failure: Failure; retry?: () => void }) {
+interface Trouble {
+  readonly text: string;
+  readonly retry: () => void;
+}
+
+/** What can be tried again on the page, in order of its appearance. */
+let troubles: readonly Trouble[] = [];
+const listeners = new Set<() => void>();
+
+function setTroubles(next: readonly Trouble[]): void {
+  troubles = next;
+  for (const listener of listeners) listener();
+}
+
+/** Queries that fail alike have one problem, that of the first: it is read once, and tries all of them again. */
+function useAlike(text: string, retry: (() => void) | undefined) {
+  const latest = useRef(retry);
+  useLayoutEffect(() => void (latest.current = retry));
+  const own = useMemo(() => ({ text, retry: () => latest.current?.() }), [text]);
+  const canRetry = retry !== undefined;
+  useLayoutEffect(() => {
+    if (!canRetry) return;
+    setTroubles([...troubles, own]);
+    return () => setTroubles(troubles.filter((each) => each !== own));
+  }, [own, canRetry]);
+  const all = useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => troubles,
+  );
+  const alike = all.filter((each) => each.text === text);
+  return {
+    isFirst: !canRetry || alike[0] === own,
+    retryAll: () => {
+      for (const each of alike) each.retry();
+    },
+  };
+}
+
+interface ProblemProps {
+  readonly failure: Failure;
+  /** Sends the request again. Undefined if only a person may. */
+  readonly retry?: () => void;
+  readonly reload?: () => void;
+}
+
+/** Why there is no result. A query is tried again at the time that the server named, if somebody watches. */
+export function Problem({ failure, retry, reload = () => location.reload() }: ProblemProps) {
   const { message, details } = failure;
-  const { code, requestId, retryAtMs = null } = details;
+  const { code, requestId, retryAtMs = null, isPage } = details;
+  const { isFirst, retryAll } = useAlike(`${code} ${message}`, retry);
   const leftMs = (retryAtMs ?? 0) - useNow(1000);
-  const isDue = retryAtMs !== null && leftMs <= 0;
+  const isDue = isFirst && retryAtMs !== null && leftMs <= 0 && isWatched();
   useEffect(() => {
-    if (isDue) retry?.();
+    if (isDue) retryAll();
   }, [isDue]);
+  if (!isFirst) return null;
   return (
     <div className="why bad" role="alert">
       <p>
-        <Visible text={message} />
-        {retryAtMs !== null && ` ${retry ? 'This page tries' : 'Try'} again in ${formatDuration(leftMs)}.`}
+        <Visible text={message} /> {/* A screen reader reads the time once. */}
+        {retryAtMs !== null && leftMs > 0 && (
+          <span role="timer">{`${retry ? 'This page tries' : 'Try'} again in ${formatDuration(leftMs)}.`}</span>
+        )}
         <small>{requestId === undefined ? code : `${code}, request id ${requestId}`}</small>
       </p>
-      {retry && <button onClick={retry}>Try again</button>}
+      {isPage && <button onClick={reload}>Reload</button>}
+      {retry && <button onClick={retryAll}>Try again</button>}
     </div>
   );
 }
