@@ -44,12 +44,12 @@ export async function request<Body>(
   const gate = gateNow();
   if (gate.kind === 'open') headers['X-Portal-Session'] = gate.session.id;
   const init = { method, headers, body: input === undefined ? null : JSON.stringify(input), signal: signal ?? null };
-  const fail = (message: string, details: FailureDetails) => (error: unknown) => {
-    throw signal?.aborted ? error : new Failure(message, details);
-  };
-  const why = navigator.onLine ? 'Check your connection.' : 'This browser is offline.';
   const response = await fetch(base + path, { ...init, cache: 'no-store', redirect: 'manual' }).catch(
-    fail(`No response arrived. ${why}`, { status: 0, code: 'NO_RESPONSE' }),
+    (error: unknown) => {
+      if (signal?.aborted) throw error;
+      const why = navigator.onLine ? 'Check your connection.' : 'This browser is offline.';
+      throw new Failure(`No response arrived. ${why}`, { status: 0, code: 'NO_RESPONSE' });
+    },
   );
   const { status } = response;
   if (response.type === 'opaqueredirect') {
@@ -57,9 +57,10 @@ export async function request<Body>(
     throw new Failure(message, { status, code: 'REDIRECTED', isPage: true });
   }
   const requestId = response.headers.get('X-Request-Id') ?? undefined;
-  const text = await response
-    .text()
-    .catch(fail(`The response (status ${status}) was cut off.`, { status, code: `HTTP_${status}`, requestId }));
+  const text = await response.text().catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Failure(`The response (status ${status}) was cut off.`, { status, code: `HTTP_${status}`, requestId });
+  });
   const refusal = refusalIn(response, text);
   const operation = input?.['documentId'] ?? method;
   if (refusal === null) {

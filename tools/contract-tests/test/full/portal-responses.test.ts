@@ -255,6 +255,28 @@ describe.skipIf(browser.isAbsent)('a response', () => {
     });
   });
 
+  test('without a file of the page is asked for again once somebody sees the page', async () => {
+    const { page, base } = await open();
+    await page.clock.install();
+    const content = `Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`;
+    await page.addInitScript({ content });
+    await page.route('**/assets/deliveries-*.js', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(`${base}deliveries`, { waitUntil: 'commit' });
+    await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    let loads = 0;
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) loads += 1;
+    });
+    await page.clock.runFor(20_000);
+    expect(loads).toBe(0);
+    await page.unrouteAll();
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    expect(
+      browser.takeProblems().filter((problem) => !/404|dynamically imported|Minified React/.test(problem)),
+    ).toEqual([]);
+  });
+
   test('to a link without the slash after the account leads to the portal, with its token', async () => {
     const { page } = await browser.open(t.origin);
     const link = await createPortalLink(t.partner);

@@ -182,6 +182,8 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     const alert = page.getByRole('alert').first();
     await expect.poll(() => alert.innerText()).toContain(`The message of ${code}.`);
     expect(await alert.innerText()).toContain(text);
+    await expect.poll(() => page.locator('.loading').count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(1);
     expect(await problemsOf(page)).toEqual([]);
     await page.unroute('**/graphql');
     const again = page.getByRole('button', { name: 'Try again' });
