@@ -160,7 +160,11 @@ export interface PortalSessionRow {
   lastUsedAt: Date;
   /** The last use was recorded more than a minute ago. */
   isUseDue: boolean;
+  /** Until it ends unless it is used. Rounded up: it has ended by then. */
+  idleEndsInSeconds: number;
   expiresAt: Date;
+  /** Rounded up. */
+  expiresInSeconds: number;
 }
 
 const sessions = `
@@ -168,7 +172,9 @@ const sessions = `
     a.organization_id as "organizationId", c.client_id as "clientId", c.schema_version as "schemaVersion",
     c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate", s.key_id as "keyId", s.abilities, s.actor,
     s.return_url as "returnUrl", s.subscription_id as "subscriptionId", s.started_at as "startedAt",
-    s.last_used_at as "lastUsedAt", s.last_used_at < now() - interval '1 minute' as "isUseDue", s.expires_at as "expiresAt", ${awayColumn}
+    s.last_used_at as "lastUsedAt", s.last_used_at < now() - interval '1 minute' as "isUseDue",
+    ceil(extract(epoch from s.last_used_at + interval '30 minutes' - now()))::int as "idleEndsInSeconds",
+    s.expires_at as "expiresAt", ceil(extract(epoch from s.expires_at - now()))::int as "expiresInSeconds", ${awayColumn}
   from portal_session s
   join account a on a.id = s.account_id
   join api_client c on c.id = s.api_client_id`;
@@ -184,7 +190,7 @@ export async function selectPortalSession(
 }
 
 /** A link that was not used. */
-export type UnusedPortalLinkRow = Omit<PortalSessionRow, 'startedAt' | 'lastUsedAt' | 'isUseDue'>;
+export type UnusedPortalLinkRow = Omit<PortalSessionRow, 'startedAt' | 'lastUsedAt' | 'isUseDue' | 'idleEndsInSeconds'>;
 
 /**
  * Null if there is no such link, or it or its key is not accepted. Served by portal_session_link_hash_key.

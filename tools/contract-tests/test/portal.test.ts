@@ -129,7 +129,9 @@ describe.each(interfaceNames)('the portal of the %s interface', (name) => {
       returnUrl,
       subscriptionId: subscription.gid,
       expiresAt: expect.stringMatching(/Z$/),
+      expiresInSeconds: expect.closeTo(28_800, -1),
       idleSeconds: 1_800,
+      idleEndsInSeconds: expect.closeTo(1_800, -1),
     };
     expect(opened).toMatchObject({ status: 200, json: session });
     expect(opened.headers['set-cookie']).toEqual([
@@ -407,12 +409,12 @@ describe('a session', () => {
     }
   });
 
-  test('records its use, at most once a minute', async () => {
+  test('records the operations that use it, at most once a minute', async () => {
     const browser = await openPortal(lender, { actor: 'used' });
     const lastUse = async () =>
       (await harness.sql(`select last_used_at::text as at from portal_session where actor = 'used'`))[0]?.['at'];
     const first = await lastUse();
-    await readSession(browser);
+    await browser.run('subscriptions');
     expect(await lastUse()).toBe(first);
     await harness.sql(`update portal_session set last_used_at = now() - interval '61 seconds' where actor = 'used'`);
     const old = await lastUse();
@@ -423,10 +425,25 @@ describe('a session', () => {
       expect(outcomeOf(await browser.send(sent))).toEqual(unauthenticated);
     await sleep(1_000);
     expect(await lastUse()).toBe(old);
+    // It is cached, and its use was not recorded yet.
+    expect(await readSession(browser)).toMatchObject({ status: 200 });
     await eventually(async () => {
-      expect(await readSession(browser)).toMatchObject({ status: 200 });
+      expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
       expect(await lastUse()).not.toBe(old);
     }, 5_000);
+  });
+
+  test('says how long it lasts, which asking does not prolong', async () => {
+    const browser = await openPortal(lender, { actor: 'asked' });
+    await harness.sql(`update portal_session set last_used_at = now() - interval '29 minutes' where actor = 'asked'`);
+    await sleep(1_000);
+    const { idleEndsInSeconds, expiresInSeconds } = (await readSession(browser)).json;
+    expect(idleEndsInSeconds).toBeGreaterThan(0);
+    expect(idleEndsInSeconds).toBeLessThan(60);
+    await sleep(1_000);
+    const { json } = await readSession(browser);
+    expect(json.idleEndsInSeconds).toBeLessThan(idleEndsInSeconds);
+    expect(json.expiresInSeconds).toBeLessThan(expiresInSeconds);
   });
 
   test('whose row is locked delays no other client', async () => {
@@ -435,7 +452,8 @@ describe('a session', () => {
     await harness.sql(`update portal_session set last_used_at = now() - interval '2 minutes' where actor = 'locked'`);
     await sleep(1_000);
     await lock(`select from portal_session where actor = 'locked' for update`);
-    for (const { status } of await Promise.all(browsers.map(readSession))) expect(status).toBe(200);
+    const used = await Promise.all(browsers.map((browser) => browser.run('subscriptions')));
+    expect(used.map(({ status }) => status)).toEqual(used.map(() => 200));
     expect(await timeOf(() => linkTo(harness.accounts.otherLender))).toBeLessThan(500);
   });
 

@@ -27,7 +27,7 @@ export interface SessionAuthenticatorOptions {
    * @param isProven as for API keys
    */
   findSession: (tokenHash: string, isProven: boolean) => Promise<PortalSession | null>;
-  /** Called for accepted requests whose session was read from the database. */
+  /** Called for accepted operations. */
   recordUse: (session: PortalSession) => void;
   /** Of requests without a valid session. */
   limiter: AddressLimiter;
@@ -46,8 +46,8 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
       const known = typeof token === 'string' ? sessions.peek(hashOf(token)) : null;
       const isProven =
         known !== null && refusalOf(known.key, state) === null && findForeign(state.message, origin) === null;
-      if (known?.isFresh && isProven && !known.key.away) return ofSession(known.key);
-      return check(state, token, isProven).then(ofSession);
+      if (known?.isFresh && isProven && !known.key.away) return accept(known.key, state);
+      return check(state, token, isProven).then((session) => accept(session, state));
     },
 
     /** Forgets the session of a request, which has ended. */
@@ -70,21 +70,25 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
     if (session === null || reason !== null) return refuse(reason ?? 'unknown', state, { session });
     if (!isProven) limiter.refund(block);
     if (session.away === 'FOREIGN') throw new AccountAwayError();
-    recordUse(session);
     return session;
+  }
+
+  function accept(session: PortalSession, state: RequestState): AuthenticatedRequest {
+    // Pages ask by themselves whether their session is live: that must not prolong it.
+    if (isOperation(state)) recordUse(session);
+    return { client: session.client, keyId: session.keyId ?? undefined, session };
   }
 }
 
-function ofSession(session: PortalSession): AuthenticatedRequest {
-  return { client: session.client, keyId: session.keyId ?? undefined, session };
+function isOperation({ portal }: RequestState): boolean {
+  return present(portal).path === 'graphql';
 }
 
 /** The page of a request with a document names the session that it shows. */
-function refusalOf(session: PortalSession, { portal, message }: RequestState): Reason | null {
-  const { organizationId, path } = present(portal);
-  if (session.organizationId !== organizationId) return 'wrong_organization';
-  const { 'x-portal-session': shown } = message.headers;
-  return shown === session.id || (shown === undefined && path !== 'graphql') ? null : 'other_session';
+function refusalOf(session: PortalSession, state: RequestState): Reason | null {
+  if (session.organizationId !== present(state.portal).organizationId) return 'wrong_organization';
+  const { 'x-portal-session': shown } = state.message.headers;
+  return shown === session.id || (shown === undefined && !isOperation(state)) ? null : 'other_session';
 }
 
 /** A browser sends a `__Host-` cookie only to this host, and takes it only over HTTPS. */

@@ -160,10 +160,13 @@ function readToken(body: string): unknown {
 const [idleSeconds, maxAgeSeconds] = [1800, 28_800];
 
 function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): Response {
-  const { id, interfaceName, account, abilities, actor, returnUrl, subscriptionId, expiresAt } = session;
-  const body = { id, interface: interfaceName, account, abilities, actor, returnUrl, subscriptionId, expiresAt };
+  const { id, interfaceName, account, abilities, actor, returnUrl, subscriptionId } = session;
+  // How long, because the clock of the browser can differ.
+  const { expiresAt, expiresInSeconds, idleEndsInSeconds } = session;
+  const times = { expiresAt, expiresInSeconds, idleSeconds, idleEndsInSeconds };
+  const body = { id, interface: interfaceName, account, abilities, actor, returnUrl, subscriptionId, ...times };
   const contentType = 'application/json; charset=utf-8';
-  return send(state, JSON.stringify({ ...body, idleSeconds }), {
+  return send(state, JSON.stringify(body), {
     headers: { ...headers, 'Content-Type': contentType },
   });
 }
