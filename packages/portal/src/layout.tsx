@@ -1,8 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useUrl } from './location.tsx';
 import { isEnd, request } from './request.ts';
-import { endOf, setGate, useSession } from './session.ts';
-import { formatDuration, formatTime } from './time.ts';
+import { SessionEnd } from './session-end.tsx';
+import { setGate, timeLeft, useSession } from './session.ts';
+import { tellTabs } from './tabs.ts';
+import { formatTime } from './time.ts';
 import { Visible } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
 import { hostOf, wordOf } from './words.ts';
@@ -19,12 +21,13 @@ export function Layout({ children }: { children: ReactNode }) {
   const session = useSession();
   const { path } = useUrl();
   const now = useNow(10_000);
-  const endMs = endOf(session);
-  const isNear = endMs - now < 300_000;
+  const { expiresMs, idleEndsMs } = timeLeft();
+  const leftMs = Math.min(expiresMs, idleEndsMs);
   const [label, setLabel] = useState('Sign out');
   const signOut = async () => {
     try {
       await request('DELETE', 'session');
+      tellTabs(null);
       setGate({ kind: 'signed-out' });
     } catch (error) {
       if (isEnd(error)) setGate({ kind: 'signed-out' });
@@ -37,6 +40,7 @@ export function Layout({ children }: { children: ReactNode }) {
     </Link>
   ));
   const abilities = session.abilities.map((ability) => wordOf(ability).toLowerCase()).join(', ');
+  const access = session.abilities.length === 4 ? 'full access' : abilities;
   return (
     <>
       <header>
@@ -51,13 +55,16 @@ export function Layout({ children }: { children: ReactNode }) {
             {label}
           </button>
           <small>
-            <Visible text={session.actor} /> may {abilities} ·{' '}
-            <span className={isNear ? 'warn' : ''}>
-              {isNear ? `ends in ${formatDuration(endMs - now)}` : `ends ${formatTime(endMs, now).slice(0, -3)}`}
-            </span>
+            <span>Signed in as </span>
+            <Visible text={session.actor} />
+            <span>{` (${access}) · `}</span>
+            <span
+              className={leftMs < 300_000 ? 'warn' : ''}
+            >{`ends ${formatTime(now + leftMs, now).slice(0, -3)}`}</span>
           </small>
         </div>
       </header>
+      <SessionEnd />
       <main>{children}</main>
     </>
   );

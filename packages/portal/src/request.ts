@@ -1,7 +1,7 @@
 import type { DocumentId } from './generated/documents.ts';
 import { refusalIn } from './response.ts';
 import { waitAfter } from './retry-after.ts';
-import { base, gateNow, recordUse, setGate } from './session.ts';
+import { base, gateNow, leaveSession, recordUse } from './session.ts';
 
 interface FailureDetails {
   readonly status: number;
@@ -65,7 +65,6 @@ export async function request<Body>(
   const operation = input?.['documentId'] ?? method;
   if (refusal === null) {
     refusals.delete(operation);
-    recordUse();
     return JSON.parse(text || '{}');
   }
   const count = refusals.get(operation) ?? 0;
@@ -75,7 +74,7 @@ export async function request<Body>(
   throw new Failure(refusal.message, { status, requestId, retryAtMs, ...refusal });
 }
 
-/** Sends an operation. A 401 of Deedwire ends the session of this tab. */
+/** Sends an operation, which is a use of the session. A 401 of Deedwire ends the session of this tab. */
 export async function send<Result, Variables>(
   documentId: DocumentId<Result, Variables>,
   variables: Variables,
@@ -83,10 +82,11 @@ export async function send<Result, Variables>(
 ): Promise<Result> {
   const sender = gateNow();
   try {
-    return (await request<{ data: Result }>('POST', 'graphql', { documentId, variables }, signal)).data;
+    const { data } = await request<{ data: Result }>('POST', 'graphql', { documentId, variables }, signal);
+    if (sender.kind === 'open' && gateNow() === sender) recordUse(sender.session);
+    return data;
   } catch (error) {
-    if (isEnd(error) && gateNow() === sender && sender.kind === 'open')
-      setGate({ kind: 'ended', returnUrl: sender.session.returnUrl, requestId: failureOf(error).details.requestId });
+    if (isEnd(error) && gateNow() === sender) leaveSession('ended', failureOf(error).details.requestId);
     throw error;
   }
 }

@@ -2,46 +2,94 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { ReturnLink } from './layout.tsx';
 import { go } from './location.tsx';
 import { type Failure, failureOf, isEnd, request } from './request.ts';
-import { type Session, setGate, useGate } from './session.ts';
+import { gateNow, type Session, setGate, setTimeLeft, useGate } from './session.ts';
+import { tellTabs } from './tabs.ts';
 import { Notice } from './ui/notice.tsx';
 import { loading, Problem } from './ui/problem.tsx';
 import { numberOf } from './words.ts';
 
-/** Takes the token out of the URL, so that neither the history nor a copied address contains it. */
-function takeToken(): boolean {
-  const token = /^#link=(.*)$/.exec(location.hash)?.[1];
-  if (token === undefined) return false;
+/** In a Chromium that blocks them, `navigator.cookieEnabled` is true. */
+function keepsCookies(): boolean {
+  try {
+    document.cookie = 'deedwire-probe=1; SameSite=Strict';
+    const isKept = document.cookie.includes('deedwire-probe=1');
+    document.cookie = 'deedwire-probe=; Max-Age=0';
+    return isKept;
+  } catch {
+    return false;
+  }
+}
+
+/** Neither the history nor a copied address may contain the token. */
+function hideToken(): void {
   history.replaceState(null, '', location.pathname + location.search);
-  setGate({ kind: 'link', token });
-  return true;
 }
 
 const reasons = {
   'link-failed': ['This link no longer works', 'A link works once, for a few minutes.'],
+  'cookie-lost': [
+    'The session was lost',
+    'The link was used, but the browser did not send the cookie of its session back. The browser, an extension or a proxy removes it: allow cookies for this site, or use another browser, with a new link.',
+  ],
   'signed-out': ['You are signed out', 'The session has ended.'],
   ended: ['There is no session', 'It ended, or another link replaced it. This address still works in a new session.'],
+  unchecked: [
+    'Your session could not be checked',
+    'Deedwire gave no answer when the session was due to end, so this page hides what it showed.',
+  ],
 } as const;
+
+const blocked = (
+  <div className="why bad" role="alert">
+    <p>This browser keeps no cookies for this site. Allow them, or open the link in another browser.</p>
+  </div>
+);
 
 /** Shows the pages in a session, and otherwise how to get one. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const gate = useGate();
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
+  const [isBlocked, setIsBlocked] = useState(false);
 
-  /** Exchanges the token of a link, or looks for the session of the cookie. */
+  /** Takes the token out of the URL, unless the browser would lose its session: then it is opened later, or in another browser. */
+  const takeToken = (): boolean => {
+    const token = /^#link=(.*)$/.exec(location.hash)?.[1];
+    if (token === undefined) return false;
+    const isKept = keepsCookies();
+    if (isKept) hideToken();
+    setIsBlocked(!isKept);
+    setFailure(null);
+    setGate({ kind: 'link', token });
+    return true;
+  };
+
+  /** Exchanges the token of a link, and then, or without one, looks for the session of the cookie. */
   const open = async (token: string | null) => {
+    const isKept = keepsCookies();
+    setIsBlocked(!isKept);
+    if (token !== null && !isKept) return;
     setFailure(null);
     setBusy(true);
     try {
-      const session: Session =
-        token === null ? await request('GET', 'session') : await request('POST', 'session', { token });
+      if (token !== null) {
+        hideToken();
+        const { id } = await request<Session>('POST', 'session', { token });
+        setGate({ kind: 'link-opened' });
+        tellTabs(id);
+      }
+      const session = await request<Session>('GET', 'session');
+      const isNew = gateNow().kind === 'link-opened';
+      setTimeLeft(session);
       setGate({ kind: 'open', session });
-      if (token !== null && session.subscriptionId) go(`subscriptions/${numberOf(session.subscriptionId)}`, true);
+      if (isNew && session.subscriptionId) go(`subscriptions/${numberOf(session.subscriptionId)}`, true);
     } catch (error) {
-      const failed = failureOf(error);
-      const { requestId } = failed.details;
-      if (!isEnd(error)) setFailure(failed);
-      else setGate(token === null ? { kind: 'ended', returnUrl: null, requestId } : { kind: 'link-failed', requestId });
+      const refused = gateNow();
+      const { requestId } = failureOf(error).details;
+      if (!isEnd(error)) setFailure(failureOf(error));
+      else if (refused.kind === 'link') setGate({ kind: 'link-failed', requestId });
+      else if (refused.kind === 'link-opened') setGate({ kind: 'cookie-lost', requestId });
+      else setGate({ kind: 'ended', returnUrl: 'returnUrl' in refused ? refused.returnUrl : null, requestId });
     } finally {
       setBusy(false);
     }
@@ -62,11 +110,13 @@ export function SessionGate({ children }: { children: ReactNode }) {
     location.reload();
   };
   const problem = failure && <Problem failure={failure} retry={() => void open(token)} reload={reload} />;
-  if (gate.kind === 'loading') return <Notice title="Webhook portal">{problem ?? loading}</Notice>;
+  if (gate.kind === 'loading' || gate.kind === 'link-opened')
+    return <Notice title="Webhook portal">{problem ?? loading}</Notice>;
   if (gate.kind === 'link')
     return (
       <Notice title="Webhook portal">
         <p>This link opens the portal once. It ends a session that you have here already.</p>
+        {isBlocked && blocked}
         {problem ?? (
           <button className="first" disabled={busy} onClick={() => void open(token)}>
             Open the portal
@@ -75,9 +125,21 @@ export function SessionGate({ children }: { children: ReactNode }) {
       </Notice>
     );
   const [title, text] = reasons[gate.kind];
+  if (gate.kind === 'unchecked')
+    return (
+      <Notice title={title}>
+        <p>{text}</p>
+        {problem ?? (
+          <button className="first" disabled={busy} onClick={() => void open(null)}>
+            Check again
+          </button>
+        )}
+      </Notice>
+    );
   return (
     <Notice title={title}>
       <p>{text}</p>
+      {isBlocked && blocked}
       <p>
         To get a new link, go back to the application that you came from. Its developers create one with{' '}
         <code>createPortalLink</code>, and an operator of Deedwire with <code>deedwire-operator portal link</code>.
@@ -88,7 +150,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         </p>
       )}
       {gate.kind === 'ended' && <ReturnLink url={gate.returnUrl} />}
-      {gate.kind === 'ended' && <button onClick={() => location.reload()}>Look for a session again</button>}
+      {gate.kind === 'ended' && <button onClick={() => location.reload()}>Check again</button>}
     </Notice>
   );
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { startStopwatch } from './stopwatch.ts';
 
 /** The path of the account, for example `/partners/portal/7/`. */
 export const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
@@ -13,22 +14,23 @@ export interface Session {
   readonly actor: string;
   readonly returnUrl: string | null;
   readonly subscriptionId: string | null;
-  readonly expiresAt: string;
+  /** How long it can be idle. */
   readonly idleSeconds: number;
+  /** Servers of the release before do not say these two. */
+  readonly idleEndsInSeconds?: number;
+  readonly expiresInSeconds?: number;
 }
 
 /** What the tab shows: the pages of a session, or why there are none. */
 type Gate =
-  | { readonly kind: 'loading' | 'signed-out' }
+  | { readonly kind: 'loading' | 'link-opened' | 'signed-out' }
+  | { readonly kind: 'link-failed' | 'cookie-lost'; readonly requestId: string | undefined }
   | { readonly kind: 'link'; readonly token: string }
-  | { readonly kind: 'link-failed'; readonly requestId: string | undefined }
   | { readonly kind: 'open'; readonly session: Session }
-  | { readonly kind: 'ended'; readonly returnUrl: string | null; readonly requestId: string | undefined };
+  | { readonly kind: 'ended' | 'unchecked'; readonly returnUrl: string | null; readonly requestId?: string | undefined };
 
 let gate: Gate = { kind: 'loading' };
 const listeners = new Set<() => void>();
-/** When the last request of the session was answered: its idle time starts there. */
-let lastUsedMs = Date.now();
 
 export function gateNow(): Gate {
   return gate;
@@ -57,14 +59,42 @@ export function useMay(ability: Ability): boolean {
   return useSession().abilities.includes(ability);
 }
 
-/** The session was used: its idle time starts again. */
-export function recordUse(): void {
-  lastUsedMs = Date.now();
+/** Hides what the session shows. */
+export function leaveSession(kind: 'ended' | 'unchecked', requestId?: string): void {
+  if (gate.kind === 'open') setGate({ kind, returnUrl: gate.session.returnUrl, requestId });
 }
 
-/** When the session ends unless it is used. */
-export function endOf({ expiresAt, idleSeconds }: Session): number {
-  return Math.min(Date.parse(expiresAt), lastUsedMs + idleSeconds * 1000);
+interface TimeLeft {
+  readonly expiresMs: number;
+  readonly idleEndsMs: number;
+  /** Whether the server said that it ends within a minute. */
+  readonly isLastMinute: boolean;
+  /** Since that was known. */
+  readonly passedMs: () => number;
+}
+
+let known: TimeLeft = { expiresMs: 0, idleEndsMs: 0, isLastMinute: false, passedMs: startStopwatch() };
+
+/** How long the session lasts, from now on. */
+export function timeLeft(): TimeLeft {
+  const passedMs = known.passedMs();
+  return { ...known, expiresMs: known.expiresMs - passedMs, idleEndsMs: known.idleEndsMs - passedMs };
+}
+
+export function setTimeLeft({
+  idleSeconds,
+  idleEndsInSeconds = idleSeconds,
+  expiresInSeconds = Infinity,
+}: Session): void {
+  const isLastMinute = Math.min(idleEndsInSeconds, expiresInSeconds) <= 60;
+  const [expiresMs, idleEndsMs] = [expiresInSeconds * 1000, idleEndsInSeconds * 1000];
+  known = { expiresMs, idleEndsMs, isLastMinute, passedMs: startStopwatch() };
+}
+
+/** The session was used. The server records that once a minute, so its idle time can have started a minute ago. */
+export function recordUse({ idleSeconds }: Session): void {
+  const { expiresMs } = timeLeft();
+  known = { expiresMs, idleEndsMs: (idleSeconds - 60) * 1000, isLastMinute: false, passedMs: startStopwatch() };
 }
 
 /** The global identifier of a record, from the number in a URL. */

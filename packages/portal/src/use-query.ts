@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DocumentId } from './generated/documents.ts';
 import { type Failure, failureOf, send } from './request.ts';
+import { startStopwatch } from './stopwatch.ts';
 
 export interface Query<Result> {
   readonly data: Result | undefined;
@@ -8,17 +9,15 @@ export interface Query<Result> {
   readonly reload: () => void;
 }
 
-let lastInputMs = Date.now();
-for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (lastInputMs = Date.now()), true);
+let sinceInputMs = startStopwatch();
+for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (sinceInputMs = startStopwatch()), true);
 
-/** Whether the tab is visible, and somebody used it within 10 minutes. */
+/** Whether the page may send operations by itself. A page that is left open must not keep its session alive. */
 export function isWatched(): boolean {
-  return document.visibilityState === 'visible' && Date.now() - lastInputMs < 600_000;
+  return document.visibilityState === 'visible' && sinceInputMs() < 600_000;
 }
 
-/**
- * Sends a query, and sends it again every `pollMs` while the page is watched: one that is left open must not keep its session alive. Null as variables sends nothing.
- */
+/** Sends a query, and sends it again every `pollMs` while the page is watched. Null as variables sends nothing. */
 export function useQuery<Result, Variables>(
   documentId: DocumentId<Result, Variables>,
   variables: Variables | null,

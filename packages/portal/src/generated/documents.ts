@@ -381,6 +381,11 @@ export type CompareQueryVariables = Exact<{
 
 export type CompareQuery = { webhookDelivery: { payload: string | null, preview: string | null } | null };
 
+export type UseQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UseQuery = { __typename: 'Query' };
+
 export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
 
 export type SubscriptionsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -420,6 +425,7 @@ export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357d
 export const Replay = 'ce02db46b32fd94aadbc74ac93d9dac7c8c679678977e09910da33db3ba1071a' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = '9ee568c7d2d1945daf79219ee25a81ea9e966fec67d448d91c8d2a99fe871615' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec10001cd31977' as DocumentId<CompareQuery, CompareQueryVariables>;
+export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;
 export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02daa51fa14c3b9545' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
 export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;

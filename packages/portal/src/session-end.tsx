@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'react';
+import { Use } from './generated/documents.ts';
+import { isEnd, request, send } from './request.ts';
+import { gateNow, leaveSession, type Session, setTimeLeft, timeLeft } from './session.ts';
+import { formatTime } from './time.ts';
+import { useNow } from './ui/time.tsx';
+
+let isAsking = false;
+
+/** Asks whether the session is live, which is no use of it. Without an answer, the page is hidden once the session can have ended. */
+async function askForSession(): Promise<void> {
+  if (isAsking) return;
+  isAsking = true;
+  const asker = gateNow();
+  const { idleEndsMs } = timeLeft();
+  try {
+    const session = await request<Session>('GET', 'session', undefined, AbortSignal.timeout(10_000));
+    // Unless it was used meanwhile.
+    if (timeLeft().idleEndsMs <= idleEndsMs) setTimeLeft(session);
+  } catch (error) {
+    const left = timeLeft();
+    if (gateNow() !== asker) return;
+    if (isEnd(error)) leaveSession('ended');
+    else if (Math.min(left.expiresMs, left.idleEndsMs) <= 0) leaveSession('unchecked');
+  } finally {
+    isAsking = false;
+  }
+}
+
+/** Asks a minute before the session ends, and stays for it; and asks when it has to have ended, and when the page is seen again. */
+export function SessionEnd() {
+  const now = useNow(1000);
+  const { expiresMs, idleEndsMs, isLastMinute, passedMs } = timeLeft();
+  const leftMs = Math.min(expiresMs, idleEndsMs);
+  const isOver = leftMs <= 0;
+  const isNear = leftMs <= 60_000;
+  const [label, setLabel] = useState('Stay signed in');
+  const [stayedMs, setStayedMs] = useState(-Infinity);
+
+  useEffect(() => {
+    if (isOver || (isNear && !isLastMinute)) void askForSession();
+  }, [isOver, isNear, passedMs]);
+  useEffect(() => {
+    const ask = () => void askForSession();
+    const onVisible = () => document.visibilityState === 'visible' && ask();
+    const onShow = ({ persisted }: PageTransitionEvent) => persisted && ask();
+    document.addEventListener('visibilitychange', onVisible);
+    addEventListener('pageshow', onShow);
+    return () => {
+      document.removeEventListener('visibilitychange', onVisible);
+      removeEventListener('pageshow', onShow);
+    };
+  }, []);
+
+  const stay = async () => {
+    try {
+      await send(Use, {});
+      setLabel('Stay signed in');
+      setStayedMs(Date.now());
+    } catch {
+      setLabel('That failed: try again');
+    }
+  };
+  const end = formatTime(now + leftMs, now);
+  return (
+    <div className="stay" role="status">
+      {isLastMinute && (
+        <div className="why warn">
+          {expiresMs > idleEndsMs ? (
+            <>
+              <p>{`Still there? You will be signed out at ${end}.`}</p>
+              <button className="first" onClick={() => void stay()}>
+                {label}
+              </button>
+            </>
+          ) : (
+            <p>{`The session ends at ${end}, because it has lasted 8 hours. To go on, open the portal with a new link.`}</p>
+          )}
+        </div>
+      )}
+      {now - stayedMs < 10_000 && <p>You are still signed in.</p>}
+    </div>
+  );
+}

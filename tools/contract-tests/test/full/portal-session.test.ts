@@ -1,0 +1,347 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Page, type Request, type Route, useBrowser } from '@deedwire/testing/browser';
+import { launchProfile } from '@deedwire/testing/launch-browser';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createPortalLink,
+  type FailingEndpoint,
+  follow,
+  type PortalSystem,
+  problemsOf,
+  screenshot,
+  startFailingEndpoint,
+  startPortalSystem,
+  visit,
+} from '../support/portal.ts';
+
+// The clock of the page is moved. The session is changed in the database, whose clock stays.
+
+const browser = useBrowser('The session of the portal');
+
+let t: PortalSystem;
+let endpoint: FailingEndpoint;
+let path: string;
+let page: Page;
+let requests: Request[];
+
+/** Opens the page of a delivery. */
+async function open(timeMs = Date.now()): Promise<void> {
+  ({ page, requests } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } }));
+  await page.clock.install({ time: timeMs });
+  await follow(page, await createPortalLink(t.partner));
+  await visit(page, path);
+  await page.getByText('upstream connect error').first().waitFor();
+  // Those until now are forgotten.
+  requests.length = 0;
+}
+
+const newest = '(select max(id) from portal_session where token_hash is not null)';
+
+/** Changes the newest session, and waits until no process has it in its memory. */
+async function change(set: string): Promise<void> {
+  await t.sql(`update portal_session set ${set} where id = ${newest}`);
+  await sleep(1_000);
+}
+
+const endSession = (): Promise<void> => change(`expires_at = date_trunc('milliseconds', now())`);
+
+const leaveFor = (interval: string): Promise<void> => change(`last_used_at = now() - interval '${interval}'`);
+
+const lastUse = (): Promise<object[]> => t.sql(`select last_used_at::text from portal_session where id = ${newest}`);
+
+/** What was sent since the page was opened, as `GET session`. */
+const sent = (): string[] =>
+  requests.map((request) => `${request.method()} ${new URL(request.url()).pathname.split('/').at(-1)}`);
+
+const heading = (name: string, of = page): Promise<void> => of.getByRole('heading', { name }).waitFor();
+
+/** What a page without a session may not contain. */
+async function leftovers(of = page): Promise<string[]> {
+  const kept: string = await of.evaluate('document.title + document.documentElement.outerHTML');
+  const [account] = await t.sql(`select name from account where name like '%artner%'`);
+  const texts = ['upstream connect error', 'referral.created', 'user-7', 'gid://', String(account?.['name'])];
+  return texts.filter((text) => kept.includes(text));
+}
+
+const hasEnded = async (of = page): Promise<void> => {
+  await heading('There is no session', of);
+  expect(await leftovers(of)).toEqual([]);
+};
+
+const stillThere = () => page.getByRole('status').filter({ hasText: 'Still there?' });
+
+beforeAll(async () => {
+  if (browser.isAbsent) return;
+  t = await startPortalSystem();
+  endpoint = await startFailingEndpoint(t);
+  const [row] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
+  path = `deliveries/${String(row?.['id'])}?side=response`;
+});
+afterAll(async () => {
+  if (browser.isAbsent) return;
+  await endpoint.receiver.close();
+  await t.close();
+});
+
+describe.skipIf(browser.isAbsent)('a page', () => {
+  test('asks once when its session was idle for 30 minutes, and clears itself', async () => {
+    await open();
+    expect(await leftovers()).not.toEqual([]);
+    await leaveFor('30 minutes');
+    await page.clock.fastForward('30:00');
+    await hasEnded();
+    expect(sent()).toEqual(['GET session']);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await problemsOf(page)).toEqual([]);
+    await screenshot(page, 'ended-narrow');
+  });
+
+  test('stays while another tab uses the session, and its questions are no use of it', async () => {
+    await open();
+    await leaveFor('2 minutes');
+    const used = await lastUse();
+    await page.clock.fastForward('29:00');
+    await expect.poll(sent).toEqual(['GET session']);
+    // The server has said that 28 minutes are left.
+    await page.clock.fastForward('26:00');
+    expect(sent()).toEqual(['GET session']);
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward('00:30');
+        return sent();
+      })
+      .toEqual(['GET session', 'GET session']);
+    expect(await lastUse()).toEqual(used);
+    expect(await leftovers()).not.toEqual([]);
+    expect(await stillThere().count()).toBe(0);
+  });
+
+  test('asks a minute before the end whether somebody is there, who stays', async () => {
+    await open();
+    await leaveFor('29 minutes 15 seconds');
+    const used = await lastUse();
+    await page.clock.fastForward('28:30');
+    await stillThere().waitFor();
+    expect(sent()).toEqual(['GET session']);
+    expect(await stillThere().innerText()).toMatch(/You will be signed out at \d\d:\d\d:\d\d\./);
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [320, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 820 });
+      await page.emulateMedia({ colorScheme });
+      expect(await problemsOf(page)).toEqual([]);
+      await screenshot(page, `still-there-${width}`);
+    }
+    expect(await lastUse()).toEqual(used);
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    await page.getByText('You are still signed in.').waitFor();
+    expect(await stillThere().count()).toBe(0);
+    await expect.poll(lastUse).not.toEqual(used);
+    requests.length = 0;
+    await page.clock.fastForward('27:00');
+    expect(sent()).toEqual([]);
+  });
+
+  test('says that the session ends after 8 hours, which nobody can prolong, and clears itself then', async () => {
+    await open();
+    let expiresInSeconds = 100;
+    await page.route('**/session', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), expiresInSeconds } });
+    });
+    await page.reload();
+    await page.getByText('upstream connect error').first().waitFor();
+    expiresInSeconds = 45;
+    await page.clock.fastForward('00:50');
+    await page.getByRole('status').filter({ hasText: 'because it has lasted 8 hours' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Stay signed in' }).count()).toBe(0);
+    await page.unroute('**/session');
+    await endSession();
+    await page.clock.fastForward('00:50');
+    await hasEnded();
+  });
+
+  test.each([
+    ['is seen again', `document.dispatchEvent(new Event('visibilitychange'))`],
+    [
+      'returns from the back/forward cache, which a dispatched event stands for',
+      `dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`,
+    ],
+  ])('clears itself when it %s after the end', async (_, event) => {
+    await open();
+    await endSession();
+    await page.evaluate(event);
+    await hasEnded();
+    expect(sent()).toEqual(['GET session']);
+  });
+
+  test('clears itself after a sleep in which its timers and its monotonic clock stood still', async () => {
+    await open();
+    await endSession();
+    await page.clock.setSystemTime(Date.now() + 9 * 3_600_000);
+    await page.clock.runFor(2_000);
+    await hasEnded();
+    expect(sent()).toEqual(['GET session']);
+  });
+
+  test.each([
+    ['5 hours fast', 5],
+    ['5 hours slow', -5],
+  ])('at a clock that is %s keeps a live session, and clears itself at the end', async (_, hours) => {
+    await open(Date.now() + hours * 3_600_000);
+    await page.clock.fastForward('25:00');
+    expect(sent()).toEqual([]);
+    expect(await leftovers()).not.toEqual([]);
+    // A person sets it right, or wrong, meanwhile.
+    await page.clock.setSystemTime(Date.now() - 3 * 3_600_000);
+    await endSession();
+    await page.clock.fastForward('05:00');
+    await hasEnded();
+  });
+
+  test('hides what it shows when no answer arrives at the end, says so, and asks again', async () => {
+    await open();
+    await page.route('**/session', (route) => route.abort());
+    await page.clock.fastForward('30:00');
+    await heading('Your session could not be checked');
+    expect(await leftovers()).toEqual([]);
+    expect(await problemsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByRole('alert').getByText('No complete response arrived.').waitFor();
+    await page.unroute('**/session');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('upstream connect error').first().waitFor();
+  });
+
+  test('sends nothing by itself 10 minutes after the last input', async () => {
+    await open();
+    await visit(page, '');
+    requests.length = 0;
+    await page.clock.fastForward('01:00');
+    await expect.poll(sent).toContain('POST graphql');
+    await page.route('**/graphql', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '700' },
+        json: { errors: [{ message: 'Too many.', extensions: { code: 'RATE_LIMITED' } }] },
+      }),
+    );
+    await page.getByRole('link', { name: 'Recover', exact: true }).click();
+    await page.getByText('This page tries again in').first().waitFor();
+    requests.length = 0;
+    await page.clock.fastForward('10:30');
+    await page.clock.fastForward('02:00');
+    await page.clock.runFor(2_000);
+    expect(sent()).toEqual([]);
+    await page.unroute('**/graphql');
+    await page.keyboard.press('Tab');
+    await page.clock.runFor(2_000);
+    await expect.poll(sent).toContain('POST graphql');
+  });
+});
+
+describe.skipIf(browser.isAbsent)('two tabs', () => {
+  let other: Page;
+
+  const openBoth = async (): Promise<void> => {
+    await open();
+    other = await page.context().newPage();
+    await other.goto(new URL(page.url()).pathname.replace(/deliveries.*/, ''));
+    await heading('Subscriptions', other);
+    requests.length = 0;
+  };
+
+  test('are signed out together', async () => {
+    await openBoth();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await heading('You are signed out');
+    expect(await leftovers()).toEqual([]);
+    expect(sent()).toEqual(['DELETE session']);
+  });
+
+  test('show one session: a new link clears the tab of the one before', async () => {
+    await openBoth();
+    await follow(other, await createPortalLink(t.partner, ['READ']));
+    await hasEnded();
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await expect.poll(() => page.getByRole('banner').innerText()).toContain('(read)');
+    // The new tab keeps its session.
+    await other.getByRole('link', { name: 'Deliveries', exact: true }).click();
+    await heading('Deliveries', other);
+  });
+});
+
+describe.skipIf(browser.isAbsent)('a link', () => {
+  const noCookies = 'This browser keeps no cookies for this site. Allow them, or open the link in another browser.';
+
+  test('opened in a Chromium that blocks cookies is not used, and opens the portal in another browser', async () => {
+    const link = await createPortalLink(t.partner);
+    const folder = await mkdtemp(join(tmpdir(), 'portal-session-'));
+    const context = await launchProfile(folder, { profile: { default_content_setting_values: { cookies: 2 } } });
+    try {
+      const blocked = await context.newPage();
+      const posted: string[] = [];
+      blocked.on('request', (request) => posted.push(request.method()));
+      await blocked.goto(link);
+      await blocked.getByText(noCookies).waitFor();
+      expect(await problemsOf(blocked)).toEqual([]);
+      await blocked.getByRole('button', { name: 'Open the portal' }).click();
+      expect(await blocked.getByRole('alert').innerText()).toBe(noCookies);
+      expect(posted).not.toContain('POST');
+      // The address can be copied.
+      expect(blocked.url()).toBe(link);
+      await blocked.goto(link.replace(/#.*/, '?reload'));
+      await heading('There is no session', blocked);
+      await blocked.getByText(noCookies).waitFor();
+    } finally {
+      await context.close();
+      await rm(folder, { recursive: true });
+    }
+    ({ page } = await browser.open(t.origin));
+    await follow(page, link);
+  });
+
+  test('opens the portal once cookies are allowed', async () => {
+    ({ page } = await browser.open(t.origin));
+    await page.addInitScript(
+      `Object.defineProperty(document, 'cookie', { configurable: true, get: () => '', set: () => {} })`,
+    );
+    await page.goto(await createPortalLink(t.partner));
+    await page.getByText(noCookies).waitFor();
+    await page.evaluate('delete document.cookie');
+    await page.getByRole('button', { name: 'Open the portal' }).click();
+    await heading('Subscriptions');
+    expect(new URL(page.url()).hash).toBe('');
+    expect(await page.context().cookies()).toEqual([expect.objectContaining({ name: 'deedwire-partner-portal' })]);
+  });
+
+  test('whose cookie is lost on its way says so, with the request id', async () => {
+    ({ page } = await browser.open(t.origin));
+    const lose = async (route: Route) => {
+      const response = await route.fetch();
+      await page.context().clearCookies();
+      await route.fulfill({ status: response.status(), json: await response.json() });
+    };
+    await page.route('**/session', (route) => (route.request().method() === 'POST' ? lose(route) : route.continue()));
+    await page.goto(await createPortalLink(t.partner));
+    await page.getByRole('button', { name: 'Open the portal' }).click();
+    await heading('The session was lost');
+    expect(await page.getByRole('main').innerText()).toMatch(/tell the operator: request id [\w-]+/);
+    expect(await problemsOf(page)).toEqual([]);
+  });
+
+  test('that was used says so, with the request id', async () => {
+    ({ page } = await browser.open(t.origin));
+    const link = await createPortalLink(t.partner);
+    await follow(page, link);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Open the portal' }).click();
+    await heading('This link no longer works');
+    expect(await page.getByRole('main').innerText()).toMatch(/tell the operator: request id [\w-]+/);
+  });
+});
