@@ -1,4 +1,5 @@
 import { type ComponentProps, type MouseEvent, useSyncExternalStore } from 'react';
+import { navigate } from './history.ts';
 import { base } from './session.ts';
 import { marked } from './visible-text.ts';
 
@@ -20,7 +21,7 @@ export function useUrl(): { path: string; params: URLSearchParams } {
 
 /** @param to as in `useUrl` */
 export function go(to: string, replace = false): void {
-  history[replace ? 'replaceState' : 'pushState'](null, '', base + to);
+  navigate(base + to, replace);
   dispatchEvent(new Event(changed));
 }
 
@@ -34,11 +35,26 @@ export function search(params: URLSearchParams, changes: Record<string, string |
   return next.size === 0 ? '' : `?${next}`;
 }
 
-export function Link({ to, children, ...rest }: ComponentProps<'a'> & { to: string }) {
-  const follow = (event: MouseEvent) => {
+type LinkProps = ComponentProps<'a'> & {
+  to: string;
+  /** Whether the target takes the place of this entry of the history: it is another view of the same thing. */
+  replace?: boolean;
+};
+
+/** Another state of the page it is on is read from the beginning of the part that the link is in. */
+export function Link({ to, replace = false, children, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    go(to);
+    const link = event.currentTarget;
+    const { pathname } = location;
+    // Safari does not focus a link that is clicked.
+    link.focus({ preventScroll: true });
+    go(to, replace);
+    if (replace || pathname !== location.pathname) return;
+    const part = link.closest<HTMLElement>('[tabindex="-1"]');
+    if (part && part.getBoundingClientRect().top < 0) part.scrollIntoView();
+    part?.focus({ preventScroll: true });
   };
   const text = typeof children === 'string' ? <bdi>{marked(children)}</bdi> : children;
   return (

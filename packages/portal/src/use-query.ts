@@ -1,12 +1,22 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DocumentId } from './generated/documents.ts';
+import { keeper, keptResult } from './kept-results.ts';
 import { type Failure, failureOf, send } from './request.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 export interface Query<Result> {
   readonly data: Result | undefined;
+  /** When `data` was read. */
+  readonly readAtMs: number | undefined;
   readonly failure: Failure | null;
   readonly reload: () => void;
+}
+
+interface State<Result> {
+  readonly key: string | null;
+  readonly data?: Result;
+  readonly readAtMs?: number;
+  readonly failure?: Failure;
 }
 
 let sinceInputMs = startStopwatch();
@@ -17,25 +27,38 @@ export function isWatched(): boolean {
   return document.visibilityState === 'visible' && sinceInputMs() < 600_000;
 }
 
-/** Sends a query, and sends it again every `pollMs` while the page is watched. Null as variables sends nothing. */
+/**
+ * Sends a query, and sends it again every `pollMs` while the page is watched. Null as variables sends nothing.
+ *
+ * Back and Forward show the last result at once, and send the query again unless it is without `pollMs`.
+ */
 export function useQuery<Result, Variables>(
   documentId: DocumentId<Result, Variables>,
   variables: Variables | null,
   pollMs?: number | null,
 ): Query<Result> {
   const key = variables === null ? null : JSON.stringify(variables);
-  const [state, setState] = useState<{ key: string | null; data?: Result; failure?: Failure }>({ key });
+  const [state, setState] = useState<State<Result>>({ key: null });
+  const isOther = state.key !== key;
+  const shown: State<Result> = isOther ? { key, ...keptResult(documentId, key) } : state;
   const [round, setRound] = useState(0);
   const busy = useRef(false);
   const reload = useCallback(() => setRound((last) => last + 1), []);
   useEffect(() => {
     if (key === null) return;
+    if (isOther && shown.data !== undefined) {
+      setState(shown);
+      if (pollMs === undefined) return;
+    }
     const abort = new AbortController();
+    const keep = keeper(documentId, key);
     const load = async () => {
       busy.current = true;
       try {
         const data = await send(documentId, JSON.parse(key), abort.signal);
-        setState({ key, data });
+        const result = { data, readAtMs: Date.now() };
+        setState({ key, ...result });
+        keep(result);
       } catch (error) {
         const failure = failureOf(error);
         if (!abort.signal.aborted) setState((last) => ({ ...(last.key === key && last), key, failure }));
@@ -53,9 +76,5 @@ export function useQuery<Result, Variables>(
     }, pollMs);
     return () => clearInterval(timer);
   }, [key, pollMs, reload]);
-  return {
-    data: state.key === key ? state.data : undefined,
-    failure: (state.key === key && state.failure) || null,
-    reload,
-  };
+  return { data: shown.data, readAtMs: shown.readAtMs, failure: shown.failure ?? null, reload };
 }

@@ -90,7 +90,9 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
       <ol className="time">
         {attempts.map((attempt, at) => (
           <li key={attempt.number} aria-current={attempt === selected}>
-            <Link to={path + search(params, { attempt: String(attempt.number) })}>{timeOf(attempt.startedAt)}</Link>
+            <Link to={path + search(params, { attempt: String(attempt.number) })} replace>
+              {timeOf(attempt.startedAt)}
+            </Link>
             <State value={resultOf(attempt)} tone={resultTone(attempt)} />
             <Duration attempt={attempt} />
             <span className="num">{attempt.durationMs.toLocaleString('en')} ms</span>
@@ -166,7 +168,12 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
 function Tabs(props: { name: string; current: string | undefined; values: readonly string[]; children?: ReactNode }) {
   const { path, params } = useUrl();
   const links = props.values.map((value) => (
-    <Link key={value} to={path + search(params, { [props.name]: value })} aria-current={value === props.current}>
+    <Link
+      key={value}
+      to={path + search(params, { [props.name]: value })}
+      replace
+      aria-current={value === props.current}
+    >
       {wordOf(value)}
     </Link>
   ));

@@ -1,18 +1,16 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { arrive } from '../history.ts';
+import { useUrl } from '../location.tsx';
 import { marked } from '../visible-text.ts';
 
-let shownPath = location.pathname;
-
-/** The heading of a page. After a change of the page it gets the focus, so that a screen reader reads the new page. */
+/** The heading of a page, and where the page starts to be read. */
 export function Heading({ title, above, children }: { title: string; above?: ReactNode; children?: ReactNode }) {
+  const { path, params } = useUrl();
   const ref = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Webhooks`;
-    if (shownPath === location.pathname) return;
-    shownPath = location.pathname;
-    scrollTo(0, 0);
-    ref.current?.focus({ preventScroll: true });
+    document.title = `${ref.current?.textContent} · Webhooks`;
   }, [title]);
+  useEffect(() => arrive(ref.current), [path, params.toString()]);
   return (
     <div className="heading">
       {above && <small>{above}</small>}
