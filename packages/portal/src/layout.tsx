@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
+import { keepFocus } from './focus.ts';
 import { Link, useUrl } from './location.tsx';
 import { isEnd, request } from './request.ts';
 import { SessionEnd } from './session-end.tsx';
@@ -34,6 +35,7 @@ export function Layout({ children }: { children: ReactNode }) {
       else setLabel('Not signed out: try again');
     }
   };
+  useEffect(keepFocus, []);
   const links = pages.map(([to, name, pattern]) => (
     <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined}>
       {name}
@@ -44,6 +46,9 @@ export function Layout({ children }: { children: ReactNode }) {
   return (
     <>
       <header>
+        <a className="skip button" href="#content" onClick={skip}>
+          Skip to content
+        </a>
         <div>
           <Visible as="b" text={session.account.name} />
           <small>{session.interface} interface</small>
@@ -65,9 +70,18 @@ export function Layout({ children }: { children: ReactNode }) {
         </div>
       </header>
       <SessionEnd />
-      <main>{children}</main>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
     </>
   );
+}
+
+/** To the list of a page, past its filters. The fragment stays as it is: it is for tokens of links. */
+function skip(event: MouseEvent) {
+  event.preventDefault();
+  const [main, list] = ['main', 'main section[tabindex]'].map((each) => document.querySelector<HTMLElement>(each));
+  (list ?? main)?.focus();
 }
 
 /** The way back to the application, as the session says. Only `https:`: nobody else can name a target. */

@@ -75,7 +75,7 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
   // Errors without a control of the form are shown below it.
   const others = done ? [] : userErrors.filter(({ field }) => !form.current?.elements.namedItem(field?.[1] ?? ''));
   return (
-    <dialog ref={ref} aria-label={label} onClose={close}>
+    <dialog ref={ref} tabIndex={-1} aria-label={label} onClose={close}>
       <form ref={form} onSubmit={onSubmit(submit)}>
         <h2>{label}</h2>
         {done && props.result ? props.result(done, last.current.refused) : <p>{about}</p>}
