@@ -262,7 +262,7 @@ export type EventBodiesQueryVariables = Exact<{
 
 export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
-export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
+export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
 
 export type DeliveriesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -276,7 +276,7 @@ export type DeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, delay: { reason: WebhookDelayReason, until: string | null } | null, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type DeliveryQueryVariables = Exact<{
   id: string;
@@ -284,7 +284,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
+export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
 
 export type PayloadQueryVariables = Exact<{
   id: string;
@@ -410,8 +410,8 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
 
 export const Events = '88839b9975f0cbdd63ebc29a2f229f821a2276706e40a54b968a9902cff3b45d' as DocumentId<EventsQuery, EventsQueryVariables>;
 export const EventBodies = 'c2cf730c3c9a8389c8a64e2b15de9d5257e066558e6768ec74a64e836b6d9532' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
-export const Deliveries = 'accea9df341dd6631babe2feeec7039669f81a55a90f1c82a562c9e2202342fc' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
-export const Delivery = '24154f132e3c3601eed3dc416a070719159549c254f9dd707b54635493a99ef3' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
+export const Deliveries = 'da25c6f10063351ec95a8b4c4ccb6e58d60e486b155ef934cf79819a933dc872' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
+export const Delivery = '616096ff9817f0ef12a4faffd427c44c7bb42737e9b953fd61789838807a2991' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
 export const Retry = 'a6a273adba3ea7f841dc22959a0871b22c4306dc6d8817f13723906874aa2055' as DocumentId<RetryMutation, RetryMutationVariables>;

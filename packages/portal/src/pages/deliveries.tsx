@@ -3,21 +3,24 @@ import { Choices, Deliveries, type DeliveriesQuery } from '../generated/document
 import { Link, search, useUrl } from '../location.tsx';
 import { RangeForm } from '../range-form.tsx';
 import { gidOf, useSession } from '../session.ts';
+import { timeOf } from '../time.ts';
 import { Input, type Option } from '../ui/form.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Links } from '../ui/links.tsx';
-import { Loaded } from '../ui/problem.tsx';
+import { Loaded, Problem } from '../ui/problem.tsx';
 import { State } from '../ui/state.tsx';
 import { Table } from '../ui/table.tsx';
 import { Visible } from '../ui/text.tsx';
-import { Relative, Time } from '../ui/time.tsx';
+import { Time } from '../ui/time.tsx';
+import { useChanges } from '../use-changes.ts';
 import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf, resultOf, resultTone, wordOf } from '../words.ts';
+import { nameOf, numberOf, plural, resultOf, resultTone, wordOf } from '../words.ts';
+
+type Delivery = DeliveriesQuery['webhookDeliveries']['nodes'][number];
 
 const pageSize = 50;
 const statuses = ['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const;
 const options: readonly Option[] = [['', 'All'], ...statuses.map((each): Option => [each, wordOf(each)])];
-const head = ['Created', 'Event', 'Subscription', 'Status', 'Last attempt', 'Attempts'];
 
 export default function DeliveriesPage() {
   const session = useSession();
@@ -34,15 +37,13 @@ export default function DeliveriesPage() {
     until: params.get('until'),
   };
   const query = useQuery(Deliveries, { ...filters, after: after ?? null });
-  const { nodes = [], pageInfo } = query.data?.webhookDeliveries ?? {};
-  // Newer ones are counted, and shown on request: rows must not move under a pointer.
-  const isNewest = pageInfo && !after && filters.until === null;
-  const since = nodes[0]?.createdAt ?? filters.since;
-  const { data: latest } = useQuery(Deliveries, isNewest ? { ...filters, first: 20, since } : null, 15_000);
-  const newer = latest?.webhookDeliveries.nodes.filter(({ id }) => !nodes.some((node) => node.id === id)).length ?? 0;
+  const { pageInfo } = query.data?.webhookDeliveries ?? {};
+  const { rows, newer, readAtMs, failed } = useChanges(query, filters, !after && filters.until === null);
   const names = new Map(choices.data?.webhookSubscriptions.nodes.map((each) => [each.id, nameOf(each)]));
+  const cells = rows.map((row) => cellsOf(row, subscription ? null : names));
+  const [newest, oldest] = [rows[0], rows.at(-1)].map((row) => row && timeOf(row.createdAt));
   const older = pageInfo?.hasNextPage === true && `deliveries${search(params, { after: pageInfo.endCursor })}`;
-  const isShort = older && nodes.length < pageSize;
+  const isShort = older && rows.length < pageSize;
   return (
     <>
       <Heading title="Deliveries">
@@ -59,44 +60,86 @@ export default function DeliveriesPage() {
           </RangeForm>
         )}
       </Loaded>
-      <p role="status">
-        {newer > 0 && <button onClick={query.reload}>{`${newer}${newer === 20 ? '+' : ''} newer: show`}</button>}
-      </p>
-      <Loaded query={query}>
-        {() => (
-          <>
-            {nodes.length > 0 && <Table head={head} rows={nodes.map((node) => cellsOf(node, names))} />}
-            {nodes.length === 0 && !older && <p>No delivery {params.size > 0 ? 'matches' : 'yet'}.</p>}
-            {isShort && <p>The search stopped after many deliveries. Older ones can match.</p>}
-          </>
-        )}
-      </Loaded>
-      <div className="actions">
-        <Links of={{ Newest: Boolean(after) && `deliveries${search(params, { after: null })}`, Older: older }} />
-      </div>
+      <section aria-label="List of deliveries" tabIndex={-1}>
+        <div className="actions">
+          <div role="status">
+            {newest && `${plural(rows.length, 'delivery', 'deliveries')}, ${oldest} to ${newest}`}{' '}
+            {newer.length > 0 && (
+              <button onClick={query.reload}>{`Show ${newer.length}${newer.length === 20 ? '+' : ''} new`}</button>
+            )}
+          </div>
+          {readAtMs !== undefined && (
+            <small>
+              <span>{`Updated ${timeOf(new Date(readAtMs).toISOString())}`}</span>{' '}
+              <button className="link" onClick={query.reload}>
+                Refresh
+              </button>
+            </small>
+          )}
+        </div>
+        {failed?.failure && <Problem failure={failed.failure} retry={failed.reload} />}
+        <Loaded query={query}>
+          {() => (
+            <>
+              {cells[0] && <Table head={Object.keys(cells[0])} rows={cells.map((row) => Object.values(row))} />}
+              {rows.length === 0 && !older && <p>{params.size > 0 ? 'No deliveries match.' : 'No deliveries yet.'}</p>}
+              {isShort && <p>The search stopped after many deliveries. Older ones can match.</p>}
+            </>
+          )}
+        </Loaded>
+        <div className="actions">
+          <Links of={{ Newest: Boolean(after) && `deliveries${search(params, { after: null })}`, Older: older }} />
+        </div>
+      </section>
     </>
   );
 }
 
-function cellsOf(delivery: DeliveriesQuery['webhookDeliveries']['nodes'][number], names: ReadonlyMap<string, string>) {
-  const { id, subscriptionId, sequenceNumber, status, isTest, nextAttemptAt, event, attempts } = delivery;
+/** @param names of the subscriptions, or null if one is chosen */
+function cellsOf(delivery: Delivery, names: ReadonlyMap<string, string> | null) {
+  const { id, subscriptionId, sequenceNumber, status, isTest, delay, event, attempts } = delivery;
   const [last] = attempts;
-  return [
-    <Time at={delivery.createdAt} />,
-    <>
-      <Link to={`deliveries/${numberOf(id)}`}>{event.type}</Link>
-      <small>{`${event.version} · ${sequenceNumber.toLocaleString('en')}${isTest ? ' · test' : ''}`}</small>
-    </>,
-    <Visible text={names.get(subscriptionId) ?? numberOf(subscriptionId)} />,
-    <>
-      <State value={status} />
-      {status === 'PENDING' && nextAttemptAt && (
-        <small>
-          due <Relative at={nextAttemptAt} />
-        </small>
-      )}
-    </>,
-    last ? <State value={resultOf(last)} tone={resultTone(last)} /> : <span className="soft">None yet</span>,
-    delivery.attemptCount,
-  ];
+  const name = names && (names.get(subscriptionId) ?? numberOf(subscriptionId));
+  return {
+    Created: <Time at={delivery.createdAt} />,
+    Event: (
+      <>
+        <Link to={`deliveries/${numberOf(id)}`}>{event.type}</Link>
+        <small>{`${event.version} · ${sequenceNumber.toLocaleString('en')}${isTest ? ' · test' : ''}`}</small>
+      </>
+    ),
+    ...(name !== null && {
+      Subscription: (
+        <div className="name" title={name}>
+          <Visible text={name} />
+        </div>
+      ),
+    }),
+    Status: (
+      <>
+        <State value={status} />
+        {status === 'PENDING' && delay && <small>{delayText(delay)}</small>}
+      </>
+    ),
+    'Last attempt': last ? (
+      <State value={resultOf(last)} tone={resultTone(last)} />
+    ) : (
+      <span className="soft">None yet</span>
+    ),
+    Attempts: delivery.attemptCount,
+  };
+}
+
+const holds: Readonly<Record<string, string>> = {
+  PAUSED: 'waits until resumed',
+  BREAKER_OPEN: 'on hold: endpoint is failing',
+  RETRY_AFTER: 'on hold: endpoint asked to wait',
+  NO_WORKER: 'waits for Deedwire',
+  WAITING_FOR_TURN: 'due now',
+};
+
+/** Not relative to now: no clock runs beside a status that does not. */
+function delayText({ reason, until }: NonNullable<Delivery['delay']>): string {
+  if (reason === 'RETRY_SCHEDULED' && until) return `due at ${timeOf(until)}`;
+  return holds[reason] ?? wordOf(reason);
 }
