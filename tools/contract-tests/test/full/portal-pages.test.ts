@@ -122,7 +122,9 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       const buttons = await page.getByRole('main').getByRole('button').allInnerTexts();
       // A control for files is a button without a text.
       expect(
-        buttons.filter((label) => !['Find', 'Filter', 'Copy', 'Compare', 'Verify'].includes(label) && label !== ''),
+        buttons.filter(
+          (label) => !['Find', 'Filter', 'Refresh', 'Copy', 'Compare', 'Verify'].includes(label) && label !== '',
+        ),
       ).toEqual([]);
     }
     const base = new URL(page.url()).pathname.replace(/verify.*/, '');

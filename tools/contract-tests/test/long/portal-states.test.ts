@@ -168,7 +168,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     await page.goto(`${new URL(page.url()).pathname}${await addressOf(path)}`);
     await expect
       .poll(mainText)
-      .toMatch(/There is no subscription|No such subscription|No delivery yet|No such delivery|is not kept/);
+      .toMatch(/There is no subscription|No such subscription|No deliveries yet|No such delivery|is not kept/);
     expect(await problemsOf(page)).toEqual([]);
   });
 
