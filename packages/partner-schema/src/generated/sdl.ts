@@ -287,8 +287,9 @@ type Mutation {
   """
   Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
   at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`. Its
-  requests have the header \`X-Service-Webhook-Test: true\`. While the subscription is paused, it waits like every other event:
-  \`WebhookDelivery.delay\` says so.
+  requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused subscription
+  is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` says so. With
+  \`retryWebhookDelivery\`, its delivery does not wait for the others.
   """
   sendTestWebhookEvent(
     """
@@ -310,11 +311,12 @@ type Mutation {
   ): RetryWebhookDeliveryPayload!
   """
   Makes the deliveries of a subscription due that wait for a retry, whatever their last attempt failed with. They follow what is
-  due already, oldest first; after 8 failures in succession, the others wait for a success. Once your receiver works again,
-  Deedwire does so by itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or
-  with 429 or 5xx. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last
-  response had a \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. An attempt that
-  fails leaves the schedule of its delivery as it was.
+  due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
+  failed, one delivery is tried first, and the others wait for its success. Once your receiver works again, Deedwire does so by
+  itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or with 429 or 5xx. A
+  \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last response had a
+  \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. An attempt that fails leaves
+  the schedule of its delivery as it was.
   """
   sendPendingWebhookDeliveries(
     """
