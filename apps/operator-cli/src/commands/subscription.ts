@@ -135,7 +135,11 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
 
   addReconcile(noun, shell);
 
-  addVerb(noun, 'test', 'send an event with sample data to a subscription or listener')
+  addVerb(
+    noun,
+    'test',
+    'queue an event with sample data for a subscription or listener; while the receiver fails, send its delivery with delivery retry',
+  )
     .addArgument(gidArgument(shell, ...subscriptionTypes))
     .option('--type <type>', 'an event type that it receives, for example referral.created', 'webhook.test')
     .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
