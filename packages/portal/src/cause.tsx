@@ -1,7 +1,7 @@
-import * as documents from './generated/documents.ts';
+import type * as documents from './generated/documents.ts';
 import { Link } from './location.tsx';
+import { Remedy } from './remedy.tsx';
 import { formatDuration, formatRelative, timeOf } from './time.ts';
-import { Action } from './ui/action.tsx';
 import { Links } from './ui/links.tsx';
 import { Advice, Visible } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
@@ -15,50 +15,23 @@ export interface Props {
 /** All attempts have to fail for so long until Deedwire pauses a subscription. */
 const pauseAfterMs = 96 * 3_600_000;
 
-/** What is wrong with a subscription: since when, what happens next, and what to press. Nothing if it is healthy. */
+/** What is wrong with a subscription: since when, what happens next, and what to press. If it is healthy, what the last press did. */
 export function Cause({ subscription, reload }: Props) {
   const { id, health, status, pausedReason, pausedAt } = subscription;
   const isPaused = status === 'PAUSED';
-  if (!isPaused && health.consecutiveFailures === 0) return null;
-  const pending = health.pendingCount > 0 && `deliveries?subscription=${numberOf(id)}&status=PENDING`;
+  const isWrong = isPaused || health.consecutiveFailures > 0;
+  const pending = isWrong && health.pendingCount > 0 && `deliveries?subscription=${numberOf(id)}&status=PENDING`;
   return (
-    <div className={`why ${toneOf(health.state)}`}>
+    <div className={isWrong ? `why ${toneOf(health.state)}` : 'all'}>
       <div>
         {isPaused && <p>{sentences(pauseOf(pausedReason), pausedAt && `Paused since ${timeOf(pausedAt)}.`)}</p>}
-        {(!isPaused || pausedReason === 'FAILING') && <Failing subscription={subscription} />}
+        {isWrong && (!isPaused || pausedReason === 'FAILING') && <Failing subscription={subscription} />}
       </div>
       <div className="actions">
         <Links of={{ 'See deliveries': pending }} />
-        <Remedy subscription={subscription} reload={reload} />
+        <Remedy subscription={subscription} reload={reload} isShown={isWrong} />
       </div>
     </div>
-  );
-}
-
-/** Resume, or send what waits: what an owner does once the receiver works. */
-export function Remedy({ subscription: { id, status, pausedReason, health }, reload }: Props) {
-  if (pausedReason === 'VERSION_RETIRED') return null;
-  const isPaused = status === 'PAUSED';
-  if (!isPaused && health.pendingCount === 0) return null;
-  const document: documents.DocumentId<object, { id: string }> = isPaused ? documents.Resume : documents.SendPending;
-  const needsHandshake = pausedReason === 'GONE' || pausedReason === 'FAILING';
-  return (
-    <Action
-      label={isPaused ? 'Resume' : 'Send what waits'}
-      about={
-        isPaused
-          ? sentences(
-              'Deedwire sends what it missed.',
-              needsHandshake && 'The callback URL has to pass the handshake first.',
-            )
-          : 'Everything that waits is due now, oldest first. After 8 failures in succession, the rest waits for a success.'
-      }
-      ability="OPERATE"
-      primary
-      document={document}
-      variables={() => ({ id })}
-      onDone={reload}
-    />
   );
 }
 

@@ -31,6 +31,13 @@ export function isEnd(error: unknown): boolean {
 
 /** How often an operation was refused in a row, and the server named a time. */
 const refusals = new Map<unknown, number>();
+/** Of the bucket that the sessions of the account share. */
+let pointsLeft = Infinity;
+
+/** Whether more than half of the bucket is left, so that what a person does next is not refused. */
+export function hasPoints(): boolean {
+  return pointsLeft > 1000;
+}
 
 /** @throws {Failure} for any response other than a success */
 export async function request<Body>(
@@ -52,6 +59,7 @@ export async function request<Body>(
     },
   );
   const { status } = response;
+  pointsLeft = Number(/;r=(\d+)/.exec(response.headers.get('RateLimit') ?? '')?.[1] ?? pointsLeft);
   if (response.type === 'opaqueredirect') {
     const message = 'A login in front of this page has ended. Reload to sign in.';
     throw new Failure(message, { status, code: 'REDIRECTED', isPage: true });

@@ -1,29 +1,56 @@
 import { deliveryHeaders } from '@deedwire/domain/names';
-import { SendTest } from './generated/documents.ts';
+import { useState } from 'react';
+import { Answer, waitingText } from './answer.tsx';
+import { Deliveries, SendTest, type SubscriptionFieldsFragment } from './generated/documents.ts';
 import { Link } from './location.tsx';
 import { Action } from './ui/action.tsx';
 import { Select } from './ui/form.tsx';
+import { Problem } from './ui/problem.tsx';
+import { useQuery } from './use-query.ts';
 import { numberOf } from './words.ts';
 
-/** Sends a test event of one of these types, at the version that is pinned. */
-export function TestEvent({ id, types, reload }: { id: string; types: readonly string[]; reload: () => void }) {
+interface Props {
+  readonly subscription: SubscriptionFieldsFragment;
+  readonly types: readonly string[];
+  readonly reload: () => void;
+}
+
+/** Sends a test event of one of these types, at the version that is pinned. It would wait while the subscription is paused. */
+export function TestEvent({ subscription: { id, status }, types, reload }: Props) {
   return (
     <Action
       label="Send a test event"
-      about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change.`}
+      about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change. It is sent at once, also while other deliveries are on hold.`}
       ability="OPERATE"
+      isOffered={status !== 'PAUSED'}
       document={SendTest}
       variables={({ eventType = null }, idempotencyKey) => ({
         input: { subscriptionId: id, eventType, idempotencyKey },
       })}
       onDone={reload}
-      result={() => (
-        <p>
-          It is sent now. <Link to={`deliveries?subscription=${numberOf(id)}`}>See the newest deliveries</Link>
-        </p>
-      )}
+      result={({ sendTestWebhookEvent: { webhookEventId } }) => <Sent subscriptionId={id} eventId={webhookEventId} />}
     >
       <Select name="eventType" label="Event type" options={types.map((type) => [type, type])} />
     </Action>
+  );
+}
+
+/** The delivery of the event is created after it. */
+function Sent({ subscriptionId, eventId }: { subscriptionId: string; eventId: string | null }) {
+  const [id, setId] = useState<string | null>(null);
+  const { data, failure, reload } = useQuery(Deliveries, id === null ? { first: 20, subscriptionId } : null, null);
+  const found = data?.webhookDeliveries.nodes.find(({ event }) => event.eventId === eventId);
+  if (found && id === null) setId(found.id);
+  if (id !== null)
+    return (
+      <Answer id={id} after={0} hasten>
+        <Link to={`deliveries/${numberOf(id)}`}>See the delivery</Link>
+      </Answer>
+    );
+  return (
+    <>
+      <p>{waitingText}</p>
+      {failure && <Problem failure={failure} retry={reload} />}
+    </>
   );
 }

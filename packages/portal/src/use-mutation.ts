@@ -16,8 +16,28 @@ interface Mutation<Result, Variables> {
   readonly run: (variables: () => Promise<Variables> | Variables) => Promise<Result | null>;
 }
 
+/** What refusals say to a person, whose messages are for programs. */
+const messages: Readonly<Record<string, string>> = {
+  DELIVERY_EXPIRED: 'It is no longer kept, so there is nothing to send.',
+  IDEMPOTENCY_IN_PROGRESS: 'The same change is still running. Try again in a few seconds.',
+  NOT_FOUND: 'It no longer exists. Reload this page.',
+  NOT_SUBSCRIBED:
+    'The subscription does not get this event type, or gets it at a version that has ended. Reload this page.',
+  OVERLAP_INVALID: 'Choose no overlap: Deedwire cannot read the present secret, so it cannot sign with it.',
+  PAYLOAD_UNAVAILABLE: 'Deedwire has no payload of it, so there is nothing to send.',
+  RATE_LIMITED: 'Pending deliveries were sent within the last minute. Try again in a minute.',
+  RETRY_RATE_LIMITED: '60 deliveries were sent again within the last minute. Try again in a minute.',
+  ROTATION_IN_PROGRESS: 'Two secrets sign at present. Choose no overlap, which ends that, or wait.',
+  TEST_RATE_LIMITED: '60 test events were sent in this minute. Try again in the next one.',
+  VERSION_RETIRED: 'It gets an event type at a version that has ended. Choose another version, which resumes it.',
+  WEBHOOK_SECRET_INVALID:
+    'Type another secret than the present one: `whsec_` and the base64 of 24 to 64 bytes. Or leave the field empty.',
+};
+
 export function userErrorsOf(result: object): UserError[] {
-  return Object.values(result).flatMap((payload: { userErrors: UserError[] }) => payload.userErrors);
+  return Object.values(result)
+    .flatMap((payload: { userErrors: UserError[] }) => payload.userErrors)
+    .map((error) => ({ ...error, message: messages[error.code ?? ''] ?? error.message }));
 }
 
 export function useMutation<Result extends object, Variables>(

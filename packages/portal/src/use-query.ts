@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DocumentId } from './generated/documents.ts';
 import { keeper, keptResult } from './kept-results.ts';
-import { type Failure, failureOf, send } from './request.ts';
+import { type Failure, failureOf, hasPoints, send } from './request.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 export interface Query<Result> {
@@ -27,10 +27,22 @@ export function isWatched(): boolean {
   return document.visibilityState === 'visible' && sinceInputMs() < 600_000;
 }
 
+/** A change has an effect within this time, or the page says that there is none yet. */
+export const effectMs = 30_000;
+const closeMs = 1000;
+let closeUntilMs = 0;
+
+/** After a change, each query with a `pollMs` is sent every second for a while. */
+export function watchClosely(): void {
+  closeUntilMs = Date.now() + effectMs;
+}
+
 /**
  * Sends a query, and sends it again every `pollMs` while the page is watched. Null as variables sends nothing.
  *
  * Back and Forward show the last result at once, and send the query again unless it is without `pollMs`.
+ *
+ * @param pollMs null: only after a change, see `watchClosely`. Undefined: never
  */
 export function useQuery<Result, Variables>(
   documentId: DocumentId<Result, Variables>,
@@ -43,6 +55,8 @@ export function useQuery<Result, Variables>(
   const shown: State<Result> = isOther ? { key, ...keptResult(documentId, key) } : state;
   const [round, setRound] = useState(0);
   const busy = useRef(false);
+  /** When the query can be sent by itself again: a limit that the server named has to end first. */
+  const lastMs = useRef({ sent: 0, retryAt: 0 });
   const reload = useCallback(() => setRound((last) => last + 1), []);
   useEffect(() => {
     if (key === null) return;
@@ -54,6 +68,7 @@ export function useQuery<Result, Variables>(
     const keep = keeper(documentId, key);
     const load = async () => {
       busy.current = true;
+      lastMs.current = { sent: Date.now(), retryAt: 0 };
       try {
         const data = await send(documentId, JSON.parse(key), abort.signal);
         const result = { data, readAtMs: Date.now() };
@@ -61,6 +76,7 @@ export function useQuery<Result, Variables>(
         keep(result);
       } catch (error) {
         const failure = failureOf(error);
+        lastMs.current.retryAt = failure.details.retryAtMs ?? 0;
         if (!abort.signal.aborted) setState((last) => ({ ...(last.key === key && last), key, failure }));
       } finally {
         if (!abort.signal.aborted) busy.current = false;
@@ -70,10 +86,13 @@ export function useQuery<Result, Variables>(
     return () => abort.abort();
   }, [documentId, key, round]);
   useEffect(() => {
-    if (!pollMs || key === null) return;
+    if (pollMs === undefined || key === null) return;
     const timer = setInterval(() => {
-      if (isWatched() && !busy.current) reload();
-    }, pollMs);
+      const now = Date.now();
+      const { sent, retryAt } = lastMs.current;
+      const isDue = (now < closeUntilMs && hasPoints()) || (pollMs !== null && now - sent >= pollMs);
+      if (isWatched() && isDue && now >= retryAt && !busy.current) reload();
+    }, closeMs);
     return () => clearInterval(timer);
   }, [key, pollMs, reload]);
   return { data: shown.data, readAtMs: shown.readAtMs, failure: shown.failure ?? null, reload };

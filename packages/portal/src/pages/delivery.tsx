@@ -1,5 +1,6 @@
 import { curlCommand } from '@deedwire/domain/curl-command';
 import { type ReactNode, useEffect, useState } from 'react';
+import { Answer, lastingDelays } from '../answer.tsx';
 import { type Bytes, bytesOfBase64, bytesOfText, hexOf, indentJson, sha256Of } from '../bytes.ts';
 import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
 import { Link, search, useUrl } from '../location.tsx';
@@ -36,19 +37,36 @@ export default function DeliveryPage({ number }: { number: string }) {
         {found && <State value={found.status} />}
         {found && (
           <div className="actions">
-            <Action
-              label="Send now"
-              about="Its id, sequence and body stay the same: a receiver that has processed it ignores it."
-              ability="OPERATE"
-              primary
-              document={Retry}
-              variables={() => ({ id })}
-              onDone={query.reload}
-            />
+            <Resend delivery={found} reload={query.reload} />
           </div>
         )}
       </Heading>
       <Loaded query={query}>{() => found && <Shown delivery={found} />}</Loaded>
+    </>
+  );
+}
+
+/** Absent if nothing would be sent. */
+function Resend({ delivery, reload }: { delivery: DeliveryData; reload: () => void }) {
+  const { id, status, subscription, payloadDeletion, delay, attempts } = delivery;
+  const hasPayload = status !== 'EXPIRED' && payloadDeletion === null && attempts[0]?.error !== 'RENDERING_FAILED';
+  const isPaused = subscription?.status === 'PAUSED';
+  return (
+    <>
+      {isPaused && hasPayload && <span className="soft">It can be sent once the subscription is resumed.</span>}
+      <Action
+        isOffered={subscription !== null && !isPaused && hasPayload && !lastingDelays.includes(delay?.reason)}
+        label={status === 'PENDING' ? 'Send now' : 'Resend'}
+        about="Its id, sequence and body stay the same: a receiver that has processed it ignores it."
+        ability="OPERATE"
+        primary={status !== 'DELIVERED'}
+        document={Retry}
+        variables={() => ({ id })}
+        onDone={reload}
+        result={({ retryWebhookDelivery: { webhookDelivery } }) => (
+          <Answer id={id} after={webhookDelivery?.attemptCount ?? 0} />
+        )}
+      />
     </>
   );
 }

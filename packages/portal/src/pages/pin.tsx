@@ -101,13 +101,8 @@ interface MoveProps extends Props {
   readonly status: string;
 }
 
-function Move({
-  subscription: { id, pausedReason },
-  reload,
-  pin: { type, version: pinned },
-  target,
-  status,
-}: MoveProps) {
+function Move({ subscription, reload, pin: { type, version: pinned }, target, status }: MoveProps) {
+  const { id, pausedReason } = subscription;
   const { path, params } = useUrl();
   const { version, sunsetOn } = target;
   const isBack = version < pinned;
@@ -151,9 +146,13 @@ function Move({
           }}
           onDone={moved}
         />
-        <TestEvent id={id} types={[type]} reload={reload} />
+        <TestEvent subscription={subscription} types={[type]} reload={reload} />
       </div>
-      <p className="soft">{`A test event has the version that is pinned: ${pinned}.`}</p>
+      <p className="soft">
+        {subscription.status === 'PAUSED'
+          ? 'The subscription is paused: nothing is sent, and no test event either.'
+          : `A test event has the version that is pinned: ${pinned}.`}
+      </p>
       <Changes type={type} pinned={pinned} version={version} />
       {isBack && <p className="soft">To move back undoes these changes: what was added is removed.</p>}
       <Events subscriptionId={id} type={type} pinned={pinned} version={version} />
@@ -203,7 +202,7 @@ function Events({ subscriptionId, type, pinned, version }: Versions & { subscrip
               {nodes.map((each, at) => (
                 <Event key={each.id} delivery={each} pinned={pinned} version={version} isFirst={at === 0} />
               ))}
-              {nodes.length === 0 && <p>There is no event of this type to compare. Send a test event.</p>}
+              {nodes.length === 0 && <p>There is no event of this type to compare. A test event is one, too.</p>}
               {nodes.length < 20 && pageInfo.hasNextPage && <p className="soft">Older ones are not searched here.</p>}
             </>
           )}

@@ -156,7 +156,7 @@ function ReplayRow({ replay, subscriptionId, reload }: ReplayRowProps) {
       {pending > 0 && (
         <p className="all soft">
           {plural(pending, 'skipped delivery was', 'skipped deliveries were')} pending.{' '}
-          <Link to={`subscriptions/${numberOf(subscriptionId)}`}>Send what waits</Link>
+          <Link to={`subscriptions/${numberOf(subscriptionId)}`}>See the subscription</Link>
         </p>
       )}
       {status === 'RUNNING' && (

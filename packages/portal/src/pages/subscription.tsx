@@ -1,7 +1,8 @@
 import { Bars } from '../bars.tsx';
-import { Cause, type Props, Remedy } from '../cause.tsx';
+import { Cause, type Props } from '../cause.tsx';
 import * as documents from '../generated/documents.ts';
 import { Link } from '../location.tsx';
+import { Remedy } from '../remedy.tsx';
 import { gidOf, useMay, useSession } from '../session.ts';
 import { TestEvent } from '../test-event.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
@@ -41,13 +42,19 @@ function Actions({ subscription, reload }: Props) {
   };
   return (
     <>
-      <State value={health.state} />
+      <span role="status">
+        <State value={health.state} />
+      </span>
       <div className="actions">
-        <TestEvent id={id} types={subscription.eventTypes.map(({ type }) => type)} reload={reload} />
+        <TestEvent
+          subscription={subscription}
+          types={subscription.eventTypes.map(({ type }) => type)}
+          reload={reload}
+        />
         {status === 'ACTIVE' && (
           <Action label="Pause" ability="OPERATE" {...pause} variables={() => ({ id })} onDone={reload} />
         )}
-        {health.state === 'HEALTHY' && <Remedy subscription={subscription} reload={reload} />}
+        <Remedy subscription={subscription} reload={reload} isShown={health.state === 'HEALTHY'} />
       </div>
     </>
   );
@@ -77,6 +84,7 @@ function Shown({ subscription, reload }: Props) {
           document={documents.Update}
           variables={({ callbackUrl: url = '' }) => ({ input: { id, callbackUrl: url } })}
           onDone={reload}
+          result={() => <p>The new URL passed the handshake. Deliveries go there from now on.</p>}
         >
           <Input
             name="callbackUrl"
@@ -161,8 +169,18 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
             </>
           )}
         >
-          <Select name="overlapSeconds" label="Overlap" options={overlaps} />
-          <Input name="webhookSecret" label="New secret, or empty: Deedwire generates one" placeholder="whsec_…" />
+          <Select
+            name="overlapSeconds"
+            label="Overlap"
+            options={rotation ? overlaps.filter(([seconds]) => seconds === '0') : overlaps}
+          />
+          <Input
+            name="webhookSecret"
+            label="New secret, or empty: Deedwire generates one"
+            placeholder="whsec_…"
+            pattern="whsec_[A-Za-z0-9+\/]{32,86}={0,2}"
+            title="whsec_ and the base64 of 24 to 64 bytes"
+          />
         </Action>
       ) : (
         <p className="soft">To rotate it, a session has to read payloads too: the response has the new secret.</p>

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { DocumentId } from '../generated/documents.ts';
 import { type Ability, useMay } from '../session.ts';
 import { useMutation, userErrorsOf } from '../use-mutation.ts';
+import { watchClosely } from '../use-query.ts';
 import { Errors, onSubmit, UserErrors, type Values } from './form.tsx';
 import { Problem } from './problem.tsx';
 
@@ -22,6 +23,8 @@ interface ActionProps<Result extends object, Variables> {
   /** Of further changes. All are sent one after the other, also after a refusal that is not `RETRY_RATE_LIMITED`. */
   readonly more?: readonly Variables[];
   readonly primary?: boolean;
+  /** Whether the button could work now. A dialog that is open stays. */
+  readonly isOffered?: boolean;
   /** The fields of the form. */
   readonly children?: ReactNode;
   readonly onDone?: (result: Result) => void;
@@ -31,14 +34,16 @@ interface ActionProps<Result extends object, Variables> {
 
 /** A button that asks before it changes something. Absent without the ability. */
 export function Action<Result extends object, Variables>(props: ActionProps<Result, Variables>) {
-  const { label, ability, primary } = props;
+  const { label, ability, primary, isOffered = true } = props;
   const [isOpen, setOpen] = useState(false);
   if (!useMay(ability)) return null;
   return (
     <>
-      <button className={primary ? 'first' : ''} onClick={() => setOpen(true)}>
-        {label}
-      </button>
+      {isOffered && (
+        <button className={primary ? 'first' : ''} onClick={() => setOpen(true)}>
+          {label}
+        </button>
+      )}
       {isOpen && <Dialog {...props} close={() => setOpen(false)} />}
     </>
   );
@@ -68,6 +73,7 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
       last.current.sent += 1;
     }
     if (result === null) return;
+    watchClosely();
     if (props.result) setDone(result);
     else ref.current?.close();
     props.onDone?.(result);
@@ -78,7 +84,7 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
     <dialog ref={ref} tabIndex={-1} aria-label={label} onClose={close}>
       <form ref={form} onSubmit={onSubmit(submit)}>
         <h2>{label}</h2>
-        {done && props.result ? props.result(done, last.current.refused) : <p>{about}</p>}
+        <div role="status">{done && props.result ? props.result(done, last.current.refused) : <p>{about}</p>}</div>
         {!done && <UserErrors value={userErrors}>{props.children}</UserErrors>}
         <Errors of={others} />
         {failure && <Problem failure={failure} />}

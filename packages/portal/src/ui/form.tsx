@@ -1,12 +1,12 @@
 import { type ComponentProps, createContext, type ReactNode, type SyntheticEvent, useContext } from 'react';
 import type { UserError } from '../use-mutation.ts';
-import { Visible } from './text.tsx';
+import { Advice } from './text.tsx';
 
 /** The user errors that the fields of a form show. */
 export const UserErrors = createContext<readonly UserError[]>([]);
 
 export function Errors({ of }: { of: readonly UserError[] }) {
-  const texts = of.map(({ message }) => <Visible key={message} text={message} />);
+  const texts = of.map(({ message }) => <Advice key={message} text={message} />);
   return (
     texts.length > 0 && (
       <p className="error" role="alert">

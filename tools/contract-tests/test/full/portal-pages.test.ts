@@ -247,8 +247,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     // The endpoint works again. What waits tests it, even if its breaker stays open for minutes.
     endpoint.receiver.onDelivery = acknowledge;
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
-    await subscription.getByRole('button', { name: 'Send what waits' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Send what waits' }).click();
+    await subscription.getByRole('button', { name: 'Send pending now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send pending now' }).click();
     await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
     await page.getByRole('link', { name: 'Recover', exact: true }).click();
     await page.getByRole('button', { name: 'Count' }).click();

@@ -488,10 +488,10 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
       await page.getByRole('button', { name: label }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: label }).click();
-      await dialog.getByText('The message of RETRY_RATE_LIMITED.').waitFor();
+      await dialog.getByText('60 deliveries were sent again within the last minute.').waitFor();
       await dialog.getByRole('button', { name: label }).click();
       await dialog.getByText('2 of 3 deliveries queued.').waitFor();
-      expect(await dialog.innerText()).toContain('Sequence 1: The message of DELIVERY_EXPIRED.');
+      expect(await dialog.innerText()).toContain('Sequence 1: It is no longer kept, so there is nothing to send.');
       expect(ids).toEqual([1, 2, 2, 3].map((each) => eventAt(each).node.deliveryId));
       expect(await problemsOf(page)).toEqual([]);
     });

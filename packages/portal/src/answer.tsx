@@ -1,0 +1,83 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Delivery, type DeliveryQuery, Retry } from './generated/documents.ts';
+import { beginningOf, useResponseText } from './response-text.ts';
+import { Errors } from './ui/form.tsx';
+import { Problem } from './ui/problem.tsx';
+import { Advice, Visible } from './ui/text.tsx';
+import { useNow } from './ui/time.tsx';
+import { useMutation } from './use-mutation.ts';
+import { effectMs, useQuery, watchClosely } from './use-query.ts';
+import { resultTone, wordOf } from './words.ts';
+
+type Attempt = NonNullable<DeliveryQuery['webhookDelivery']>['attempts'][number];
+
+/** Why a delivery waits for something that a retry does not change. */
+export const lastingDelays: readonly (string | undefined)[] = ['PAUSED', 'RETRY_AFTER', 'NO_WORKER'];
+
+interface Props {
+  /** Of a delivery that is about to be sent. */
+  readonly id: string;
+  /** How many attempts it had before. */
+  readonly after: number;
+  /** Whether it is sent at once, also while the others of its subscription are on hold. */
+  readonly hasten?: boolean;
+  /** Where to look for an answer later. */
+  readonly children?: ReactNode;
+}
+
+/** What the endpoint answers. The dialog that sent the delivery stays open for it. */
+export function Answer({ id, after, hasten = false, children }: Props) {
+  const [startMs] = useState(Date.now);
+  const isLate = useNow(1000) - startMs > effectMs;
+  const { data, failure, reload } = useQuery(Delivery, { id, before: null }, null);
+  const retry = useMutation(Retry);
+  const delivery = data?.webhookDelivery;
+  const attempt = delivery?.attempts.findLast(({ number }) => number > after);
+  const isOnHold = hasten && !attempt && (delivery?.subscription?.health.breakerOpenUntil ?? null) !== null;
+  useEffect(() => {
+    if (isOnHold) void retry.run(() => ({ id })).then(watchClosely);
+  }, [isOnHold]);
+  if (attempt) return <Result id={id} attempt={attempt} />;
+  const delay = delivery?.delay;
+  const problem = failure ?? retry.failure;
+  return (
+    <>
+      <p>{isLate ? 'Still waiting…' : waitingText}</p>
+      {delay && (isLate || lastingDelays.includes(delay.reason)) && (
+        <p>
+          <Advice text={delay.message} />
+        </p>
+      )}
+      {isLate && <p>{children}</p>}
+      <Errors of={retry.userErrors} />
+      {problem && <Problem failure={problem} retry={reload} />}
+    </>
+  );
+}
+
+export const waitingText = 'Queued. Waiting for the answer of your endpoint…';
+
+function Result({ id, attempt }: { id: string; attempt: Attempt }) {
+  const { number, responseStatus, error, advice, durationMs } = attempt;
+  const text = useResponseText(id, number);
+  const time = `${durationMs.toLocaleString('en')} ms`;
+  return (
+    <>
+      <p>
+        <b>
+          {error !== null
+            ? `No complete answer: ${wordOf(error)}, after ${time}.`
+            : resultTone(attempt) === 'good'
+              ? `Delivered: ${responseStatus} in ${time}.`
+              : `Your endpoint answered ${responseStatus} in ${time}.`}
+        </b>
+      </p>
+      {text !== null && <Visible as="pre" text={beginningOf(text, 5)} />}
+      {advice !== null && (
+        <p>
+          <Advice text={advice} />
+        </p>
+      )}
+    </>
+  );
+}
