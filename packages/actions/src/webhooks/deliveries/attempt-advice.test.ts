@@ -7,16 +7,22 @@ test.each([200, 201, 204, 299])('gives no advice for %i', (responseStatus) => {
   expect(adviceFor({ responseStatus, error: null, detail: null })).toBeNull();
 });
 
-test('gives advice of at most 250 characters for every failure', () => {
+/** The verbs with which a sentence, or a part of one, tells somebody to do something. */
+const imperative =
+  /(?:^|[.;:,] (?:and |otherwise )?|; | and )(?:Add|Allow|Change|Check|Deploy|Exempt|Let|Make|Raise|Remove|Report|Restore|See|Set|Store|make)\b/;
+
+test('says what to do about every failure, in at most 250 characters', () => {
   const failures = [
     ...shownAttemptErrors.map((error) => adviceFor({ responseStatus: null, error, detail: null })),
     ...statuses
       .filter((status) => status < 200 || status > 299)
       .flatMap((responseStatus) =>
-        [null, 'RETRY_AFTER_IGNORED'].map((detail) => adviceFor({ responseStatus, error: null, detail })),
+        [null, 'RETRY_AFTER_IGNORED', 'SIGN_IN', 'CSRF_CHECK'].map((detail) =>
+          adviceFor({ responseStatus, error: null, detail }),
+        ),
       ),
   ];
-  expect(failures.filter((advice) => advice === null || advice.length < 40 || advice.length > 250)).toEqual([]);
+  expect(failures.filter((advice) => advice === null || advice.length > 250 || !imperative.test(advice))).toEqual([]);
 });
 
 test.each([
@@ -79,7 +85,8 @@ test.each([
   [404, 'The path does not exist'],
   [410, 'which pauses a subscription'],
   [418, 'The receiver rejected the request. See its log'],
-  [429, 'If the response has a valid `Retry-After`, Deedwire waits as long as it asks, at most 12 hours.'],
+  [429, 'Raise the limit'],
+  [503, 'is unavailable'],
   [500, 'The receiver failed'],
   [599, 'The receiver failed'],
   [103, 'Only a final status of 2xx'],

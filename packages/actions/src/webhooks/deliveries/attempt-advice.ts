@@ -57,7 +57,7 @@ function byCause(cause: AttemptCause, responseStatus: number | null): string {
 const byStatus: ReadonlyMap<number, string> = new Map([
   [
     400,
-    'The receiver rejected the request. If the response has a code, look it up in "Troubleshooting receivers"; otherwise see its log at the time of the attempt.',
+    'The receiver rejected the request. See its log at the time of the attempt. If the response has a code, look it up under "What a receiver responds" in "A webhook did not arrive".',
   ],
   [
     401,
@@ -83,7 +83,10 @@ const byStatus: ReadonlyMap<number, string> = new Map([
     502,
     'A proxy in front of the receiver got no valid response from it. Check that the receiver runs, and the log of the proxy.',
   ],
-  [503, 'The receiver, or a proxy in front of it, is unavailable.'],
+  [
+    503,
+    'The receiver, or a proxy in front of it, is unavailable. Check that the receiver runs, and find in the log of the proxy why it does not reach it.',
+  ],
   [504, 'A proxy in front of the receiver waited too long for it. Store the event, respond, and process it later.'],
 ]);
 
@@ -97,14 +100,6 @@ function byClass(status: number): string {
   return 'Only a final status of 2xx acknowledges a delivery. See what responds at the callback URL.';
 }
 
-function aboutRetryAfter(status: number, detail: string | null): string {
-  if (detail === 'RETRY_AFTER_IGNORED')
-    return ' Its `Retry-After` is neither seconds nor a date, so Deedwire ignored it.';
-  if (status === 429 || status === 503)
-    return ' If the response has a valid `Retry-After`, Deedwire waits as long as it asks, at most 12 hours.';
-  return '';
-}
-
 /**
  * What the owner of a receiver can do about an attempt. Null if it succeeded. At most 250 characters. It claims nothing that is not
  * known to have happened.
@@ -115,7 +110,9 @@ export function adviceFor({ responseStatus, error, detail }: ShownAttemptResult)
   if (responseStatus === null || (responseStatus >= 200 && responseStatus < 300)) return null;
   if (detail !== null && isInterceptor(detail)) return describeInterceptor(detail);
   const advice = byStatus.get(responseStatus) ?? byClass(responseStatus);
-  return advice + aboutRetryAfter(responseStatus, detail);
+  // A valid one is not stored with the attempt. The delay of the delivery says how long Deedwire waits because of it.
+  if (detail !== 'RETRY_AFTER_IGNORED') return advice;
+  return `${advice} Its \`Retry-After\` is neither seconds nor a date, so Deedwire ignored it.`;
 }
 
 /** Why an attempt received no complete response, as clients and operators see it: the values of `WebhookAttemptError`. */
