@@ -28,7 +28,7 @@ const pages = await forFile(writePages(versions));
 const logged: string[] = [];
 const logger = createLogger({ name: 'test', level: 'trace' }, { write: (line) => logged.push(line) });
 const parts = { portalFolder: pages.folder, logger };
-const config = { PORTAL_ORIGIN: portalOrigin } as const;
+const config = { PORTAL_ORIGIN: portalOrigin, DOCUMENTATION_URL: 'https://docs.example' } as const;
 const services = await Promise.all(interfaceNames.map((name) => harness.startApi(name, config, undefined, parts)));
 await Promise.all(services.map(({ whenReady }) => whenReady));
 const urls = perInterface((name) => services[interfaceNames.indexOf(name)]?.url ?? '');
@@ -132,6 +132,7 @@ describe.each(interfaceNames)('the portal of the %s interface', (name) => {
       expiresInSeconds: expect.closeTo(28_800, -1),
       idleSeconds: 1_800,
       idleEndsInSeconds: expect.closeTo(1_800, -1),
+      documentationUrl: 'https://docs.example',
     };
     expect(opened).toMatchObject({ status: 200, json: session });
     expect(opened.headers['set-cookie']).toEqual([

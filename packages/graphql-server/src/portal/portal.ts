@@ -16,7 +16,7 @@ import { createSessionRequests } from './session-requests.ts';
 
 export interface PortalOptions {
   interfaceName: InterfaceName;
-  config: Pick<InterfaceConfig, 'NODE_ENV' | 'PORTAL' | 'PORTAL_ORIGIN'>;
+  config: Pick<InterfaceConfig, 'DOCUMENTATION_URL' | 'NODE_ENV' | 'PORTAL' | 'PORTAL_ORIGIN'>;
   /** The folder of the built pages. Undefined: that of their package. */
   folder: string | undefined;
   versions: readonly InterfaceVersion[];

@@ -10,6 +10,7 @@ import type { AddressLimiter } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock } from '@deedwire/service-runtime';
 import { LRUCache } from 'lru-cache';
+import type { InterfaceConfig } from '../interface-config.ts';
 import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
 import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
 import { headersOf, refuse as refuseRequest, toResponse } from '../plugins/use-response.ts';
@@ -28,6 +29,7 @@ import { findForeign } from './origin.ts';
 
 export interface SessionRequestsOptions {
   interfaceName: InterfaceName;
+  config: Pick<InterfaceConfig, 'DOCUMENTATION_URL'>;
   origin: string;
   actionsOf: (clientId: string) => ActionContext;
   /** With connections that no client uses: anyone can send tokens. */
@@ -52,8 +54,10 @@ const readCharges = { ttl: 60_000, max: 10_000 };
 
 /** Serves `<base>session`: POST exchanges a link, GET and HEAD show the session, and DELETE ends it. Undefined for other methods. */
 export function createSessionRequests(options: SessionRequestsOptions) {
-  const { interfaceName, origin, actionsOf, unprovenActions, limiter, refuse, sessions, bodyMs } = options;
+  const { interfaceName, config, origin, actionsOf, unprovenActions, limiter, refuse, sessions, bodyMs } = options;
   const name = cookieName(options);
+  // A browser follows no link from a page to a file.
+  const documentationUrl = /^https?:/.test(config.DOCUMENTATION_URL ?? '') ? config.DOCUMENTATION_URL : undefined;
   /** The sessions whose last charge for reading is less than a minute ago. */
   const charged = new LRUCache<string, true>(readCharges);
 
@@ -116,6 +120,18 @@ export function createSessionRequests(options: SessionRequestsOptions) {
     },
   };
 
+  function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): Response {
+    const { id, interfaceName: served, account, abilities, actor, returnUrl, subscriptionId } = session;
+    // How long, because the clock of the browser can differ.
+    const { expiresAt, expiresInSeconds, idleEndsInSeconds } = session;
+    const times = { expiresAt, expiresInSeconds, idleSeconds, idleEndsInSeconds };
+    const shown = { id, interface: served, account, abilities, actor, returnUrl, subscriptionId };
+    const contentType = 'application/json; charset=utf-8';
+    return send(state, JSON.stringify({ ...shown, ...times, documentationUrl }), {
+      headers: { ...headers, 'Content-Type': contentType },
+    });
+  }
+
   function setCookie(value: string, maxAge: number): string {
     const secure = origin.startsWith('https:') ? ' Secure;' : '';
     return `${name}=${value};${secure} HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}`;
@@ -158,18 +174,6 @@ function readToken(body: string): unknown {
 
 /** In the database, the times that a session can be idle and live. The clock of this machine can differ. */
 const [idleSeconds, maxAgeSeconds] = [1800, 28_800];
-
-function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): Response {
-  const { id, interfaceName, account, abilities, actor, returnUrl, subscriptionId } = session;
-  // How long, because the clock of the browser can differ.
-  const { expiresAt, expiresInSeconds, idleEndsInSeconds } = session;
-  const times = { expiresAt, expiresInSeconds, idleSeconds, idleEndsInSeconds };
-  const body = { id, interface: interfaceName, account, abilities, actor, returnUrl, subscriptionId, ...times };
-  const contentType = 'application/json; charset=utf-8';
-  return send(state, JSON.stringify(body), {
-    headers: { ...headers, 'Content-Type': contentType },
-  });
-}
 
 /** With the headers that every response to an authenticated request has. */
 function send(state: RequestState, body: string, init: { status?: number; headers: Record<string, string> }): Response {
