@@ -1,7 +1,8 @@
 import type * as documents from './generated/documents.ts';
+import { LastResponse } from './last-response.tsx';
 import { Link } from './location.tsx';
 import { Remedy } from './remedy.tsx';
-import { formatDuration, formatRelative, timeOf } from './time.ts';
+import { dayAndMinuteOf, formatDuration, formatRelative, timeOf } from './time.ts';
 import { Links } from './ui/links.tsx';
 import { Advice, Visible } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
@@ -15,8 +16,12 @@ export interface Props {
 /** All attempts have to fail for so long until Deedwire pauses a subscription. */
 const pauseAfterMs = 96 * 3_600_000;
 
-/** What is wrong with a subscription: since when, what happens next, and what to press. If it is healthy, what the last press did. */
-export function Cause({ subscription, reload }: Props) {
+/**
+ * What is wrong with a subscription: since when, what happens next, and what to press. If it is healthy, what the last press did.
+ *
+ * @param response whether to read what the endpoint responded, which takes a query
+ */
+export function Cause({ subscription, reload, response = true }: Props & { response?: boolean }) {
   const { id, health, status, pausedReason, pausedAt } = subscription;
   const isPaused = status === 'PAUSED';
   const isWrong = isPaused || health.consecutiveFailures > 0;
@@ -25,7 +30,7 @@ export function Cause({ subscription, reload }: Props) {
     <div className={isWrong ? `why ${toneOf(health.state)}` : 'all'}>
       <div>
         {isPaused && <p>{sentences(pauseOf(pausedReason), pausedAt && `Paused since ${timeOf(pausedAt)}.`)}</p>}
-        {isWrong && (!isPaused || pausedReason === 'FAILING') && <Failing subscription={subscription} />}
+        {isWrong && (!isPaused || pausedReason === 'FAILING') && <Failing subscription={subscription} response={response} />}
       </div>
       <div className="actions">
         <Links of={{ 'See deliveries': pending }} />
@@ -35,12 +40,12 @@ export function Cause({ subscription, reload }: Props) {
   );
 }
 
-function Failing({ subscription: { callbackUrl, health, status } }: Pick<Props, 'subscription'>) {
+function Failing({ subscription, response }: Pick<Props, 'subscription'> & { response: boolean }) {
+  const { callbackUrl, health, status } = subscription;
   const { failingSince, lastFailureAt, lastFailure: last, breakerOpenUntil, consecutiveFailures } = health;
   const now = useNow(10_000);
   const sinceMs = Date.parse(failingSince ?? '');
   const since = failingSince ? ` since ${timeOf(failingSince)} (${formatDuration(now - sinceMs)})` : '';
-  const pauseAt = failingSince && timeOf(new Date(sinceMs + pauseAfterMs).toISOString());
   const untilMs = Date.parse(breakerOpenUntil ?? '');
   const isTested = breakerOpenUntil !== null && status !== 'PAUSED';
   return (
@@ -51,15 +56,16 @@ function Failing({ subscription: { callbackUrl, health, status } }: Pick<Props, 
           consecutiveFailures > 0 && `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
           lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,
           isTested &&
-            `Single requests test it; the next is due ${untilMs > now ? formatRelative(breakerOpenUntil, now) : 'now'}.`,
+            `On hold: we try one delivery at a time. ${untilMs > now ? `Next try ${formatRelative(breakerOpenUntil, now)}` : 'The next try is due now'}.`,
           health.state === 'FAILING' &&
             failingSince &&
-            `If this goes on until ${pauseAt}, deliveries pause. What has failed until then can be sent again.`,
+            `If it is still failing on ${dayAndMinuteOf(sinceMs + pauseAfterMs)}, the subscription is paused. You can resend anything that failed.`,
         )}
       </p>
+      {last && response && <LastResponse failure={last} />}
       {last && (
         <p>
-          <Advice text={last.advice} /> <Link to={`deliveries/${numberOf(last.deliveryId)}`}>See that attempt</Link>
+          <Advice text={last.advice} /> <Link to={`deliveries/${numberOf(last.deliveryId)}`}>View attempt</Link>
         </p>
       )}
     </>

@@ -19,6 +19,8 @@ export interface Session {
   /** Servers of the release before do not say these two. */
   readonly idleEndsInSeconds?: number;
   readonly expiresInSeconds?: number;
+  /** Where the folder `docs` is published. */
+  readonly documentationUrl?: string;
 }
 
 /** What the tab shows: the pages of a session, or why there are none. */

@@ -21,6 +21,19 @@ export function formatTime(ms: number, nowMs: number): string {
   return new Intl.DateTimeFormat('en-GB', { ...year, day: 'numeric', month: 'short', ...time }).format(ms);
 }
 
+const localMinute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** Local time to the minute: `17:28`, or with the day if that is not today. */
+export function minuteOf(iso: string): string {
+  const ms = Date.parse(iso);
+  return localDay.format(ms) === localDay.format(Date.now()) ? localMinute.format(ms) : dayAndMinuteOf(ms);
+}
+
+/** `2 Dec at 17:28` */
+export function dayAndMinuteOf(ms: number): string {
+  return `${new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }).format(ms)} at ${localMinute.format(ms)}`;
+}
+
 /** A calendar date, for example of a sunset. */
 export function formatDay(date: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(date));

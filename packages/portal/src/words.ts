@@ -31,12 +31,33 @@ export function resultTone({ responseStatus, error }: Result): Tone {
   return error === null && String(responseStatus).startsWith('2') ? 'good' : 'bad';
 }
 
+const delays: Readonly<Record<string, string>> = {
+  PAUSED: 'Paused',
+  BREAKER_OPEN: 'On hold',
+  RETRY_AFTER: 'On hold: the endpoint asked to wait',
+  RETRY_SCHEDULED: 'Waiting for its retry',
+  NO_WORKER: 'Deedwire sends nothing at the moment',
+  WAITING_FOR_TURN: 'In the queue',
+  LIVE_TRAFFIC: 'Newer deliveries go first',
+};
+
+/** What a delivery or a replay waits for. */
+export function delayOf(reason: string): string {
+  return delays[reason] ?? wordOf(reason);
+}
+
+/** Counts are stored once a minute, so without any it is not known whether something was delivered. */
+export function noneCounted(createdAt: string): string {
+  const isNew = Date.now() - Date.parse(createdAt) < 7 * 86_400_000;
+  return isNew ? 'None counted yet (counted once a minute)' : 'None counted in the last 7 days';
+}
+
 const pauses: Readonly<Record<string, string>> = {
   OWNER: 'The account paused it. Resume it to send the events that it missed.',
   OPERATOR: 'An operator of Deedwire paused it. Resume it, or ask the operator.',
   GONE: 'The callback URL answered 410 Gone. Restore the receiver and resume, or change the URL.',
   FAILING: 'All attempts failed for 96 hours. Fix the receiver and resume, then recover what failed.',
-  VERSION_RETIRED: 'It pins a version that is retired. Move the pin to another one, which resumes it.',
+  VERSION_RETIRED: 'Its payload version is retired. Change to another one, which resumes it.',
 };
 
 export function pauseOf(reason: string | null): string {
@@ -46,6 +67,11 @@ export function pauseOf(reason: string | null): string {
 /** `1,204 deliveries` */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** The number of what a page has, with `+` if there are more. */
+export function atLeast(page: { nodes: readonly unknown[]; pageInfo: { hasNextPage: boolean } }): string {
+  return `${page.nodes.length}${page.pageInfo.hasNextPage ? '+' : ''}`;
 }
 
 /** The sentences that apply, as one text. */

@@ -400,6 +400,36 @@ export type SubscriptionQueryVariables = Exact<{
 
 export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
 
+export type FailedDeliveriesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type FailedDeliveriesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, deliveries: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } }> } };
+
+export type AttemptFieldsFragment = { number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null };
+
+export type AttemptedDeliveryFragment = { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> };
+
+export type SubscriptionHistoryQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type SubscriptionHistoryQuery = { webhookSubscription: { statistics: Array<{ failedCount: number }>, failed: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, delivered: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> }, newest: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> } } | null };
+
+export type LastResponseQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type LastResponseQuery = { webhookDelivery: { attempts: Array<{ number: number, responseStatus: number | null, error: WebhookAttemptError | null, exchange: { responseBody: string | null, responseBytes: number, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
+
+export type LastAttemptsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type LastAttemptsQuery = { webhookDelivery: { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> } | null };
+
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -428,4 +458,8 @@ export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec1000
 export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;
 export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02daa51fa14c3b9545' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
+export const FailedDeliveries = '230ba30b6c28291db699b8bc390e2596397a0347b14c4f5fee648dd35e246904' as DocumentId<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>;
+export const SubscriptionHistory = '04d1a3ba72cdcd71d6d2f7f4ad1441336936023af081580be37cfd650bb1c19e' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
+export const LastResponse = '6099b1f9b031bc54b657cc237fac6b7291da9a0cbc7bbf451d8af089566aa232' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
+export const LastAttempts = '32d81e126d72d28901cea9754249e981251efa3b64691bdb333dcef7b77741fc' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
 export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;

@@ -3,11 +3,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Answer, lastingDelays } from '../answer.tsx';
 import { type Bytes, bytesOfBase64, bytesOfText, hexOf, indentJson, sha256Of } from '../bytes.ts';
 import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
+import { ResponseLine } from '../last-response.tsx';
 import { Link, search, useUrl } from '../location.tsx';
 import { gidOf, useMay, useSession } from '../session.ts';
 import { timeOf } from '../time.ts';
 import { Action } from '../ui/action.tsx';
 import { Copy } from '../ui/copy.tsx';
+import { Documentation } from '../ui/documentation.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Links } from '../ui/links.tsx';
 import { Loaded } from '../ui/problem.tsx';
@@ -15,8 +17,8 @@ import { State } from '../ui/state.tsx';
 import { Facts } from '../ui/table.tsx';
 import { Advice, Visible } from '../ui/text.tsx';
 import { Relative, Time } from '../ui/time.tsx';
-import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf, plural, resultOf, resultTone, sentences, wordOf } from '../words.ts';
+import { type Query, useQuery } from '../use-query.ts';
+import { delayOf, nameOf, numberOf, plural, resultOf, resultTone, sentences, wordOf } from '../words.ts';
 
 type DeliveryData = NonNullable<DeliveryQuery['webhookDelivery']>;
 type Attempt = DeliveryData['attempts'][number];
@@ -83,12 +85,15 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
   const mayRead = useMay('READ_PAYLOAD');
   const selected = attempts.find(({ number }) => number === Number(params.get('attempt'))) ?? attempts[0];
   const oldest = attempts.at(-1)?.number ?? 1;
+  const query = useQuery(Exchange, mayRead && selected ? { id, before: selected.number + 1 } : null);
+  const read = query.data?.webhookDelivery?.attempts[0];
+  const exchange = (read?.number === selected?.number && read?.exchange) || null;
   return (
     <>
       {delay && (
         <div className="why warn">
           <p>
-            <b>{wordOf(delay.reason) + (delay.since ? ` since ${timeOf(delay.since)}.` : '.')}</b>{' '}
+            <b>{delayOf(delay.reason) + (delay.since ? ` since ${timeOf(delay.since)}` : '')}.</b>{' '}
             <Visible text={delay.message} /> {delay.until && <b>{`Next attempt: ${timeOf(delay.until)}, `}</b>}
             {delay.until && <Relative at={delay.until} />}
           </p>
@@ -115,13 +120,21 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
             <Duration attempt={attempt} />
             <span className="num">{attempt.durationMs.toLocaleString('en')} ms</span>
             {attempt.advice !== null && (
-              <span className="advice">
+              <div className="advice">
                 {attempt.advice === attempts[at - 1]?.advice ? 'As above.' : <Advice text={attempt.advice} />}
-              </span>
+                {attempt === selected && attempt.responseStatus !== null && exchange && (
+                  <ResponseLine response={{ ...attempt, ...exchange }} />
+                )}
+              </div>
             )}
           </li>
         ))}
       </ol>
+      {(delay !== null || attempts.some(({ advice }) => advice !== null)) && (
+        <p>
+          <Documentation page="webhook-did-not-arrive.md">Help: a webhook did not arrive</Documentation>
+        </p>
+      )}
       <div className="actions">
         <Links
           of={{
@@ -130,7 +143,11 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
           }}
         />
       </div>
-      {mayRead ? <Contents id={id} attempt={selected} /> : <p>This session may not read what was sent.</p>}
+      {mayRead ? (
+        <Contents id={id} attempt={selected} query={query} exchange={exchange} />
+      ) : (
+        <p>This session may not read what was sent.</p>
+      )}
     </>
   );
 }
@@ -145,14 +162,22 @@ function Duration({ attempt }: { attempt: Attempt }) {
   );
 }
 
+interface ContentsProps {
+  readonly id: string;
+  readonly attempt: Attempt | undefined;
+  readonly query: Query<ExchangeQuery>;
+  /** Of the attempt. Null if it is not known, or was not kept. */
+  readonly exchange: ExchangeData | null;
+}
+
 /** What an attempt sent and received: operations of their own, because a session needs an ability for them. */
-function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
+function Contents({ id, attempt, query, exchange }: ContentsProps) {
   const { params } = useUrl();
   const payload = useQuery(Payload, { id });
-  const query = useQuery(Exchange, attempt ? { id, before: attempt.number + 1 } : null);
-  const found = query.data?.webhookDelivery?.attempts[0];
-  const exchange = found?.number === attempt?.number ? found?.exchange : null;
-  const side = attempt && params.get('side') === 'response' ? 'response' : 'request';
+  const sides = ['request', 'response'] as const;
+  // Of an attempt that failed, one looks for the response first.
+  const first = attempt && resultTone(attempt) === 'bad' ? 'response' : 'request';
+  const side = (attempt && sides.find((each) => each === params.get('side'))) ?? first;
   const text = payload.data?.webhookDelivery?.payload;
   const headers = exchange?.requestHeaders.map(({ name, value }) => [name, value] as const) ?? [];
   const curl = exchange?.callbackUrl && text ? curlCommand({ url: exchange.callbackUrl, headers, body: text }) : null;
@@ -161,7 +186,7 @@ function Contents({ id, attempt }: { id: string; attempt: Attempt | undefined })
       <h2>{attempt ? `Request and response of ${timeOf(attempt.startedAt)}` : 'Payload'}</h2>
       {exchange && attempt && <Timings exchange={exchange} durationMs={attempt.durationMs} />}
       {attempt && (
-        <Tabs name="side" current={side} values={['request', 'response']}>
+        <Tabs name="side" current={side} values={sides}>
           {exchange && (
             <Link to={`verify?delivery=${numberOf(id)}&attempt=${attempt.number}`}>Verify the signature</Link>
           )}
@@ -251,7 +276,7 @@ function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Byt
   const note = sentences(
     bytes.length < total && `The first ${plural(bytes.length, 'byte')} of ${plural(total, 'byte')}.`,
     text === null && 'Not UTF-8.',
-    view === 'formatted' && 'With line breaks for reading: Text shows what was sent.',
+    view === 'formatted' && 'Formatted for reading. "Text" shows the exact bytes.',
   );
   return (
     <>

@@ -31,7 +31,7 @@ export default function PinPage({ number }: { number: string }) {
   return (
     <>
       <Heading
-        title={found === null ? 'No such subscription' : 'Move a pin'}
+        title={found === null ? 'No such subscription' : 'Change payload version'}
         above={found && <Link to={`subscriptions/${number}`}>{nameOf(found)}</Link>}
       />
       <Loaded query={query}>

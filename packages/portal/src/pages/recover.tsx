@@ -12,7 +12,7 @@ import { State } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { useMutation } from '../use-mutation.ts';
 import { useQuery } from '../use-query.ts';
-import { numberOf, plural, sentences, wordOf } from '../words.ts';
+import { delayOf, numberOf, plural, sentences } from '../words.ts';
 
 const amounts: readonly Option[] = [
   ['failed', 'What failed'],
@@ -147,7 +147,7 @@ function ReplayRow({ replay, subscriptionId, reload }: ReplayRowProps) {
       <State value={status} />
       <div>
         <progress aria-label="Share of the range" value={position} />
-        <small>{sentences(share, waitsFor && `Waits: ${wordOf(waitsFor).toLowerCase()}.`)}</small>
+        <small>{sentences(share, waitsFor && `${delayOf(waitsFor)}.`)}</small>
       </div>
       <div className="num">
         {queuedCount.toLocaleString('en')} queued

@@ -4,6 +4,7 @@ import * as documents from '../generated/documents.ts';
 import { Link } from '../location.tsx';
 import { Remedy } from '../remedy.tsx';
 import { gidOf, useMay, useSession } from '../session.ts';
+import { Failed, HoursTable, LatestAttempts } from '../subscription-history.tsx';
 import { TestEvent } from '../test-event.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
 import { Action } from '../ui/action.tsx';
@@ -17,7 +18,7 @@ import { Facts, Table } from '../ui/table.tsx';
 import { Visible } from '../ui/text.tsx';
 import { Time, useNow } from '../ui/time.tsx';
 import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf } from '../words.ts';
+import { nameOf, noneCounted, numberOf, resultTone } from '../words.ts';
 
 export default function SubscriptionPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookSubscription', number);
@@ -63,6 +64,14 @@ function Actions({ subscription, reload }: Props) {
 function Shown({ subscription, reload }: Props) {
   const { id, callbackUrl, health, createdAt, statistics } = subscription;
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
+  const history = useQuery(documents.SubscriptionHistory, { id }, 30_000);
+  const found = history.data?.webhookSubscription;
+  const [delivered] = found?.delivered.nodes[0]?.attempts ?? [];
+  // The counts can miss the last minute, and the newest delivery is not always the last one that was delivered.
+  const deliveredAt = [health.lastDeliveredAt, delivered && resultTone(delivered) === 'good' && delivered.startedAt]
+    .filter((at) => typeof at === 'string')
+    .toSorted()
+    .at(-1);
   return (
     <>
       <Cause subscription={subscription} reload={reload} />
@@ -70,8 +79,9 @@ function Shown({ subscription, reload }: Props) {
         of={{
           'Callback URL': <Visible as="code" text={callbackUrl} />,
           Pending: `${health.pendingCount.toLocaleString('en')}${health.pendingCountIsLowerBound ? '+' : ''}`,
-          'Oldest pending': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
-          'Last delivered': health.lastDeliveredAt ? <Time at={health.lastDeliveredAt} /> : 'Not in 7 days',
+          'Waiting since': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
+          Failed: found ? <Failed history={found} number={numberOf(id)} /> : '…',
+          'Last delivered': deliveredAt ? <Time at={deliveredAt} /> : noneCounted(createdAt),
           Created: <Time at={createdAt} />,
         }}
       />
@@ -98,6 +108,11 @@ function Shown({ subscription, reload }: Props) {
       </div>
       <h2>Last 24 hours</h2>
       <Bars hours={statistics} />
+      <HoursTable hours={statistics} />
+      <h2>Latest attempts</h2>
+      <Loaded query={history}>
+        {() => found && <LatestAttempts history={found} failedId={health.lastFailure?.deliveryId} at={deliveredAt} />}
+      </Loaded>
       <Pins subscription={subscription} reload={reload} />
       <Secret subscription={subscription} reload={reload} />
     </>
@@ -115,7 +130,7 @@ function Pins({ subscription: { id, eventTypes } }: Props) {
       <>
         <code>{version}</code>{' '}
         {versions.some((each) => each.version !== version) && (
-          <Link to={`subscriptions/${numberOf(id)}/pin?type=${encodeURIComponent(type)}`}>Move</Link>
+          <Link to={`subscriptions/${numberOf(id)}/pin?type=${encodeURIComponent(type)}`}>Change</Link>
         )}
       </>,
       // Once the types are known, a version that they do not list is retired.
@@ -148,7 +163,9 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
     <>
       <h2>Secret</h2>
       <p>
-        {left ? `Two secrets sign ${left}. Give the receiver the new one.` : 'One secret signs. No query returns it.'}
+        {left
+          ? `Two secrets sign ${left}. Give the receiver the new one.`
+          : 'Signed with one secret. It cannot be shown again.'}
       </p>
       {rotation && <progress aria-label="Overlap" max={Date.parse(rotation.endsAt) - startMs} value={now - startMs} />}
       {mayRead ? (

@@ -1,11 +1,19 @@
 import { requestHeaders } from '@deedwire/domain/names';
+import { useEffect, useRef, useState } from 'react';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';
 import { Find } from '../find-form.tsx';
-import { Choices, Subscriptions, type ChoicesQuery, type SubscriptionFieldsFragment } from '../generated/documents.ts';
+import {
+  Choices,
+  FailedDeliveries,
+  Subscriptions,
+  type ChoicesQuery,
+  type FailedDeliveriesQuery,
+  type SubscriptionFieldsFragment,
+} from '../generated/documents.ts';
 import { Link } from '../location.tsx';
 import { base } from '../session.ts';
-import { formatDay, timeOf } from '../time.ts';
+import { formatDay, minuteOf } from '../time.ts';
 import { Copy } from '../ui/copy.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Loaded, Problem } from '../ui/problem.tsx';
@@ -13,7 +21,7 @@ import { State } from '../ui/state.tsx';
 import { Visible } from '../ui/text.tsx';
 import { Relative } from '../ui/time.tsx';
 import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf, plural } from '../words.ts';
+import { atLeast, nameOf, noneCounted, numberOf, wordOf } from '../words.ts';
 
 export default function SubscriptionsPage() {
   const query = useQuery(Subscriptions, {}, 30_000);
@@ -29,12 +37,7 @@ export default function SubscriptionsPage() {
         {({ webhookSubscriptions: { nodes } }) => (
           <>
             {nodes.length === 0 && types && <Subscribe types={types} />}
-            {nodes.length > 0 && (
-              <p className="soft">{`${plural(nodes.length, 'subscription')}. The bars show the last 24 hours.`}</p>
-            )}
-            {nodes.map((each) => (
-              <Row key={each.id} subscription={each} types={types} reload={query.reload} />
-            ))}
+            {nodes.length > 0 && <List nodes={nodes} types={types} reload={query.reload} />}
           </>
         )}
       </Loaded>
@@ -42,14 +45,75 @@ export default function SubscriptionsPage() {
   );
 }
 
+/** Those that need somebody first. */
+const states: readonly string[] = ['FAILING', 'RETRYING', 'PAUSED'];
+
+function rankOf({ health: { state } }: SubscriptionFieldsFragment): number {
+  return states.includes(state) ? states.indexOf(state) : states.length;
+}
+
+/** The identifiers by state, and those of the same state as they are. */
+function orderOf(nodes: readonly SubscriptionFieldsFragment[]): string[] {
+  return nodes.toSorted((a, b) => rankOf(a) - rankOf(b)).map(({ id }) => id);
+}
+
+/** Of so many subscriptions that fail, the page shows what the endpoint responded: each takes a query. */
+const responsesMax = 3;
+
+interface ListProps {
+  readonly nodes: readonly SubscriptionFieldsFragment[];
+  readonly types: RowProps['types'];
+  readonly reload: () => void;
+}
+
+/** Does not change its order while somebody points at it. */
+function List({ nodes, types, reload }: ListProps) {
+  const [order, setOrder] = useState(() => orderOf(nodes));
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!list.current?.matches(':hover, :focus-within')) setOrder(orderOf(nodes));
+  }, [nodes]);
+  const failed = useQuery(FailedDeliveries, {}, 120_000).data?.webhookSubscriptions.nodes;
+  const shown = nodes.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+  const asked = shown.filter(({ health }) => health.lastFailure).slice(0, responsesMax);
+  const [failing = 0, ...others] = states.map((state) => nodes.filter(({ health }) => health.state === state).length);
+  const summary = [
+    `${failing} of ${nodes.length} failing`,
+    ...others.flatMap((count, at) => (count > 0 ? [`${count} ${wordOf(states[at + 1] ?? '').toLowerCase()}`] : [])),
+  ];
+  return (
+    <>
+      <p role="status" className={failing > 0 ? 'bad' : 'soft'}>
+        {summary.join(' · ')}
+      </p>
+      <div ref={list}>
+        {shown.map((each) => (
+          <Row
+            key={each.id}
+            subscription={each}
+            failed={failed?.find(({ id }) => id === each.id)?.deliveries}
+            response={asked.includes(each)}
+            types={types}
+            reload={reload}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
 interface RowProps {
   readonly subscription: SubscriptionFieldsFragment;
+  /** Undefined while it is not known. */
+  readonly failed: FailedDeliveriesQuery['webhookSubscriptions']['nodes'][number]['deliveries'] | undefined;
+  /** Whether to read what the endpoint responded. */
+  readonly response: boolean;
   readonly types: ChoicesQuery['webhookEventTypes'] | undefined;
   readonly reload: () => void;
 }
 
-function Row({ subscription, types = [], reload }: RowProps) {
-  const { id, callbackUrl, health, statistics, eventTypes } = subscription;
+function Row({ subscription, failed, response, types = [], reload }: RowProps) {
+  const { id, callbackUrl, createdAt, health, statistics, eventTypes } = subscription;
   const { pendingCount, pendingCountIsLowerBound, oldestPendingAt, lastDeliveredAt } = health;
   const ending = eventTypes.flatMap(({ type, version }) => {
     const { sunsetOn } =
@@ -69,16 +133,22 @@ function Row({ subscription, types = [], reload }: RowProps) {
       <div className="num">
         {`${pendingCount.toLocaleString('en')}${pendingCountIsLowerBound ? '+' : ''} pending`}
         <small>
-          {oldestPendingAt && `oldest since ${timeOf(oldestPendingAt)}`}
-          {!oldestPendingAt && !lastDeliveredAt && 'nothing delivered in 7 days'}
+          {oldestPendingAt && `waiting since ${minuteOf(oldestPendingAt)}`}
+          {!oldestPendingAt && !lastDeliveredAt && `Last delivered: ${noneCounted(createdAt)}`}
           {!oldestPendingAt && lastDeliveredAt && (
             <>
               delivered <Relative at={lastDeliveredAt} />
             </>
           )}
         </small>
+        {failed && failed.nodes.length > 0 && (
+          <small>
+            {`${atLeast(failed)} failed `}
+            <Link to={`recover?subscription=${numberOf(id)}&what=failed`}>Resend</Link>
+          </small>
+        )}
       </div>
-      <Cause subscription={subscription} reload={reload} />
+      <Cause subscription={subscription} reload={reload} response={response} />
       {ending.length > 0 && <p className="all soft">{ending.join(' · ')}</p>}
     </section>
   );

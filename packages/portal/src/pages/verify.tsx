@@ -6,6 +6,7 @@ import { Link, useUrl } from '../location.tsx';
 import { send } from '../request.ts';
 import { gidOf, useMay, useSession } from '../session.ts';
 import { fromLocalInput, timeOf } from '../time.ts';
+import { Documentation } from '../ui/documentation.tsx';
 import { Dropped } from '../ui/dropped.tsx';
 import { Input } from '../ui/form.tsx';
 import { Heading } from '../ui/heading.tsx';
@@ -248,6 +249,13 @@ function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
             {`Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}
           </small>
         </p>
+        {!isAccepted && (
+          <p>
+            <Documentation page="webhook-did-not-arrive.md#the-signature-does-not-verify">
+              Help: the signature does not verify
+            </Documentation>
+          </p>
+        )}
         {findings.map(({ code, isProven, problem, remedy }) => (
           <p key={code + problem}>
             <Visible text={problem} /> <b>Fix:</b> <Visible text={remedy} />

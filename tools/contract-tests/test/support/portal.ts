@@ -22,7 +22,7 @@ export async function startPortalSystem(): Promise<PortalSystem> {
   const t = await startTestSystem({
     apps: ['partner-api', 'webhook-worker'],
     ports: { 'partner-api': port },
-    appEnv: { 'partner-api': { PORTAL_ORIGIN: origin } },
+    appEnv: { 'partner-api': { PORTAL_ORIGIN: origin, DOCUMENTATION_URL: 'https://docs.example' } },
   });
   return { ...t, origin };
 }

@@ -1,0 +1,12 @@
+import { useSession } from '../session.ts';
+
+/** A link to a page of the documentation. Nothing where the operator has not said where it is. */
+export function Documentation({ page, children }: { page: string; children: string }) {
+  const { documentationUrl } = useSession();
+  if (documentationUrl === undefined) return null;
+  return (
+    <a href={`${documentationUrl}/${page}`} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,229 @@
+import { acknowledge, missing } from '@deedwire/testing';
+import { type Page, useBrowser } from '@deedwire/testing/browser';
+import { parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createPortalLink,
+  type FailingEndpoint,
+  follow,
+  type PortalSystem,
+  problemsOf,
+  screenshot,
+  startFailingEndpoint,
+  startPortalSystem,
+  visit,
+} from '../support/portal.ts';
+import { subscribe } from '../support/subscribe.ts';
+
+// What the owner of a webhook that fails looks for first.
+
+const browser = useBrowser('The portal');
+
+let t: PortalSystem;
+let endpoint: FailingEndpoint;
+let page: Page;
+
+const numberOf = (id: string): string => id.split('/').at(-1) ?? '';
+const pathOf = (): string => `subscriptions/${numberOf(endpoint.subscription.id)}`;
+const mainText = (): Promise<string> => page.getByRole('main').innerText();
+const redBox = (): Promise<string> => page.locator('.why').first().innerText();
+
+async function open(abilities?: readonly string[]): Promise<void> {
+  const options = { viewport: { width: 1280, height: 820 }, timezoneId: 'UTC', reducedMotion: 'reduce' } as const;
+  ({ page } = await browser.open(t.origin, options));
+  await follow(page, await createPortalLink(t.partner, abilities));
+}
+
+/** Changes the data of the responses that have it. */
+async function change(edit: (text: string) => string): Promise<void> {
+  await page.route('**/graphql', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: edit(await response.text()) });
+  });
+}
+
+async function problemsAtBothWidths(name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [width, height, colorScheme] of [
+    [1280, 820, 'light'],
+    [320, 640, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await problemsOf(page)));
+    await screenshot(page, `first-look-${name}-${width}`);
+  }
+  return found;
+}
+
+/** The names of the subscriptions, as they are shown. */
+const names = (): Promise<string[]> => page.locator('.sub h2').allInnerTexts();
+
+describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
+  beforeAll(async () => {
+    t = await startPortalSystem();
+    endpoint = await startFailingEndpoint(t);
+    // Newer than the one that fails, so the API lists them first.
+    for (const name of ['Archive', 'Billing'])
+      await subscribe(t.partner, {
+        callbackUrl: endpoint.receiver.url,
+        eventTypes: [{ type: 'referral.converted' }],
+        name,
+      });
+  });
+  afterAll(async () => {
+    await endpoint.receiver.close();
+    await t.close();
+  });
+
+  test('sees failing subscriptions first, how many there are, and what failed', async () => {
+    await open();
+    await page.getByText('1 of 3 failing').waitFor();
+    expect(await names()).toEqual(['CRM of the north', 'Billing', 'Archive']);
+    const row = page.locator('section', { hasText: 'CRM of the north' });
+    await row.getByText('3 failed').waitFor();
+    await row.getByText('The endpoint said: upstream connect error').waitFor();
+    expect(await row.innerText()).toMatch(/waiting since \d\d:\d\d/);
+    expect(await problemsAtBothWidths('list')).toEqual([]);
+    await row.getByRole('link', { name: 'Resend' }).click();
+    await page.getByRole('heading', { name: 'Recover' }).waitFor();
+    expect(await page.getByLabel('Subscription').inputValue()).toBe(numberOf(endpoint.subscription.id));
+    await page.getByRole('button', { name: 'Count' }).click();
+    await page.getByText('3 deliveries').first().waitFor();
+  });
+
+  test('keeps the order of the list while the pointer is on it', async () => {
+    await open();
+    await page.clock.install();
+    await visit(page, '');
+    await page.getByText('1 of 3 failing').waitFor();
+    let states: string[] = [];
+    // The one that failed works again, and the last one fails.
+    await change((text) => {
+      const { data } = JSON.parse(text);
+      for (const node of data.webhookSubscriptions?.nodes ?? []) {
+        if (!node.health) continue;
+        node.health.state = node.name === 'Archive' ? 'FAILING' : 'HEALTHY';
+        states.push(node.health.state);
+      }
+      return JSON.stringify({ data });
+    });
+    await page.locator('.sub').first().hover();
+    await page.clock.runFor(31_000);
+    await page.locator('section', { hasText: 'Archive' }).getByText('Failing', { exact: true }).waitFor();
+    expect(await names()).toEqual(['CRM of the north', 'Billing', 'Archive']);
+    states = [];
+    await page.mouse.move(0, 0);
+    await page.clock.runFor(31_000);
+    await expect.poll(names).toEqual(['Archive', 'Billing', 'CRM of the north']);
+    expect(states).toContain('FAILING');
+  });
+
+  test('reads on the page of the subscription what happened, and what happens next', async () => {
+    await open();
+    await visit(page, pathOf());
+    await expect.poll(redBox).toContain('The endpoint said: upstream connect error');
+    const box = await redBox();
+    expect(box).toContain('Check that the receiver runs');
+    expect(box).toMatch(
+      /If it is still failing on \d+ \w+ at \d\d:\d\d, the subscription is paused\. You can resend anything that failed\./,
+    );
+    expect(box).toContain('View attempt');
+    await page.getByText('3 now.').waitFor();
+    // One at a time is tried meanwhile.
+    await page.getByText(/^Of the last \d+ attempts: 503 × \d+\.$/).waitFor();
+    const attempts = page.getByRole('table').filter({ hasText: 'Took' }).getByRole('row');
+    expect(await attempts.count()).toBe(6);
+    const help = page.getByRole('link', { name: 'Help: a webhook did not arrive' });
+    expect(await help.getAttribute('href')).toBe('https://docs.example/webhook-did-not-arrive.md');
+    expect(await mainText()).toContain('Signed with one secret. It cannot be shown again.');
+    expect(await problemsAtBothWidths('subscription')).toEqual([]);
+    await attempts.nth(1).getByRole('link').click();
+    await page.getByRole('heading', { name: 'referral.created' }).waitFor();
+    expect(new URL(page.url()).search).toMatch(/^\?attempt=\d+$/);
+  });
+
+  test('does not see what the endpoint said without the ability to read it', async () => {
+    await open(['READ', 'OPERATE']);
+    await visit(page, pathOf());
+    await expect.poll(redBox).toContain('Check that the receiver runs');
+    expect(await mainText()).not.toContain('The endpoint said');
+    expect(await mainText()).toMatch(/Of the last \d+ attempts: 503/);
+  });
+
+  test('reads hours with an axis, a legend and their counts, once they are counted', async () => {
+    await open();
+    await change((text) => {
+      const { data } = JSON.parse(text);
+      for (const node of [data.webhookSubscription, ...(data.webhookSubscriptions?.nodes ?? [])]) {
+        if (!node?.health) continue;
+        for (const hour of node.statistics) Object.assign(hour, { deliveredCount: 0, failedAttemptCount: 0 });
+        Object.assign(node.statistics.at(-2), { deliveredCount: 1200, failedAttemptCount: 22 });
+      }
+      return JSON.stringify({ data });
+    });
+    await visit(page, pathOf());
+    const bars = page.getByRole('figure').filter({ hasText: '1,200 delivered' });
+    expect(await bars.innerText()).toMatch(
+      /\d \w+ at \d\d:00\s+at most 1,222 an hour\s+now\s+1,200 delivered\s+22 attempts failed in 24 h/,
+    );
+    await page.getByText('Hour by hour').click();
+    await page.getByRole('row', { name: /\d\d:00 1,200 22$/ }).waitFor();
+    expect(await problemsAtBothWidths('hours')).toEqual([]);
+  });
+
+  test('is not told that nothing was delivered while that is not counted yet', async () => {
+    await open();
+    await change((text) => {
+      const { data } = JSON.parse(text);
+      for (const node of [data.webhookSubscription, ...(data.webhookSubscriptions?.nodes ?? [])]) {
+        if (!node?.health) continue;
+        Object.assign(node.health, { lastDeliveredAt: null, oldestPendingAt: null });
+        for (const hour of node.statistics) Object.assign(hour, { deliveredCount: 0, failedAttemptCount: 0 });
+      }
+      return JSON.stringify({ data });
+    });
+    await visit(page, '');
+    const row = page.locator('section', { hasText: 'Billing' });
+    await row.getByText('None counted yet (counted once a minute)').waitFor();
+    expect(await row.innerText()).toContain('Nothing counted in the last 24 hours');
+    expect(await mainText()).not.toContain('nothing delivered');
+  });
+
+  test('finds the response first, with the advice beside the attempt', async () => {
+    await open();
+    const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
+    await visit(page, `deliveries/${String(row['id'])}`);
+    const selected = page.locator('.time li[aria-current=true]');
+    await expect.poll(() => selected.innerText()).toMatch(/Check that [^]+The endpoint said: upstream connect error/);
+    await page.getByText('server: edge-proxy').waitFor();
+    expect(await page.getByRole('link', { name: 'Response', exact: true }).getAttribute('aria-current')).toBe('true');
+    expect(await problemsAtBothWidths('delivery')).toEqual([]);
+    await page.getByRole('link', { name: 'Request', exact: true }).click();
+    await page.getByText('Formatted for reading. "Text" shows the exact bytes.').waitFor();
+  });
+
+  test('still finds what failed after the repair', async () => {
+    endpoint.receiver.onDelivery = acknowledge;
+    const send = parse(`mutation ($id: ID!) {
+      sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { message } } }`);
+    await t.partner.request(send, { id: endpoint.subscription.id });
+    await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
+    await open();
+    await page.getByText('0 of 3 failing').waitFor();
+    const row = page.locator('section', { hasText: 'CRM of the north' });
+    await row.getByText('3 failed').waitFor();
+    await visit(page, pathOf());
+    expect(await page.locator('.why').count()).toBe(0);
+    // Read from the delivery, because the minute is not counted yet.
+    const fact = page.locator('.facts > div', { hasText: 'Last delivered' });
+    await expect.poll(() => fact.innerText()).toMatch(/UTC/);
+    await page.getByText('3 now.').waitFor();
+    // A delivered delivery shows what was sent.
+    const [delivered = missing()] = await t.sql(
+      'select max(delivery_id) as id from webhook_attempt where response_status < 300',
+    );
+    await visit(page, `deliveries/${String(delivered['id'])}`);
+    expect(await page.getByRole('link', { name: 'Request', exact: true }).getAttribute('aria-current')).toBe('true');
+  });
+});
