@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import type { ChoicesQuery } from './generated/documents.ts';
 import { go, search, useUrl } from './location.tsx';
-import { fromLocalInput, toLocalInput } from './time.ts';
-import { Input, onSubmit, type Option, Select, type Values } from './ui/form.tsx';
+import { onSubmit, type Option, Select, UserErrors, type Values } from './ui/form.tsx';
+import { TimeInput } from './ui/time-input.tsx';
 import { nameOf, numberOf } from './words.ts';
 
 interface Props {
@@ -11,15 +11,28 @@ interface Props {
   readonly selects: Readonly<Record<string, readonly [label: string, options: readonly Option[]]>>;
   /** Whether a subscription has to be chosen. */
   readonly one?: boolean;
+  /** Why the beginning of the range is required. Null if it is not. */
+  readonly fromNote?: string | null;
   readonly onRange: (values: Values) => Readonly<Record<string, string | null>>;
   readonly children: ReactNode;
 }
 
+const fromAfterTo = { message: 'From must be before To.', field: ['input', 'since'] };
+
 /** A form that chooses deliveries. Its values are in the URL. */
-export function RangeForm({ choices, selects, one = false, onRange, children }: Props) {
+export function RangeForm({ choices, selects, one = false, fromNote = null, onRange, children }: Props) {
   const { path, params } = useUrl();
-  const change = (changes: Record<string, string | null>) =>
-    go(path + search(params, { after: null, confirmation: null, ...changes }));
+  const [isBackward, setBackward] = useState(false);
+  const here = path + search(params, {});
+  /** Where the select with the focus has led: an arrow key is no decision yet. */
+  const moved = useRef('');
+  const urlWith = (changes: Record<string, string | null>) =>
+    path + search(params, { after: null, confirmation: null, ...changes });
+  const move = (changes: Record<string, string>) => {
+    const url = urlWith(changes);
+    go(url, moved.current === here);
+    moved.current = url;
+  };
   const subscriptions = choices.webhookSubscriptions.nodes.map((each): Option => [numberOf(each.id), nameOf(each)]);
   const all = {
     subscription: ['Subscription', one ? subscriptions : [['', 'All'], ...subscriptions]],
@@ -28,27 +41,38 @@ export function RangeForm({ choices, selects, one = false, onRange, children }: 
   } satisfies Props['selects'];
   const fields = Object.entries(all).map(([name, [label, options]]) => {
     const props = { name, label, options, value: params.get(name) ?? options[0]?.[0] ?? '' };
-    return <Select key={name} {...props} onChange={(event) => change({ [name]: event.currentTarget.value })} />;
-  });
-  const times = (['since', 'until'] as const).map((name) => {
-    const value = toLocalInput(params.get(name));
     return (
-      <Input
-        key={name + value}
-        name={name}
-        label={name === 'since' ? 'Since' : 'Before'}
-        type="datetime-local"
-        defaultValue={value}
+      <Select
+        key={name}
+        {...props}
+        onChange={(event) => move({ [name]: event.currentTarget.value })}
+        onBlur={() => (moved.current = '')}
       />
     );
   });
-  const submit = ({ since, until, ...others }: Values) =>
-    change(onRange({ ...others, since: fromLocalInput(since) ?? '', until: fromLocalInput(until) ?? '' }));
+  const [since, until] = [params.get('since'), params.get('until')];
+  const submit = (values: Values) => {
+    const [fromMs, toMs] = [Date.parse(values['since'] ?? ''), Date.parse(values['until'] ?? '')];
+    setBackward(fromMs >= toMs);
+    if (fromMs >= toMs) return;
+    const url = urlWith(onRange(values));
+    go(url, url === here);
+  };
   return (
     <form className="filters" onSubmit={onSubmit(submit)}>
-      {fields}
-      {times}
-      {children}
+      <UserErrors value={isBackward ? [fromAfterTo] : []}>
+        {fields}
+        <TimeInput
+          key={`since ${since}`}
+          name="since"
+          label="From"
+          value={since}
+          required={fromNote !== null}
+          note={fromNote}
+        />
+        <TimeInput key={`until ${until}`} name="until" label="To" value={until} near={since} />
+        {children}
+      </UserErrors>
     </form>
   );
 }

@@ -63,13 +63,34 @@ export function formatDuration(ms: number): string {
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(' ');
 }
 
-/** The value of a `datetime-local` input, which has no offset. Empty for null. */
-export function toLocalInput(iso: string | null): string {
-  if (iso === null || Number.isNaN(Date.parse(iso))) return '';
-  const date = new Date(iso);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+/** What a clock on the wall shows, as if it were in UTC. */
+function wallMsOf(ms: number): number {
+  return ms - new Date(ms).getTimezoneOffset() * 60_000;
 }
 
-export function fromLocalInput(value = ''): string | null {
-  return value === '' ? null : new Date(value).toISOString();
+/** The value of a `datetime-local` input, which has neither an offset nor milliseconds. Empty for null and for what is no time. */
+export function toLocalInput(iso: string | null): string {
+  const wall = new Date(wallMsOf(Date.parse(iso ?? '')));
+  return Number.isNaN(wall.getTime()) ? '' : wall.toISOString().slice(0, 19);
+}
+
+/**
+ * The time of a `datetime-local` input. Null if it is empty.
+ *
+ * @param replaced the time that the input showed, which is kept to the millisecond if the input still shows it. When clocks go
+ *   back, a value names two times: the one with the offset of `replaced` counts, otherwise the earlier one. When clocks go
+ *   forward, a value can name no time: it counts with the offset before the change.
+ */
+export function fromLocalInput(value: string, replaced: string): string | null {
+  const [wallMs, replacedMs] = [Date.parse(`${value}Z`), Date.parse(replaced)];
+  if (wallMs === Math.floor(wallMsOf(replacedMs) / 1000) * 1000) return replaced;
+  const sameOffsetMs = wallMs + new Date(replacedMs).getTimezoneOffset() * 60_000;
+  const ms = wallMsOf(sameOffsetMs) === wallMs ? sameOffsetMs : Date.parse(value);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}
+
+/** The zone of the browser at a time: `EST`, or `GMT+10:30` where English of the US has no name. */
+export function zoneOf(iso: string): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' }).formatToParts(Date.parse(iso));
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }

@@ -5,14 +5,14 @@ import { Delivery, Exchange, Payload } from '../generated/documents.ts';
 import { Link, useUrl } from '../location.tsx';
 import { send } from '../request.ts';
 import { gidOf, useMay, useSession } from '../session.ts';
-import { fromLocalInput, timeOf } from '../time.ts';
+import { timeOf } from '../time.ts';
 import { Documentation } from '../ui/documentation.tsx';
 import { Dropped } from '../ui/dropped.tsx';
-import { Input } from '../ui/form.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Loaded } from '../ui/problem.tsx';
 import { State } from '../ui/state.tsx';
 import { Visible } from '../ui/text.tsx';
+import { TimeInput } from '../ui/time-input.tsx';
 import { useQuery } from '../use-query.ts';
 import { plural } from '../words.ts';
 
@@ -124,7 +124,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
     const secrets = (secret.current?.value ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
     if (secrets.length === 0) throw new Error('Type the secret of the receiver.');
     if (secrets.length > secretsMax) throw new Error(`At most ${secretsMax} secrets can be compared.`);
-    const at = fromLocalInput(arrival.current?.value);
+    const at = arrival.current?.value || null;
     const text = capture.current?.value ?? '';
     const requests: Verified[] = [];
     const add = async (headers: Sent['headers'], rest: Omit<Parameters<typeof diagnoseWebhook>[0], 'secrets'>) => {
@@ -204,15 +204,11 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       >
         <textarea ref={separate} aria-label="Body" rows={2} autoComplete="off" spellCheck={false} />
       </Dropped>
-      <Input
+      <TimeInput
         ref={arrival}
-        label={
-          sent
-            ? 'Arrived at (empty: as captured, otherwise when it was sent)'
-            : 'Arrived at (empty: as captured, otherwise now)'
-        }
-        type="datetime-local"
-        step={1}
+        label="Arrived at"
+        near={sent?.at ?? null}
+        note={`Empty: as captured, otherwise ${sent ? 'when it was sent' : 'now'}`}
       />
       <button className="first">Verify</button>
       <div role="status">{problem && <Visible text={problem} />}</div>

@@ -280,7 +280,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByRole('link', { name: 'Recover', exact: true }).click();
     await page.getByRole('link', { name: 'Compare the log of a receiver' }).click();
     await page.getByLabel('Log').fill(log);
-    await page.getByLabel('Before').fill(new Date(Date.now() + 120_000).toISOString().slice(0, 16));
+    await page.getByLabel('To (').fill(new Date(Date.now() + 120_000).toISOString().slice(0, 16));
     await page.getByRole('button', { name: 'Compare' }).click();
     const compared = page.getByRole('region', { name: 'Result' });
     await compared.getByText('1 missing, 1 altered, 1 unexpected. This is no proof:').waitFor();
