@@ -13,7 +13,7 @@ import { hostOf, wordOf } from './words.ts';
 const pages = [
   ['', 'Subscriptions', /^(?:subscriptions\/|$)/],
   ['deliveries', 'Deliveries', /^deliveries/],
-  ['recover', 'Recover', /^recover/],
+  ['recover', 'Resend', /^recover/],
   ['verify', 'Verify', /^verify/],
 ] as const;
 

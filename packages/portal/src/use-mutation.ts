@@ -19,13 +19,18 @@ interface Mutation<Result, Variables> {
 /** What refusals say to a person, whose messages are for programs. */
 const messages: Readonly<Record<string, string>> = {
   DELIVERY_EXPIRED: 'It is no longer kept, so there is nothing to send.',
+  EVENT_TYPE_UNKNOWN: 'There is no such event type. Choose another one.',
   IDEMPOTENCY_IN_PROGRESS: 'The same change is still running. Try again in a few seconds.',
+  IDEMPOTENCY_KEY_REUSED: 'The range has changed since its preview. Preview it again.',
   NOT_FOUND: 'It no longer exists. Reload this page.',
   NOT_SUBSCRIBED:
     'The subscription does not get this event type, or gets it at a version that has ended. Reload this page.',
   OVERLAP_INVALID: 'Choose no overlap: Deedwire cannot read the present secret, so it cannot sign with it.',
   PAYLOAD_UNAVAILABLE: 'Deedwire has no payload of it, so there is nothing to send.',
+  RANGE_INVALID:
+    'No delivery of this range is kept. From must be before To and not in the future, and To not before the oldest delivery.',
   RATE_LIMITED: 'Pending deliveries were sent within the last minute. Try again in a minute.',
+  REPLAY_IN_PROGRESS: 'A resend for this subscription is still running. Wait until it has ended, or cancel it.',
   RETRY_RATE_LIMITED: '60 deliveries were sent again within the last minute. Try again in a minute.',
   ROTATION_IN_PROGRESS: 'Two secrets sign at present. Choose no overlap, which ends that, or wait.',
   TEST_RATE_LIMITED: '60 test events were sent in this minute. Try again in the next one.',

@@ -35,6 +35,24 @@ export type ReplayWebhookEventsInput = {
   until?: string | null | undefined;
 };
 
+/** Why nothing is sent again. More values may be added; handle unknown ones. */
+export type ReplayWebhookEventsUserErrorCode =
+  /** This interface has no such event type. */
+  | 'EVENT_TYPE_UNKNOWN'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /** The range is not valid, or no delivery in it is kept. The message says why. */
+  | 'RANGE_INVALID'
+  /** Another replay of the subscription is in progress. Wait until it has ended, or cancel it. */
+  | 'REPLAY_IN_PROGRESS'
+  | '%future added value';
+
 /** Why a delivery is not sent again. More values may be added; handle unknown ones. */
 export type RetryWebhookDeliveryUserErrorCode =
   /** The retention period of the delivery has ended, and its payload is deleted. Read the record with a query instead. */
@@ -364,7 +382,7 @@ export type ReplayMutationVariables = Exact<{
 }>;
 
 
-export type ReplayMutation = { replayWebhookEvents: { estimate: { count: number, isLowerBound: boolean, seconds: number, byType: Array<{ type: string, count: number }> } | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type ReplayMutation = { replayWebhookEvents: { estimate: { count: number, isLowerBound: boolean, seconds: number, byType: Array<{ type: string, count: number }> } | null, userErrors: Array<{ code: ReplayWebhookEventsUserErrorCode, message: string, field: Array<string> | null }> } };
 
 export type CancelReplayMutationVariables = Exact<{
   id: string;
@@ -452,7 +470,7 @@ export const SendTest = '04dfbcf0c00e7aff382719b96073b2b19925629602c454f6b93611f
 export const Update = '0eb539e6fd053d2aa85547267fb3ba3ca36a9a8a6f213333b646d899680b85eb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
 export const Rotate = '07b13ef9bf897d7c23829fbe0d9d5a1c7cedd982cf8b43850fcd823d262463c2' as DocumentId<RotateMutation, RotateMutationVariables>;
 export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
-export const Replay = 'ce02db46b32fd94aadbc74ac93d9dac7c8c679678977e09910da33db3ba1071a' as DocumentId<ReplayMutation, ReplayMutationVariables>;
+export const Replay = '3f0f84e8f891785f22730bf5c0c01e4c8fd1cd44d081a925582465af3bff46dd' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = '9ee568c7d2d1945daf79219ee25a81ea9e966fec67d448d91c8d2a99fe871615' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec10001cd31977' as DocumentId<CompareQuery, CompareQueryVariables>;
 export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;

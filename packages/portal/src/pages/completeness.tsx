@@ -57,7 +57,7 @@ export default function CompletenessPage() {
       const sinceMs = since ? Date.parse(since) : null;
       const untilMs = Math.min(Date.now(), until ? Date.parse(until) : Infinity);
       if (sinceMs !== null && sinceMs >= untilMs)
-        throw new LogError('The range is empty: its start is not before its end.');
+        throw new LogError('From is in the future, so there is nothing to compare.');
       const log = await readLog(file ? textOf(file) : [pasted.current?.value ?? '']);
       const range = { sinceMs, untilMs, type: params.get('type') };
       const source = file ? file.name : 'the pasted log';
@@ -70,13 +70,13 @@ export default function CompletenessPage() {
   };
   return (
     <>
-      <Heading title="Completeness" above={<Link to={`recover${search(params, {})}`}>Recover</Link>} />
+      <Heading title="Completeness" above={<Link to={`recover${search(params, {})}`}>Resend</Link>} />
       <p>
-        Did your receiver get every event? Compare its log with the events of a subscription, and send again what is
+        Did your endpoint get every event? Compare its log with the events of a subscription, and resend what is
         missing. The log stays in this page. Each line is a <code>webhook-id</code>, the id of an event, a body, or JSON
         with <code>deliveryId</code> and <code>body</code>.
       </p>
-      <Dropped file={file} onFile={setFile} label="Drop the log, also with gzip, or paste it:">
+      <Dropped file={file} onFile={setFile} label="Drop a log file (.gz is fine) or paste it">
         <textarea ref={pasted} aria-label="Log" rows={6} autoComplete="off" spellCheck={false} />
       </Dropped>
       <Loaded query={query}>
@@ -94,7 +94,7 @@ export default function CompletenessPage() {
           </RangeForm>
         )}
       </Loaded>
-      {query.data && !id && <p>There is no subscription.</p>}
+      {query.data && !id && <p>There is no subscription yet.</p>}
       <div role="status">{message && <Visible text={message} />}</div>
       {start && <Compared key={start.startedMs} start={start} />}
     </>
@@ -252,7 +252,6 @@ function More({ count, ids }: { count: number; ids: readonly string[] }) {
 
 /** An account can retry so many deliveries in a minute. */
 const retriesMax = 60;
-const minuteMs = 60_000;
 
 function Send({ start: { subscriptionId, range }, missing }: { start: Start; missing: readonly ComparedEvent[] }) {
   const mayOperate = useMay('OPERATE');
@@ -262,16 +261,15 @@ function Send({ start: { subscriptionId, range }, missing }: { start: Start; mis
     subscription: numberOf(subscriptionId),
     type: range.type,
     what: 'all',
-    // The fields of Recover have whole minutes.
-    since: new Date(Math.floor(first / minuteMs) * minuteMs).toISOString(),
-    until: new Date((Math.floor(last / minuteMs) + 1) * minuteMs).toISOString(),
+    since: new Date(first).toISOString(),
+    until: new Date(last + 1).toISOString(),
   });
   const amount = plural(missing.length, 'delivery', 'deliveries');
   return (
     <div className="actions">
       {missing.length <= retriesMax ? (
         <Action
-          label={`Send ${amount} again`}
+          label={`Resend ${amount}`}
           about="Their ids, sequences and bodies stay the same. At most 60 can be sent in a minute."
           ability="OPERATE"
           primary
@@ -282,7 +280,7 @@ function Send({ start: { subscriptionId, range }, missing }: { start: Start; mis
             <>
               <p>
                 {refused.length > 0 && `${missing.length - refused.length} of `}
-                {`${amount} queued. Compare again once your receiver has them.`}
+                {`${amount} queued. Compare again once your endpoint has them.`}
               </p>
               {refused.map(({ index, message }) => (
                 <p key={index} className="error">
@@ -294,12 +292,14 @@ function Send({ start: { subscriptionId, range }, missing }: { start: Start; mis
         />
       ) : (
         <>
-          <Links of={{ 'Send the whole range again': mayOperate && `recover${parameters}` }} />
-          <span className="soft">More than 60 are missing. A receiver ignores the events that it has processed.</span>
+          <Links of={{ 'Resend the whole range': mayOperate && `recover${parameters}` }} />
+          <span className="soft">
+            More than 60 are missing. An endpoint ignores events that it has already processed.
+          </span>
         </>
       )}
       <span className="soft">
-        A receiver can also fetch what it has not processed: <code>receiver.reconcile</code>
+        Your endpoint can also fetch what it has not processed: <code>receiver.reconcile</code>
       </span>
     </div>
   );

@@ -15,8 +15,8 @@ import { useQuery } from '../use-query.ts';
 import { delayOf, numberOf, plural, sentences } from '../words.ts';
 
 const amounts: readonly Option[] = [
-  ['failed', 'What failed'],
-  ['all', 'Everything'],
+  ['failed', 'Failed'],
+  ['all', 'All deliveries'],
 ];
 
 /** The range is in the URL, and so is the idempotency key of its confirmation: a reload or a second tab has the same one. */
@@ -29,46 +29,48 @@ export default function RecoverPage() {
   const number = params.get('subscription');
   const id = number === null ? first?.id : gidOf(session, 'WebhookSubscription', number);
   const confirmation = params.get('confirmation');
+  const isAll = params.get('what') === 'all';
   return (
     <>
-      <Heading title="Recover" />
+      <Heading title="Resend" />
       <p>
-        Send deliveries again that failed, or all of a range, for example after a bug in a receiver.{' '}
+        Resend deliveries that failed, or all of a range, for example after a bug in your endpoint.{' '}
         <Link to={`recover/completeness${search(params, { what: null, confirmation: null, counted: null })}`}>
-          Compare the log of a receiver
+          Compare the log of your endpoint
         </Link>{' '}
-        to see what is missing.
+        to see what it missed.
       </p>
-      {!mayOperate && <p>This session may not send anything. Ask for a link with the ability to operate.</p>}
+      {!mayOperate && <p>You can only look. To resend, ask for a link that allows it.</p>}
       <Loaded query={query}>
         {(choices) => (
           <RangeForm
             choices={choices}
-            selects={{ what: ['Send again', amounts] }}
+            selects={{ what: ['Deliveries', amounts] }}
             one
-            // The count and the replay have the same range.
+            fromNote={isAll ? 'Needed to resend all deliveries.' : null}
+            // The preview and the replay have the same range.
             onRange={(values) => ({
               ...values,
               counted: new Date().toISOString(),
               confirmation: crypto.randomUUID(),
             })}
           >
-            {mayOperate && <button className={confirmation ? '' : 'first'}>Count</button>}
+            {mayOperate && <button className={confirmation ? '' : 'first'}>Preview</button>}
           </RangeForm>
         )}
       </Loaded>
-      {query.data && !id && <p>There is no subscription.</p>}
+      {query.data && !id && <p>There is no subscription yet.</p>}
       {mayOperate && id && confirmation && (
-        <DryRun key={confirmation} subscriptionId={id} confirmation={confirmation} />
+        <Preview key={confirmation} subscriptionId={id} confirmation={confirmation} />
       )}
-      {/* Read again once the replay of a confirmation was started. */}
+      {/* Read again once the resend of a confirmation was started. */}
       {id && <History key={`${id} ${confirmation}`} subscriptionId={id} />}
     </>
   );
 }
 
 /** Counts. Nothing is sent until the count was confirmed. */
-function DryRun({ subscriptionId, confirmation }: { subscriptionId: string; confirmation: string }) {
+function Preview({ subscriptionId, confirmation }: { subscriptionId: string; confirmation: string }) {
   const { params } = useUrl();
   const type = params.get('type');
   const input: documents.ReplayWebhookEventsInput = {
@@ -91,20 +93,21 @@ function DryRun({ subscriptionId, confirmation }: { subscriptionId: string; conf
   if (running) return loading;
   if (estimate === null) return <Errors of={userErrors} />;
   const amount = `${plural(estimate.count, 'delivery', 'deliveries')}${estimate.isLowerBound ? ' or more' : ''}`;
-  if (estimate.count === 0) return <p role="status">No delivery of this range matches.</p>;
+  const duration = estimate.seconds <= 1 ? 'a second' : formatDuration(estimate.seconds * 1000);
+  if (estimate.count === 0) return <p role="status">There is nothing to resend in this range.</p>;
   return (
     <div className="why idle" role="status">
       <div>
         <p>
-          <b>{amount}</b> would be sent again, in {formatDuration(estimate.seconds * 1000)} or longer.
+          Resends <b>{amount}</b>. Takes {duration} or more.
         </p>
         <p className="soft">
           {estimate.byType.map((each) => `${each.type} ${each.count.toLocaleString('en')}`).join(' · ')}
         </p>
       </div>
       <Action
-        label={`Send ${amount} again`}
-        about="They are queued at most 8 at a time, after other deliveries. What is pending is skipped. You can cancel it."
+        label={`Resend ${amount}`}
+        about="At most 8 are sent at a time, after new deliveries. Pending deliveries are skipped. You can cancel the rest."
         ability="OPERATE"
         primary
         document={documents.Replay}
@@ -125,7 +128,7 @@ function History({ subscriptionId }: { subscriptionId: string }) {
   ));
   return (
     <>
-      <h2>Replays</h2>
+      <h2>Resent before</h2>
       <Loaded query={query}>{() => (rows?.length ? rows : <p className="soft">None yet.</p>)}</Loaded>
     </>
   );
@@ -161,8 +164,8 @@ function ReplayRow({ replay, subscriptionId, reload }: ReplayRowProps) {
       )}
       {status === 'RUNNING' && (
         <Action
-          label="Cancel the replay"
-          about="Nothing more is queued. At most 8 deliveries that are queued already are still sent."
+          label="Cancel the resend"
+          about="The rest is not sent. Up to 8 deliveries that are in the queue still are."
           ability="OPERATE"
           document={documents.CancelReplay}
           variables={() => ({ id })}

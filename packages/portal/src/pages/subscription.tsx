@@ -86,7 +86,7 @@ function Shown({ subscription, reload }: Props) {
         }}
       />
       <div className="actions">
-        <Links of={{ 'See deliveries': deliveries, Recover: `recover?subscription=${numberOf(id)}` }} />
+        <Links of={{ 'See deliveries': deliveries, Resend: `recover?subscription=${numberOf(id)}` }} />
         <Action
           label="Change the URL"
           about="Deedwire sends a signed handshake to the new URL first. If it fails, nothing changes."

@@ -249,11 +249,11 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await subscription.getByRole('button', { name: 'Send pending now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send pending now' }).click();
     await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
-    await page.getByRole('link', { name: 'Recover', exact: true }).click();
-    await page.getByRole('button', { name: 'Count' }).click();
-    await page.getByText('3 deliveries would be sent again').waitFor();
-    await page.getByRole('button', { name: 'Send 3 deliveries again' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Send 3 deliveries again' }).click();
+    await page.getByRole('link', { name: 'Resend', exact: true }).click();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Resends 3 deliveries. Takes a second or more.').waitFor();
+    await page.getByRole('button', { name: 'Resend 3 deliveries' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend 3 deliveries' }).click();
     await page.getByText('Completed', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
     const rows = page.getByRole('row', { name: 'Delivered' });
@@ -277,8 +277,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const log = [unexpectedId, altered, ...others.map(([, text]) => text), missingId.slice(0, 9), ''].join('\r\n');
     // Deliveries of the last minutes can be on their way.
     await page.clock.setFixedTime(Date.now() + 3_600_000);
-    await page.getByRole('link', { name: 'Recover', exact: true }).click();
-    await page.getByRole('link', { name: 'Compare the log of a receiver' }).click();
+    await page.getByRole('link', { name: 'Resend', exact: true }).click();
+    await page.getByRole('link', { name: 'Compare the log of your endpoint' }).click();
     await page.getByLabel('Log').fill(log);
     await page.getByLabel('To (').fill(new Date(Date.now() + 120_000).toISOString().slice(0, 16));
     await page.getByRole('button', { name: 'Compare' }).click();
@@ -288,8 +288,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(await compared.innerText()).toContain('can still wait for their sequence');
     expect(await problemsOf(page)).toEqual([]);
     const sent = endpoint.receiver.deliveries.length;
-    await page.getByRole('button', { name: 'Send 1 delivery again' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Send 1 delivery again' }).click();
+    await page.getByRole('button', { name: 'Resend 1 delivery' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend 1 delivery' }).click();
     await page.getByText('1 delivery queued.').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     const again = (await endpoint.receiver.waitFor(sent + 1)).at(-1);
