@@ -1,39 +1,57 @@
-import { type DragEvent, useState } from 'react';
-import { wantedOf, type Wanted } from './find.ts';
-import { Deliveries, type DeliveriesQuery } from './generated/documents.ts';
-import { go } from './location.tsx';
-import { Failure, send } from './request.ts';
+import { type ClipboardEvent, type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { wantedOf } from './find.ts';
+import { Choices, Deliveries, type DeliveriesQuery, Delivery } from './generated/documents.ts';
+import { go, Link, useUrl } from './location.tsx';
+import { failureOf, send } from './request.ts';
+import { base, gidOf, type Session, useSession } from './session.ts';
 import { onSubmit } from './ui/form.tsx';
-import { numberOf } from './words.ts';
+import { nameOf, numberOf } from './words.ts';
 
-type Found = DeliveriesQuery['webhookDeliveries']['nodes'];
+/** A page to go to, or why there is none. */
+type Found = { readonly to: string } | { readonly message: ReactNode };
 
-/** Opens the delivery that an identifier, a header or a payload names. What is dropped stays in the browser. */
+const searchable = 'Paste a delivery, event or record id, a payload, or a link. Or type the name of a subscription.';
+const nothing = `Nothing matches. ${searchable}`;
+const maxLength = 1_000_000;
+
+/** Opens what an identifier, a header, a payload, an address or a name names. What is dropped stays in the browser. */
 export function Find() {
-  const [message, setMessage] = useState('');
+  const session = useSession();
+  const { params } = useUrl();
+  const [typed, setTyped] = useState<string | null>(null);
+  const [message, setMessage] = useState<ReactNode>('');
+  const running = useRef(new AbortController());
+  // A search must not lead away from a page that was opened meanwhile.
+  useEffect(() => () => running.current.abort(), []);
   const find = async (text: string) => {
-    const wanted = wantedOf(text);
-    if (wanted === null) return setMessage('Type the id of a delivery, an event or a record, or drop a payload.');
-    if (wanted.kind === 'delivery') return go(`deliveries/${wanted.number}`);
-    if (wanted.kind === 'record') return go(`deliveries?record=${encodeURIComponent(wanted.id)}`);
+    running.current.abort();
+    const { signal } = (running.current = new AbortController());
     setMessage('Searching…');
-    try {
-      const [first, ...others] = await findEvent(wanted);
-      if (first === undefined) return setMessage('No delivery of this event was found within an hour of it.');
-      if (others.length === 0) return go(`deliveries/${numberOf(first.id)}`);
-      const times = [first, ...others].map(({ createdAt }) => Date.parse(createdAt));
-      const since = new Date(Math.min(...times)).toISOString();
-      const until = new Date(Math.max(...times) + 1).toISOString();
-      go(`deliveries?${new URLSearchParams({ type: first.event.type, since, until })}`);
-      setMessage('Several subscriptions receive this event.');
-    } catch (error) {
-      setMessage(error instanceof Failure ? error.message : 'The search failed.');
-    }
+    const found = await foundOf(text, session, signal).catch((error: unknown): Found => {
+      const { message: problem, details } = failureOf(error);
+      return { message: details.code === 'BAD_USER_INPUT' ? nothing : problem };
+    });
+    if (signal.aborted) return;
+    if ('to' in found) go(found.to);
+    setMessage('to' in found ? '' : found.message);
+  };
+  /** The input would join lines without a space between them. */
+  const fill = (text: string) => {
+    const line = text.slice(0, maxLength).replaceAll(/\s+/g, ' ');
+    setTyped(line);
+    return line;
   };
   const drop = async (event: DragEvent) => {
     event.preventDefault();
     const [file] = event.dataTransfer.files;
-    await find(file ? await file.slice(0, 1_000_000).text() : event.dataTransfer.getData('text/plain'));
+    const text = file ? file.slice(0, maxLength).text() : event.dataTransfer.getData('text/plain');
+    await find(fill(await text));
+  };
+  const paste = (event: ClipboardEvent) => {
+    const text = event.clipboardData.getData('text/plain');
+    if (!text.trim().includes('\n')) return;
+    event.preventDefault();
+    fill(text);
   };
   return (
     <form
@@ -43,28 +61,96 @@ export function Find() {
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => void drop(event)}
     >
-      <input name="wanted" aria-label="Find" placeholder="Find an id, or drop a payload" autoComplete="off" />
+      <input
+        name="wanted"
+        aria-label="Find"
+        placeholder="Find an id or a name, or drop a payload"
+        autoComplete="off"
+        value={typed ?? params.get('event') ?? params.get('record') ?? ''}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        onPaste={paste}
+      />
       <button>Find</button>
       <p role="status">{message}</p>
     </form>
   );
 }
 
-/** The deliveries of an event, which are created shortly after it. Reads at most 2,000. */
-async function findEvent({ id, type, atMs }: Wanted & { kind: 'event' }): Promise<Found> {
-  const found: Found = [];
-  const times = { since: new Date(atMs - 60_000).toISOString(), until: new Date(atMs + 3_600_000).toISOString() };
-  let after: string | null = null;
-  for (let page = 0; page < 20; page += 1) {
-    const { webhookDeliveries }: DeliveriesQuery = await send(Deliveries, {
-      first: 100,
-      eventType: type,
-      ...times,
-      after,
-    });
-    found.push(...webhookDeliveries.nodes.filter(({ event }) => event.eventId === id));
-    if (!webhookDeliveries.pageInfo.hasNextPage) break;
-    after = webhookDeliveries.pageInfo.endCursor;
+async function foundOf(text: string, session: Session, signal: AbortSignal): Promise<Found> {
+  const wanted = wantedOf(text, location.origin + base);
+  switch (wanted?.kind) {
+    case 'page':
+      return { to: wanted.to };
+    case 'other-account':
+      return { message: 'This page is of another account, or of another server. Open a link to its portal first.' };
+    case 'subscription':
+      return { to: `subscriptions/${wanted.number}` };
+    case 'delivery':
+      return { to: `deliveries/${wanted.number}` };
+    case 'record': {
+      const to = `deliveries?${new URLSearchParams({ record: wanted.id })}`;
+      const { isNone } = await firstTwo({ recordId: wanted.id }, signal);
+      return isNone ? { message: 'There is no delivery about this record, or it is no longer kept.' } : { to };
+    }
+    case 'event':
+      return ofEvent(wanted.id, signal);
+    case 'number': {
+      const id = gidOf(session, 'WebhookDelivery', wanted.number);
+      const { webhookDelivery } = await send(Delivery, { id }, signal);
+      if (webhookDelivery === null) return ofEvent(gidOf(session, 'WebhookEvent', wanted.number), signal);
+      return { to: `deliveries/${wanted.number}` };
+    }
+    case 'name':
+      return ofName(wanted.name, signal);
+    case undefined:
+      return { message: searchable };
   }
-  return found;
 }
+
+async function ofEvent(eventId: string, signal: AbortSignal): Promise<Found> {
+  const { isNone, only } = await firstTwo({ eventId }, signal);
+  if (isNone)
+    return { message: 'There is no delivery of this event: no subscription received it, or it is no longer kept.' };
+  if (only) return { to: `deliveries/${numberOf(only.id)}` };
+  return { to: `deliveries?${new URLSearchParams({ event: eventId })}` };
+}
+
+/** How many pages are searched before the list of deliveries continues. They can be short, and even empty. */
+const pagesMax = 5;
+
+/** Whether no delivery matches, and the only one that matches. */
+async function firstTwo(filter: { eventId: string } | { recordId: string }, signal: AbortSignal) {
+  const found: DeliveriesQuery['webhookDeliveries']['nodes'] = [];
+  let after: string | null = null;
+  for (let page = 0; page < pagesMax && found.length < 2; page += 1) {
+    const result: DeliveriesQuery = await send(Deliveries, { first: 2, ...filter, after }, signal);
+    const { nodes, pageInfo } = result.webhookDeliveries;
+    found.push(...nodes);
+    after = pageInfo.endCursor;
+    if (!pageInfo.hasNextPage) return { isNone: found.length === 0, only: found.length === 1 ? found[0] : undefined };
+  }
+  return { isNone: false, only: undefined };
+}
+
+/** The subscription with a name or a callback URL, or those with a part of it. */
+async function ofName(name: string, signal: AbortSignal): Promise<Found> {
+  const { nodes } = (await send(Choices, {}, signal)).webhookSubscriptions;
+  const texts = nodes.map((each) => ({
+    id: each.id,
+    shown: nameOf(each),
+    all: [nameOf(each), each.callbackUrl].map(plain),
+  }));
+  const same = texts.filter(({ all }) => all.includes(plain(name)));
+  const matching = same.length > 0 ? same : texts.filter(({ all }) => all.some((text) => text.includes(plain(name))));
+  const [first, ...others] = matching.map(({ id, shown }) => ({ to: `subscriptions/${numberOf(id)}`, shown }));
+  if (first === undefined) return { message: nothing };
+  if (others.length === 0) return first;
+  const links = [first, ...others].map(({ to, shown }) => (
+    <span key={to}>
+      <Link to={to}>{shown}</Link>{' '}
+    </span>
+  ));
+  return { message: <span>Which of these subscriptions? {links}</span> };
+}
+
+const plain = (text: string): string => text.normalize('NFKC').toLowerCase();

@@ -1,22 +1,51 @@
+/** What somebody looks for. Global identifiers are as they are in events. */
 export type Wanted =
-  | { readonly kind: 'delivery'; readonly number: string }
-  | { readonly kind: 'event'; readonly id: string; readonly type: string | null; readonly atMs: number }
-  | { readonly kind: 'record'; readonly id: string };
+  | { readonly kind: 'page'; readonly to: string }
+  | { readonly kind: 'other-account' }
+  | { readonly kind: 'delivery' | 'subscription' | 'number'; readonly number: string }
+  | { readonly kind: 'event' | 'record'; readonly id: string }
+  | { readonly kind: 'name'; readonly name: string };
 
-const gid = /gid:\/\/[a-z][a-z0-9-]*\/(\w+)\/(\d{1,19})/;
+const gids = /gid:\/\/[a-z][a-z0-9-]*\/(\w+)\/([1-9]\d{0,18})(?!\d)/g;
+const portalAddress = /(https?:\/\/[^\s/"'<>]+\/[^\s/"'<>]+\/portal\/\d+)(?:\/([\w/-]*(?:\?[^\s#"'<>]*)?))?/;
 
-/** What somebody looks for: a payload, a header, an identifier in any text, or the number of a delivery. Null if nothing is named. */
-export function wantedOf(text: string): Wanted | null {
-  const payload = payloadOf(text);
-  const [id = '', type = '', number = ''] = gid.exec(payload?.id ?? text) ?? [];
-  if (type === 'WebhookEvent') {
-    const atMs = Date.parse(payload?.timestamp ?? '') || timeOfId(number);
-    return { kind: 'event', id, type: payload?.type ?? null, atMs };
-  }
+/**
+ * What a text names: a page by its address, an identifier anywhere in it, or a number. Other text can be a name. Null if it is empty.
+ *
+ * @param portal the address of the portal of this account, which ends with a slash
+ */
+export function wantedOf(text: string, portal: string): Wanted | null {
+  const trimmed = text
+    .trim()
+    .replace(/^(["'`])(.*)\1$/s, '$2')
+    .trim();
+  if (trimmed === '') return null;
+  const ofPayload = gidsOf(payloadIdOf(trimmed));
+  const [address = '', account, to = ''] = portalAddress.exec(trimmed) ?? [];
+  if (address !== '' && ofPayload.length === 0)
+    return `${account}/` === portal ? { kind: 'page', to } : { kind: 'other-account' };
+  const found = ofPayload.length > 0 ? ofPayload : gidsOf(trimmed);
+  // Requests and logs also name the subscription and the record.
+  const first = ['WebhookDelivery', 'WebhookEvent'].flatMap((type) => found.find((each) => each.type === type) ?? []);
+  const [{ id, type, number } = { id: '', type: '', number: '' }] = [...first, ...found];
   if (type === 'WebhookDelivery') return { kind: 'delivery', number };
-  if (type !== '') return { kind: 'record', id };
-  const trimmed = text.trim();
-  return /^\d{1,19}$/.test(trimmed) ? { kind: 'delivery', number: trimmed } : null;
+  if (type === 'WebhookEvent') return { kind: 'event', id };
+  if (type === 'WebhookSubscription') return { kind: 'subscription', number };
+  if (id !== '') return { kind: 'record', id };
+  return isNumber(trimmed) ? { kind: 'number', number: trimmed } : { kind: 'name', name: trimmed };
+}
+
+function isNumber(text: string): boolean {
+  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
+}
+
+/** The identifiers in a text, without what JSON and URLs escape in them, also more than once. */
+function gidsOf(text: string): { id: string; type: string; number: string }[] {
+  const plain = text
+    .replaceAll(/%(?:25){0,4}3a/gi, ':')
+    .replaceAll(/%(?:25){0,4}2f/gi, '/')
+    .replaceAll(/\\{1,8}(?:\/|u002f)/gi, '/');
+  return Array.from(plain.matchAll(gids), ([id, type = '', number = '']) => ({ id, type, number }));
 }
 
 /** When a record was created, which the first 41 bits of its number say. */
@@ -24,11 +53,11 @@ export function timeOfId(number: string): number {
   return Date.UTC(2026, 0, 1) + Number(BigInt(number) >> 22n);
 }
 
-function payloadOf(text: string): { id: string; type: string; timestamp: string } | null {
+/** The id of a payload, which its data can precede. Empty if the text is none. */
+function payloadIdOf(text: string): string {
   try {
-    const { id, type, timestamp } = JSON.parse(text);
-    return [id, type, timestamp].every((value) => typeof value === 'string') ? { id, type, timestamp } : null;
+    return String(JSON.parse(text)?.id ?? '');
   } catch {
-    return null;
+    return '';
   }
 }

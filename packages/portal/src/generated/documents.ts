@@ -280,7 +280,7 @@ export type EventBodiesQueryVariables = Exact<{
 
 export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
-export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
+export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
 
 export type DeliveriesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -289,12 +289,13 @@ export type DeliveriesQueryVariables = Exact<{
   status?: WebhookDeliveryStatus | null | undefined;
   eventType?: string | null | undefined;
   recordId?: string | null | undefined;
+  eventId?: string | null | undefined;
   since?: string | null | undefined;
   until?: string | null | undefined;
 }>;
 
 
-export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, delay: { reason: WebhookDelayReason, until: string | null } | null, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type DeliveryQueryVariables = Exact<{
   id: string;
@@ -302,7 +303,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
+export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
 
 export type PayloadQueryVariables = Exact<{
   id: string;
@@ -399,11 +400,6 @@ export type CompareQueryVariables = Exact<{
 
 export type CompareQuery = { webhookDelivery: { payload: string | null, preview: string | null } | null };
 
-export type UseQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type UseQuery = { __typename: 'Query' };
-
 export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
 
 export type SubscriptionsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -418,36 +414,6 @@ export type SubscriptionQueryVariables = Exact<{
 
 export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
 
-export type FailedDeliveriesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type FailedDeliveriesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, deliveries: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } }> } };
-
-export type AttemptFieldsFragment = { number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null };
-
-export type AttemptedDeliveryFragment = { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> };
-
-export type SubscriptionHistoryQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type SubscriptionHistoryQuery = { webhookSubscription: { statistics: Array<{ failedCount: number }>, failed: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, delivered: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> }, newest: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> } } | null };
-
-export type LastResponseQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type LastResponseQuery = { webhookDelivery: { attempts: Array<{ number: number, responseStatus: number | null, error: WebhookAttemptError | null, exchange: { responseBody: string | null, responseBytes: number, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
-
-export type LastAttemptsQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type LastAttemptsQuery = { webhookDelivery: { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> } | null };
-
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -458,8 +424,8 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
 
 export const Events = '88839b9975f0cbdd63ebc29a2f229f821a2276706e40a54b968a9902cff3b45d' as DocumentId<EventsQuery, EventsQueryVariables>;
 export const EventBodies = 'c2cf730c3c9a8389c8a64e2b15de9d5257e066558e6768ec74a64e836b6d9532' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
-export const Deliveries = 'da25c6f10063351ec95a8b4c4ccb6e58d60e486b155ef934cf79819a933dc872' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
-export const Delivery = '616096ff9817f0ef12a4faffd427c44c7bb42737e9b953fd61789838807a2991' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
+export const Deliveries = 'd2cb2b0ed0db1478fa113f85b08c414f989f1c13d4ab069722457a16aa5779a8' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
+export const Delivery = '24154f132e3c3601eed3dc416a070719159549c254f9dd707b54635493a99ef3' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
 export const Retry = 'a6a273adba3ea7f841dc22959a0871b22c4306dc6d8817f13723906874aa2055' as DocumentId<RetryMutation, RetryMutationVariables>;
@@ -473,11 +439,6 @@ export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357d
 export const Replay = '3f0f84e8f891785f22730bf5c0c01e4c8fd1cd44d081a925582465af3bff46dd' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = '9ee568c7d2d1945daf79219ee25a81ea9e966fec67d448d91c8d2a99fe871615' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec10001cd31977' as DocumentId<CompareQuery, CompareQueryVariables>;
-export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;
 export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02daa51fa14c3b9545' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
-export const FailedDeliveries = '230ba30b6c28291db699b8bc390e2596397a0347b14c4f5fee648dd35e246904' as DocumentId<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>;
-export const SubscriptionHistory = '04d1a3ba72cdcd71d6d2f7f4ad1441336936023af081580be37cfd650bb1c19e' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
-export const LastResponse = '6099b1f9b031bc54b657cc237fac6b7291da9a0cbc7bbf451d8af089566aa232' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
-export const LastAttempts = '32d81e126d72d28901cea9754249e981251efa3b64691bdb333dcef7b77741fc' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
 export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;

@@ -33,6 +33,7 @@ export default function DeliveriesPage() {
     status: statuses.find((status) => status === params.get('status')) ?? null,
     eventType: params.get('type'),
     recordId: record ?? null,
+    eventId: params.get('event'),
     since: params.get('since'),
     until: params.get('until'),
   };
@@ -54,6 +55,11 @@ export default function DeliveriesPage() {
           <RangeForm choices={data} selects={{ status: ['Status', options] }} onRange={(values) => values}>
             <Input key={record} name="record" label="Record" placeholder="gid://…" defaultValue={record ?? ''} />
             <div className="actions">
+              {filters.eventId && (
+                <Link to={`deliveries${search(params, { event: null, after: null })}`} title="All events">
+                  {`Event ${numberOf(filters.eventId)} ×`}
+                </Link>
+              )}
               <button>Filter</button>
               <Links of={{ Clear: params.size > 0 && 'deliveries' }} />
             </div>
@@ -63,6 +69,7 @@ export default function DeliveriesPage() {
       <section aria-label="List of deliveries" tabIndex={-1}>
         <div className="actions">
           <div role="status">
+            {filters.eventId && rows.length > 1 && <span>Several subscriptions receive this event. </span>}
             {newest && `${plural(rows.length, 'delivery', 'deliveries')}, ${oldest} to ${newest}`}{' '}
             {newer.length > 0 && (
               <button onClick={query.reload}>{`Show ${newer.length}${newer.length === 20 ? '+' : ''} new`}</button>
