@@ -1,19 +1,14 @@
+import { joiners } from './joiners.ts';
 import { invisibleCharacters } from './terminal-text.ts';
 import { describeLength, isText } from './text.ts';
 
 const maxLength = 100;
 
-const visible = String.raw`[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]`;
-
-/**
- * A variation selector and a joiner after a visible character, as in emoji and in words of Persian and of Indic languages. Another
- * visible character follows the joiner.
- */
-const joiners = new RegExp(String.raw`(?<=${visible})\uFE0F?(?:[\u200C\u200D](?=${visible}))?`, 'gu');
+const joined = new RegExp(joiners, 'gu');
 
 /** The first character that is invisible or changes the direction of the text. Undefined if there is none. */
 function findInvisible(name: string): string | undefined {
-  return name.replaceAll(joiners, '').match(invisibleCharacters)?.[0];
+  return name.replaceAll(joined, '').match(invisibleCharacters)?.[0];
 }
 
 /** Returns true if the text is a valid name of a webhook subscription. It names one to people, so it must show what it is. */
