@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginningOf, segmentsOf } from './visible-text.ts';
+import { beginningOf, markedTitle, segmentsOf } from './visible-text.ts';
 
 test.each([
   ['plain\n\ttext', ['plain\n\ttext']],
@@ -12,8 +12,19 @@ test.each([
   ['\u{E0041}\u{E0041}', [{ mark: 'U+E0041 ×2' }]],
   ['\ud800', [{ mark: 'U+D800' }]],
   ['<b>é 😀</b>', ['<b>é 😀</b>']],
+  // What a name of a subscription may contain.
+  ...['❤️ x', '❤️‍🔥', '👨‍👩‍👧', 'می\u200Cخواهم', 'क्\u200Dष'].map((text): [string, object[] | string[]] => [text, [text]]),
+  ['pay\u200Cpal', ['pay', { mark: 'U+200C' }, 'pal']],
+  ['pay\u200D\u200Dpal', ['pay', { mark: 'U+200D ×2' }, 'pal']],
+  ['می\u200C', ['می', { mark: 'U+200C' }]],
+  ['\u200D👩', [{ mark: 'U+200D' }, '👩']],
+  ['❤\uFE0F\uFE0F', ['❤\uFE0F', { mark: 'U+FE0F' }]],
 ])('marks what cannot be seen in %j', (text, segments) => {
   expect(segmentsOf(text)).toEqual(segments);
+});
+
+test('names it in a title', () => {
+  expect(markedTitle('👨‍👩‍👧 \u202Eabc')).toBe('👨‍👩‍👧 U+202Eabc');
 });
 
 test('does not cut a character in two', () => {

@@ -1,7 +1,13 @@
+import { joiners } from '@deedwire/domain/joiners';
 import { createElement, type ReactNode } from 'react';
 
 /** Controls, format characters, separators that look like nothing, and halves of surrogate pairs. Not line feeds and tabs. */
-const invisible = /((?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800])\1*/gu;
+const invisible = String.raw`(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800]`;
+
+/** A joiner after a Latin letter joins nothing: it makes two texts look the same. */
+const isHidden = String.raw`(?<=\p{Script=Latin})[\u200C\u200D]|(?!${joiners})`;
+
+const hidden = new RegExp(String.raw`(?=${invisible})(?=${isHidden})(.)\1*`, 'gsu');
 
 type Segment = string | { readonly mark: string };
 
@@ -9,7 +15,7 @@ type Segment = string | { readonly mark: string };
 export function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];
   let end = 0;
-  for (const match of text.matchAll(invisible)) {
+  for (const match of text.matchAll(hidden)) {
     if (match.index > end) segments.push(text.slice(end, match.index));
     const [run, character = ''] = match;
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
@@ -27,8 +33,17 @@ export function beginningOf(text: string, length: number): string {
 }
 
 /** Text of others: what is invisible or changes the direction is marked. */
-export function marked(text: string): ReactNode[] {
-  return segmentsOf(text).map((part, at) =>
-    typeof part === 'string' ? part : createElement('mark', { key: at }, part.mark),
+export function marked(text: string): ReactNode {
+  const segments = segmentsOf(text);
+  if (segments.every((part) => typeof part === 'string')) return text;
+  return segments.map((part, key) =>
+    typeof part === 'string' ? createElement('span', { key }, part) : createElement('mark', { key }, part.mark),
   );
+}
+
+/** The same for a title, which has no elements. */
+export function markedTitle(text: string): string {
+  return segmentsOf(text)
+    .map((part) => (typeof part === 'string' ? part : part.mark))
+    .join('');
 }
