@@ -8,7 +8,8 @@ export default defineConfig({
   // Our packages from their sources.
   resolve: { conditions: ['deedwire-source', 'module', 'browser'] },
   build: {
-    target: 'es2023',
+    // `light-dark()` needs them. Methods of later ones are refused by `lib` in tsconfig.json and by a rule of the linter.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
     // Needs lightningcss, which is not installed.
     cssMinify: false,
     // Older browsers load modules without it, and it would be an inline script.

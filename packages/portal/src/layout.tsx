@@ -8,7 +8,7 @@ import { tellTabs } from './tabs.ts';
 import { formatTime } from './time.ts';
 import { Visible } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
-import { hostOf, wordOf } from './words.ts';
+import { hostOf, urlOf, wordOf } from './words.ts';
 
 const pages = [
   ['', 'Subscriptions', /^(?:subscriptions\/|$)/],
@@ -86,6 +86,6 @@ function skip(event: MouseEvent) {
 
 /** The way back to the application, as the session says. Only `https:`: nobody else can name a target. */
 export function ReturnLink({ url }: { url: string | null }) {
-  if (url === null || URL.parse(url)?.protocol !== 'https:') return null;
+  if (url === null || urlOf(url)?.protocol !== 'https:') return null;
   return <a href={url} rel="noreferrer">{`Back to ${hostOf(url)}`}</a>;
 }

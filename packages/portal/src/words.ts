@@ -79,8 +79,17 @@ export function sentences(...parts: readonly (string | false | null | undefined)
   return parts.filter(Boolean).join(' ');
 }
 
+/** Null for a text that is no URL. */
+export function urlOf(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
 export function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? url;
+  return urlOf(url)?.host ?? url;
 }
 
 /** A name for people: that of the owner, or the host of the URL. */

@@ -18,7 +18,7 @@ import { Facts } from '../ui/table.tsx';
 import { Advice, Visible } from '../ui/text.tsx';
 import { Relative, Time } from '../ui/time.tsx';
 import { type Query, useQuery } from '../use-query.ts';
-import { delayOf, nameOf, numberOf, plural, resultOf, resultTone, sentences, wordOf } from '../words.ts';
+import { delayOf, nameOf, numberOf, plural, resultOf, resultTone, sentences, urlOf, wordOf } from '../words.ts';
 
 type DeliveryData = NonNullable<DeliveryQuery['webhookDelivery']>;
 type Attempt = DeliveryData['attempts'][number];
@@ -229,7 +229,7 @@ function Tabs(props: { name: string; current: string | undefined; values: readon
 }
 
 function Headers({ exchange, attempt, side }: { exchange: ExchangeData; attempt: Attempt; side: string }) {
-  const url = exchange.callbackUrl === null ? null : URL.parse(exchange.callbackUrl);
+  const url = exchange.callbackUrl === null ? null : urlOf(exchange.callbackUrl);
   const target = url ? url.pathname + url.search : '(the callback URL has changed since)';
   const status = attempt.responseStatus === null ? 'No response' : `HTTP/1.1 ${attempt.responseStatus}`;
   const [first, headers] =
