@@ -7,10 +7,10 @@ const shapes: Record<Tone, string> = {
   idle: 'M1 0H4V10H1zM6 0H9V10H6z',
 };
 
-/** A state as a word, a shape and a color. */
+/** A state as a word, a shape and a color. The documentation and the API have the same word. */
 export function State({ value, tone = toneOf(value) }: { value: string; tone?: Tone }) {
   return (
-    <span className={`state ${tone}`}>
+    <span className={`state ${tone}`} translate="no">
       <svg viewBox="0 0 10 10" aria-hidden="true">
         <path d={shapes[tone]} />
       </svg>

@@ -22,5 +22,5 @@ export function Time({ at }: { at: string }) {
 }
 
 export function Relative({ at }: { at: string }) {
-  return formatRelative(at, useNow(1000));
+  return <span>{formatRelative(at, useNow(1000))}</span>;
 }
