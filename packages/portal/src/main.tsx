@@ -1,11 +1,14 @@
-import { Component, type ComponentType, lazy, type ReactNode, Suspense } from 'react';
+import { Component, type ComponentType, Fragment, lazy, type ReactNode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Layout } from './layout.tsx';
 import { Link, useUrl } from './location.tsx';
 import { SessionGate } from './session-gate.tsx';
+import { base } from './session.ts';
+import { Copy } from './ui/copy.tsx';
 import { Heading } from './ui/heading.tsx';
 import { Notice } from './ui/notice.tsx';
 import { loading } from './ui/problem.tsx';
+import { Visible } from './ui/text.tsx';
 
 function forgetReloads(): void {
   try {
@@ -17,11 +20,12 @@ function forgetReloads(): void {
 
 /** A page in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
 function page(load: () => Promise<{ default: ComponentType<{ number: string }> }>) {
-  return lazy(async () => {
+  const Shown = lazy(async () => {
     const module = await load();
     forgetReloads();
     return module;
   });
+  return { load, Shown };
 }
 
 const routes = [
@@ -35,12 +39,18 @@ const routes = [
   [/^verify$/, page(() => import('./pages/verify.tsx'))],
 ] as const;
 
-function Page() {
-  const { path } = useUrl();
-  for (const [pattern, Shown] of routes) {
+/** The page of a path, and the number in it. */
+function routeOf(path: string) {
+  for (const [pattern, shown] of routes) {
     const match = pattern.exec(path);
-    if (match) return <Shown key={match[1] ?? ''} number={match[1] ?? ''} />;
+    if (match) return { ...shown, number: match[1] ?? '' };
   }
+  return null;
+}
+
+function Page() {
+  const route = routeOf(useUrl().path);
+  if (route) return <route.Shown key={route.number} number={route.number} />;
   return (
     <Heading title="No such page">
       <Link to="">See the subscriptions</Link>
@@ -48,25 +58,51 @@ function Page() {
   );
 }
 
-/** A page that has a defect. */
-class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false };
+interface BoundaryState {
+  readonly error: unknown;
+  /** Another one mounts the page again. */
+  readonly round: number;
+}
 
-  static getDerivedStateFromError() {
-    return { failed: true };
+/** Shows a page again that has failed: an extension of the browser may have changed its elements. One that fails again is replaced. */
+class Boundary extends Component<{ children: ReactNode }, BoundaryState> {
+  override state: BoundaryState = { error: null, round: 0 };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override componentDidCatch() {
+    if (this.state.round === 0) this.setState({ error: null, round: 1 });
   }
 
   override render() {
-    if (!this.state.failed) return this.props.children;
-    return (
-      <Notice title="This page could not be shown">
-        <p>It has a defect. Reload it, and report it to the operator of Deedwire if that does not help.</p>
+    const { error, round } = this.state;
+    return error === null ? <Fragment key={round}>{this.props.children}</Fragment> : <Failed error={error} />;
+  }
+}
+
+function Failed({ error }: { error: unknown }) {
+  const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  // The message can quote a payload, and a path names an account: neither is copied.
+  const places = stack.match(/[\w-]+\.js:\d+:\d+/g) ?? [];
+  const path = location.pathname.replaceAll(/\d+/g, '…');
+  return (
+    <Notice title="Something in this page failed">
+      <p>Reload the page. If it fails again, send the details to the operator of Deedwire.</p>
+      <div className="actions">
         <button className="first" onClick={() => location.reload()}>
           Reload
         </button>
-      </Notice>
-    );
-  }
+        <Copy label="Copy details" text={[name, path, navigator.userAgent, ...places].join('\n')} />
+      </div>
+      <p>
+        <small>
+          <Visible text={`${name}: ${message}`} />
+        </small>
+      </p>
+    </Notice>
+  );
 }
 
 const insecure = (
@@ -94,6 +130,21 @@ const app = (
     </Layout>
   </SessionGate>
 );
+
+/** Without this, a browser opens a file or a link that is dropped beside a zone, and the page is lost. Text is dropped into a field. */
+function refuseDrop(event: DragEvent): void {
+  const { dataTransfer, target } = event;
+  const isField = target instanceof Element && target.matches('input, textarea');
+  if (event.defaultPrevented || !dataTransfer || (isField && !dataTransfer.types.includes('Files'))) return;
+  event.preventDefault();
+  dataTransfer.dropEffect = 'none';
+}
+for (const type of ['dragover', 'drop'] as const) addEventListener(type, refuseDrop);
+
+// Beside the request for the session, not after it.
+routeOf(location.pathname.slice(base.length))
+  ?.load()
+  .catch(() => {});
 
 const root = createRoot(document.querySelector('#root') ?? document.body);
 root.render(<Boundary>{isSecureContext ? app : insecure}</Boundary>);
