@@ -10,12 +10,13 @@ export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
   return <dl className="facts">{facts}</dl>;
 }
 
+// The roles are those of the elements, which Safari forgets when a narrow screen shows a row as a list.
 function rowOf(cells: readonly ReactNode[], head: readonly string[] | null, key = 0) {
   const Cell = head ? 'td' : 'th';
   return (
-    <tr key={key}>
+    <tr key={key} role="row">
       {cells.map((cell, column) => (
-        <Cell key={column} data-head={head?.[column]}>
+        <Cell key={column} role={head ? 'cell' : 'columnheader'} data-head={head?.[column]}>
           {cell}
         </Cell>
       ))}
@@ -25,9 +26,9 @@ function rowOf(cells: readonly ReactNode[], head: readonly string[] | null, key 
 
 export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly ReactNode[])[] }) {
   return (
-    <table>
-      <thead>{rowOf(head, null)}</thead>
-      <tbody>{rows.map((row, at) => rowOf(row, head, at))}</tbody>
+    <table role="table">
+      <thead role="rowgroup">{rowOf(head, null)}</thead>
+      <tbody role="rowgroup">{rows.map((row, at) => rowOf(row, head, at))}</tbody>
     </table>
   );
 }
