@@ -57,7 +57,7 @@ const pauses: Readonly<Record<string, string>> = {
   OPERATOR: 'An operator of Deedwire paused it. Resume it, or ask the operator.',
   GONE: 'The callback URL answered 410 Gone. Restore the receiver and resume, or change the URL.',
   FAILING: 'All attempts failed for 96 hours. Fix the endpoint and resume, then resend what failed.',
-  VERSION_RETIRED: 'Its payload version is retired. Change to another one, which resumes it.',
+  VERSION_RETIRED: 'Its payload version has ended. Change to another version, which resumes it.',
 };
 
 export function pauseOf(reason: string | null): string {

@@ -22,7 +22,7 @@ import { nameOf, numberOf, plural, sentences, wordOf } from '../words.ts';
 type Types = documents.ChoicesQuery['webhookEventTypes'];
 type Delivery = documents.DeliveriesQuery['webhookDeliveries']['nodes'][number];
 
-/** The type and the version to move to are in the URL. */
+/** The type and the new version are in the URL. */
 export default function PinPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookSubscription', number);
   const query = useQuery(documents.Subscription, { id }, 15_000);
@@ -39,8 +39,8 @@ export default function PinPage({ number }: { number: string }) {
           found && (
             <>
               <p>
-                A pin is the version of the payload that your receiver gets. See what another one changes in your own
-                events before you move to it.
+                Each event type has a payload version. See what another version changes in your own events before you
+                change to it.
               </p>
               <Loaded query={types}>
                 {(data) => <Choice subscription={found} reload={query.reload} types={data.webhookEventTypes} />}
@@ -56,10 +56,10 @@ export default function PinPage({ number }: { number: string }) {
 function Choice({ subscription, reload, types }: Props & { types: Types }) {
   const { path, params } = useUrl();
   const versionsOf = (type: string) => types.find((each) => each.type === type)?.versions ?? [];
-  const movable = subscription.eventTypes.filter((pin) =>
+  const changeable = subscription.eventTypes.filter((pin) =>
     versionsOf(pin.type).some(({ version }) => version !== pin.version),
   );
-  const pin = movable.find(({ type }) => type === params.get('type')) ?? movable[0];
+  const pin = changeable.find(({ type }) => type === params.get('type')) ?? changeable[0];
   if (pin === undefined) return <p>There is no other version of an event type that this subscription receives.</p>;
   const others = versionsOf(pin.type).filter(({ version }) => version !== pin.version);
   const target = others.find(({ version }) => version === params.get('version')) ?? others.at(-1);
@@ -72,17 +72,17 @@ function Choice({ subscription, reload, types }: Props & { types: Types }) {
         <Select
           label="Event type"
           value={pin.type}
-          options={movable.map(({ type }) => [type, type])}
+          options={changeable.map(({ type }) => [type, type])}
           onChange={change('type')}
         />
         <Select
-          label="Move to"
+          label="New version"
           value={target.version}
           options={others.map(({ version, status }) => [version, `${version} (${wordOf(status)})`])}
           onChange={change('version')}
         />
       </div>
-      <Move
+      <ChangeVersion
         key={`${pin.type} ${pin.version} ${target.version}`}
         subscription={subscription}
         reload={reload}
@@ -94,19 +94,19 @@ function Choice({ subscription, reload, types }: Props & { types: Types }) {
   );
 }
 
-interface MoveProps extends Props {
+interface ChangeProps extends Props {
   readonly pin: { readonly type: string; readonly version: string };
   readonly target: Types[number]['versions'][number];
   /** Of the version that is pinned. */
   readonly status: string;
 }
 
-function Move({ subscription, reload, pin: { type, version: pinned }, target, status }: MoveProps) {
+function ChangeVersion({ subscription, reload, pin: { type, version: pinned }, target, status }: ChangeProps) {
   const { id, pausedReason } = subscription;
   const { path, params } = useUrl();
   const { version, sunsetOn } = target;
   const isBack = version < pinned;
-  const moved = () => {
+  const changed = () => {
     // The way back: the page now compares with the version that was pinned.
     go(path + search(params, { type, version: pinned }), true);
     reload();
@@ -115,18 +115,19 @@ function Move({ subscription, reload, pin: { type, version: pinned }, target, st
     <>
       <Facts
         of={{
-          Pinned: <Version version={pinned} status={status} />,
-          [isBack ? 'Back to' : 'Move to']: <Version version={version} status={target.status} />,
+          'Current version': <Version version={pinned} status={status} />,
+          'New version': <Version version={version} status={target.status} />,
           'Ends on': sunsetOn === null ? 'No end is planned' : formatDay(sunsetOn),
         }}
       />
       <div className="actions">
         <Action
-          label={`Move ${isBack ? 'back ' : ''}to ${version}`}
+          label={`Change ${isBack ? 'back ' : ''}to ${version}`}
           about={sentences(
-            `New deliveries of ${type} have ${version}. Those that exist keep their version. Your receiver has to handle both.`,
-            status === 'RETIRED' && `You cannot move back: ${pinned} has ended.`,
-            pausedReason === 'VERSION_RETIRED' && 'Deliveries resume, unless another pin has ended too.',
+            `New deliveries of ${type} use ${version}. Existing ones keep their version. Your receiver has to handle both.`,
+            status === 'RETIRED' && `You cannot change back: ${pinned} has ended.`,
+            pausedReason === 'VERSION_RETIRED' &&
+              'Deliveries resume, unless another version that the subscription uses has ended too.',
           )}
           ability="CONFIGURE"
           primary
@@ -137,24 +138,24 @@ function Move({ subscription, reload, pin: { type, version: pinned }, target, st
             const { webhookSubscription: now } = await send(documents.Subscription, { id });
             const types = now?.eventTypes ?? [];
             if (!types.some((each) => each.type === type && each.version === pinned)) {
-              const message = `The pin of ${type} was changed meanwhile. Reload this page, and compare again.`;
+              const message = `The version of ${type} was changed meanwhile. Reload this page, and compare again.`;
               throw new Failure(message, { status: 0, code: 'PIN_CHANGED' });
             }
             // Without a version, a type keeps its pin.
             const eventTypes = types.map((each) => (each.type === type ? { type, version } : { type: each.type }));
             return { input: { id, eventTypes } };
           }}
-          onDone={moved}
+          onDone={changed}
         />
         <TestEvent subscription={subscription} types={[type]} reload={reload} />
       </div>
       <p className="soft">
         {subscription.status === 'PAUSED'
           ? 'The subscription is paused: nothing is sent, and no test event either.'
-          : `A test event has the version that is pinned: ${pinned}.`}
+          : `A test event uses the current version: ${pinned}.`}
       </p>
       <Changes type={type} pinned={pinned} version={version} />
-      {isBack && <p className="soft">To move back undoes these changes: what was added is removed.</p>}
+      {isBack && <p className="soft">Changing back undoes these changes: what was added is removed.</p>}
       <Events subscriptionId={id} type={type} pinned={pinned} version={version} />
     </>
   );
@@ -202,8 +203,10 @@ function Events({ subscriptionId, type, pinned, version }: Versions & { subscrip
               {nodes.map((each, at) => (
                 <Event key={each.id} delivery={each} pinned={pinned} version={version} isFirst={at === 0} />
               ))}
-              {nodes.length === 0 && <p>There is no event of this type to compare. A test event is one, too.</p>}
-              {nodes.length < 20 && pageInfo.hasNextPage && <p className="soft">Older ones are not searched here.</p>}
+              {nodes.length === 0 && <p>There is no event of this type to compare. Send a test event.</p>}
+              {nodes.length < 20 && pageInfo.hasNextPage && (
+                <p className="soft">The search stopped after many deliveries. Older events are not shown.</p>
+              )}
             </>
           )}
         </Loaded>
@@ -239,8 +242,8 @@ function Event({ delivery: { id, event, isTest }, pinned, version, isFirst }: Ev
               return (
                 <div className="why bad">
                   <p>
-                    Its data does not suffice for <b>{isAfter ? pinned : version}</b>. At this version, Deedwire could
-                    not send it.
+                    Its data is not enough for <b>{isAfter ? pinned : version}</b>. Deedwire could not send it in this
+                    version.
                   </p>
                 </div>
               );
@@ -248,7 +251,7 @@ function Event({ delivery: { id, event, isTest }, pinned, version, isFirst }: Ev
           }}
         </Loaded>
       )}
-      <Link to={`deliveries/${numberOf(id)}`}>See the delivery</Link>
+      <Link to={`deliveries/${numberOf(id)}`}>View delivery</Link>
     </details>
   );
 }

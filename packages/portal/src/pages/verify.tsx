@@ -1,3 +1,4 @@
+import { deliveryHeaders } from '@deedwire/domain/names';
 import { diagnoseWebhook, type Diagnosis, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis/web';
 import { type ReactNode, useRef, useState } from 'react';
 import { bytesOfText } from '../bytes.ts';
@@ -11,10 +12,10 @@ import { Dropped } from '../ui/dropped.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Loaded } from '../ui/problem.tsx';
 import { State } from '../ui/state.tsx';
-import { Visible } from '../ui/text.tsx';
+import { Advice, Visible } from '../ui/text.tsx';
 import { TimeInput } from '../ui/time-input.tsx';
 import { useQuery } from '../use-query.ts';
-import { plural } from '../words.ts';
+import { numberOf, plural } from '../words.ts';
 
 /** The request of an attempt, as Deedwire sent it. */
 interface Sent {
@@ -35,8 +36,8 @@ export default function VerifyPage() {
         above={delivery && <Link to={`deliveries/${delivery}?attempt=${attempt}`}>{`Delivery ${delivery}`}</Link>}
       />
       <p>
-        Find out why a receiver rejects the signature of a request. The secret and the request stay in this page. Only
-        the delivery that its <code>webhook-id</code> names is looked up.
+        Find out why a receiver rejects the signature of a request. The secret and the request stay in this page.
+        Deedwire only looks up the delivery that <code>webhook-id</code> names.
       </p>
       {delivery ? <OfAttempt key={`${delivery} ${attempt}`} {...{ delivery, attempt }} /> : <Form sent={null} />}
     </>
@@ -85,14 +86,17 @@ async function bytesOf(file: File | null, typed: string): Promise<Uint8Array<Arr
   return file ? new Uint8Array(await file.arrayBuffer()) : bytesOfText(typed).bytes;
 }
 
-/** The delivery that a request names. Null if it names none. */
-function deliveryOf(headers: Sent['headers']): string | null {
-  const [, id = ''] = headers.find(([name]) => name.toLowerCase() === 'webhook-id') ?? [];
-  return /^gid:\/\/[a-z0-9-]+\/WebhookDelivery\/\d{1,19}$/.test(id) ? id : null;
+/** The record that a header of a request names. Null if it names none. */
+function recordOf(headers: Sent['headers'], header: string, type: string): string | null {
+  const [, id = ''] = headers.find(([name]) => name.toLowerCase() === header.toLowerCase()) ?? [];
+  return new RegExp(String.raw`^gid://[a-z0-9-]+/${type}/\d{1,19}$`).test(id) ? id : null;
 }
+
+const deliveryOf = (headers: Sent['headers']) => recordOf(headers, 'webhook-id', 'WebhookDelivery');
 
 interface Verified {
   readonly at: Date;
+  readonly subscriptionId: string | null;
   readonly diagnosis: Diagnosis;
 }
 
@@ -122,15 +126,17 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
 
   const verify = async (): Promise<void> => {
     const secrets = (secret.current?.value ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
-    if (secrets.length === 0) throw new Error('Type the secret of the receiver.');
-    if (secrets.length > secretsMax) throw new Error(`At most ${secretsMax} secrets can be compared.`);
+    if (secrets.length === 0) throw new Error('Enter the secret of the receiver.');
+    if (secrets.length > secretsMax) throw new Error(`Enter at most ${secretsMax} secrets.`);
     const at = arrival.current?.value || null;
     const text = capture.current?.value ?? '';
     const requests: Verified[] = [];
     const add = async (headers: Sent['headers'], rest: Omit<Parameters<typeof diagnoseWebhook>[0], 'secrets'>) => {
       const body = await bodyOf(headers);
       const sentBody = body === null ? null : bytesOfText(body).bytes;
-      requests.push({ at: rest.receivedAt, diagnosis: await diagnoseWebhook({ ...rest, secrets, sentBody }) });
+      const diagnosis = await diagnoseWebhook({ ...rest, secrets, sentBody });
+      const subscriptionId = recordOf(headers, deliveryHeaders.subscriptionId, 'WebhookSubscription');
+      requests.push({ at: rest.receivedAt, subscriptionId, diagnosis });
     };
     const typedBody = await bytesOf(bodyFile, separate.current?.value ?? '');
     const ownBody = typedBody.length > 0 ? typedBody : null;
@@ -144,7 +150,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       if (parts.length > requestsMax)
         throw new Error(`The capture has ${parts.length} requests. Verify at most ${requestsMax} at once.`);
       if (ownBody !== null && parts.length > 1)
-        throw new Error(`The capture has ${parts.length} requests, so it cannot have a body apart from it.`);
+        throw new Error(`The capture has ${parts.length} requests, but a separate body belongs to one request.`);
       for (const [index, { bytes, receivedAt }] of parts.entries()) {
         const { request, problem: unreadable } = readCapturedRequest(bytes, ownBody);
         const name = parts.length === 1 ? 'The request' : `Request ${index + 1}`;
@@ -165,7 +171,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
   };
-  const note = sent && `Empty: the request of ${timeOf(sent.at)}, as Deedwire sent it`;
+  const note = sent && `If empty: the request of ${timeOf(sent.at)}, as Deedwire sent it`;
   return (
     <form
       className="tool"
@@ -176,7 +182,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
     >
       {children && <p>{children}</p>}
       <label className="field">
-        Secret of the receiver, or the old and the new one in two lines
+        Secret of the receiver. During a rotation: the old and the new one, one per line
         <textarea
           ref={secret}
           className="secret"
@@ -186,7 +192,11 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
           placeholder="whsec_…"
         />
       </label>
-      <Dropped file={file} onFile={setFile} label="Drop a captured request, which keeps its exact bytes, or paste it:">
+      <Dropped
+        file={file}
+        onFile={setFile}
+        label="Drop a file with the captured request (keeps the exact bytes), or paste the request"
+      >
         <textarea
           ref={capture}
           aria-label="Captured request"
@@ -199,7 +209,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       <Dropped
         file={bodyFile}
         onFile={setBodyFile}
-        label="Drop the body, if it was captured apart from the headers, or paste it:"
+        label="If you captured the body separately, drop it or paste it"
         name="File of the body"
       >
         <textarea ref={separate} aria-label="Body" rows={2} autoComplete="off" spellCheck={false} />
@@ -212,8 +222,8 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       />
       <button className="first">Verify</button>
       <div role="status">{problem && <Visible text={problem} />}</div>
-      {results?.requests.map(({ at, diagnosis }, index) => (
-        <Result key={index} at={at} diagnosis={diagnosis} secrets={results.secrets} />
+      {results?.requests.map((verified, index) => (
+        <Result key={index} {...verified} secrets={results.secrets} />
       ))}
       {sent && (
         <>
@@ -226,7 +236,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
   );
 }
 
-function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
+function Result({ at, subscriptionId, diagnosis, secrets }: Verified & { secrets: number }) {
   const { isAccepted, rejection, matchingSecrets, findings } = diagnosis;
   const which = secrets === 1 ? 'the secret' : `secret ${matchingSecrets.join(' and ')} of ${secrets}`;
   const cause = matchingSecrets.length > 0 && `It was signed with ${which}; what follows is wrong.`;
@@ -254,13 +264,18 @@ function Result({ at, diagnosis, secrets }: Verified & { secrets: number }) {
         )}
         {findings.map(({ code, isProven, problem, remedy }) => (
           <p key={code + problem}>
-            <Visible text={problem} /> <b>Fix:</b> <Visible text={remedy} />
+            <Advice text={problem} /> <b>Fix:</b> <Advice text={remedy} />
             <small>
               <code>{code}</code>
               {!isProven && ' (probably)'}
             </small>
           </p>
         ))}
+        {!isAccepted && subscriptionId && (
+          <p>
+            <Link to={`subscriptions/${numberOf(subscriptionId)}`}>View subscription</Link>
+          </p>
+        )}
       </div>
     </section>
   );

@@ -156,7 +156,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     ['script', 'index-*.js'],
     ['style sheet', 'index-*.css'],
     ['file', 'subscriptions-*.js'],
-    ['file that another one imports', 'find-form-*.js'],
+    ['file that another one imports', 'shared-*.js'],
     ['file, in a browser that blocks its storage,', 'subscriptions-*.js', blockStorage],
   ])('a page whose %s is refused during a flood is shown after it', async (_, file, prepare = () => {}) => {
     const { page } = await browser.open(t.origin);
@@ -336,11 +336,11 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await expect.poll(() => changes.innerText()).toMatch(/Removed\s+data\.referralId\s/);
     expect(await changes.innerText()).toMatch(/Added\s+data\.matter\.reference\s+–\s+"M-2026-/);
     expect(await problemsOf(page)).toEqual([]);
-    await confirm('Move to 2027-02-01');
-    await page.getByRole('button', { name: 'Move back to 2026-11-01' }).waitFor();
+    await confirm('Change to 2027-02-01');
+    await page.getByRole('button', { name: 'Change back to 2026-11-01' }).waitFor();
     await sendTest(['2026-11-01', '2027-02-01']);
-    await confirm('Move back to 2026-11-01');
-    await page.getByRole('button', { name: 'Move to 2027-02-01' }).waitFor();
+    await confirm('Change back to 2026-11-01');
+    await page.getByRole('button', { name: 'Change to 2027-02-01' }).waitFor();
     expect(requests.filter((request) => operationOf(request, documents) === 'Update')).toHaveLength(2);
     const { webhookSubscription } = await t.partner.request<object & { webhookSubscription: object }, object>(
       parse('query ($id: ID!) { webhookSubscription(id: $id) { eventTypes { type version } } }'),

@@ -394,11 +394,11 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await visit(page, address);
     expect(await mainText()).toContain('<img src=x onerror="window.hacked=1">');
     expect(await mainText()).toContain('U+202E');
-    expect(await mainText()).toContain('Older ones are not searched here.');
+    expect(await mainText()).toContain('The search stopped after many deliveries. Older events are not shown.');
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await problemsOf(page)).toEqual([]);
     for (const [part, text] of [
-      [{ preview: null }, 'Its data does not suffice for 2027-02-01.'],
+      [{ preview: null }, 'Its data is not enough for 2027-02-01.'],
       [{ payload: null }, 'Deedwire sent no payload of this event'],
       [{ payload: 'no JSON', preview: 'x'.repeat(30_000) }, 'Show more'],
     ] as const) {
@@ -527,11 +527,11 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await visit(page, await addressOf('pin'));
     await update([...both, { type: 'referral.declined' }]);
     const move = async () => {
-      await page.getByRole('button', { name: 'Move to 2027-02-01' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Move to 2027-02-01' }).dblclick();
+      await page.getByRole('button', { name: 'Change to 2027-02-01' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Change to 2027-02-01' }).dblclick();
     };
     await move();
-    await page.getByRole('button', { name: 'Move back to 2026-11-01' }).waitFor();
+    await page.getByRole('button', { name: 'Change back to 2026-11-01' }).waitFor();
     const pins = await t.sql('select event_type as type from webhook_subscription_event_type order by 1');
     expect(pins.map(({ type }) => type)).toEqual(['referral.converted', 'referral.created', 'referral.declined']);
 
@@ -539,7 +539,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await visit(page, await addressOf('pin'));
     await update([{ type: 'referral.created' }]);
     await move();
-    await page.getByText('The pin of referral.converted was changed meanwhile.').waitFor();
+    await page.getByText('The version of referral.converted was changed meanwhile.').waitFor();
     expect(await problemsOf(page)).toEqual([]);
     await update(both);
   });
