@@ -30,7 +30,9 @@ export function Cause({ subscription, reload, response = true }: Props & { respo
     <div className={isWrong ? `why ${toneOf(health.state)}` : 'all'}>
       <div>
         {isPaused && <p>{sentences(pauseOf(pausedReason), pausedAt && `Paused since ${timeOf(pausedAt)}.`)}</p>}
-        {isWrong && (!isPaused || pausedReason === 'FAILING') && <Failing subscription={subscription} response={response} />}
+        {isWrong && (!isPaused || pausedReason === 'FAILING') && (
+          <Failing subscription={subscription} response={response} />
+        )}
       </div>
       <div className="actions">
         <Links of={{ 'See deliveries': pending }} />

@@ -29,7 +29,11 @@ type Gate =
   | { readonly kind: 'link-failed' | 'cookie-lost'; readonly requestId: string | undefined }
   | { readonly kind: 'link'; readonly token: string }
   | { readonly kind: 'open'; readonly session: Session }
-  | { readonly kind: 'ended' | 'unchecked'; readonly returnUrl: string | null; readonly requestId?: string | undefined };
+  | {
+      readonly kind: 'ended' | 'unchecked';
+      readonly returnUrl: string | null;
+      readonly requestId?: string | undefined;
+    };
 
 let gate: Gate = { kind: 'loading' };
 const listeners = new Set<() => void>();

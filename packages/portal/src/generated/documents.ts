@@ -4,6 +4,18 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** Why a replay was not cancelled. More values may be added; handle unknown ones. */
+export type CancelWebhookReplayUserErrorCode =
+  /** You have no replay with this identifier. */
+  | 'NOT_FOUND'
+  | '%future added value';
+
+/** Why a subscription was not paused. More values may be added; handle unknown ones. */
+export type PauseWebhookSubscriptionUserErrorCode =
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  | '%future added value';
+
 /** Input of `replayWebhookEvents`. Pass times or sequences, or neither for all failed deliveries that are kept. */
 export type ReplayWebhookEventsInput = {
   /** Whether to only count the deliveries. Nothing is sent. Defaults to false; null selects the default. */
@@ -53,6 +65,39 @@ export type ReplayWebhookEventsUserErrorCode =
   | 'REPLAY_IN_PROGRESS'
   | '%future added value';
 
+/** Why a subscription was not resumed. More values may be added; handle unknown ones. */
+export type ResumeWebhookSubscriptionUserErrorCode =
+  /** The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address. */
+  | 'CALLBACK_URL_FORBIDDEN'
+  /**
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+   * information or a fragment.
+   */
+  | 'CALLBACK_URL_INVALID'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /**
+   * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
+   * was sent.
+   */
+  | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
+  /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
+  | 'VERIFICATION_REDIRECT'
+  /** The callback URL responded to the handshake with a status other than 2xx. */
+  | 'VERIFICATION_STATUS'
+  /** The callback URL did not respond completely to the handshake within 5 seconds. */
+  | 'VERIFICATION_TIMEOUT'
+  /**
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+   * least one address that the host name resolves to must be public.
+   */
+  | 'VERIFICATION_UNREACHABLE'
+  /** The subscription pins a retired event version. Pin another one with `updateWebhookSubscription`, which resumes it. */
+  | 'VERSION_RETIRED'
+  | '%future added value';
+
 /** Why a delivery is not sent again. More values may be added; handle unknown ones. */
 export type RetryWebhookDeliveryUserErrorCode =
   /** The retention period of the delivery has ended, and its payload is deleted. Read the record with a query instead. */
@@ -91,6 +136,38 @@ export type RotateWebhookSecretInput = {
   webhookSecret?: string | null | undefined;
 };
 
+/** Why a webhook secret was not replaced. More values may be added; handle unknown ones. */
+export type RotateWebhookSecretUserErrorCode =
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /**
+   * The overlap is not 0 to 604,800 seconds. Or Deedwire cannot decrypt the present secret, so that it can only be replaced with an
+   * overlap of 0.
+   */
+  | 'OVERLAP_INVALID'
+  /**
+   * The secret is being rotated already. Wait until the rotation ends: `WebhookSubscription.rotation` says when. Or rotate without
+   * an overlap, which ends it.
+   */
+  | 'ROTATION_IN_PROGRESS'
+  /** The webhook secret is not `whsec_` followed by the base64 encoding of 24 to 64 bytes, or it is the present secret. */
+  | 'WEBHOOK_SECRET_INVALID'
+  | '%future added value';
+
+/** Why pending deliveries are not sent now. More values may be added; handle unknown ones. */
+export type SendPendingWebhookDeliveriesUserErrorCode =
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /** Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute. */
+  | 'RATE_LIMITED'
+  | '%future added value';
+
 /** Input of `sendTestWebhookEvent`. */
 export type SendTestWebhookEventInput = {
   /** An event type that the subscription receives. Defaults to `webhook.test`; null selects the default. */
@@ -104,6 +181,27 @@ export type SendTestWebhookEventInput = {
   /** Global identifier of the subscription or listener. Others do not receive the event. */
   subscriptionId: string;
 };
+
+/** Why no test event is sent. More values may be added; handle unknown ones. */
+export type SendTestWebhookEventUserErrorCode =
+  /** This interface has no such event type. */
+  | 'EVENT_TYPE_UNKNOWN'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /**
+   * The subscription does not receive this event type, or pins a retired version of it. `updateWebhookSubscription` adds the type,
+   * or pins another version. Of a listener, create another one.
+   */
+  | 'NOT_SUBSCRIBED'
+  /** You have sent 60 test events in the current minute. Send the same request again in the next minute. */
+  | 'TEST_RATE_LIMITED'
+  | '%future added value';
 
 /** Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name`. */
 export type UpdateWebhookSubscriptionInput = {
@@ -123,6 +221,53 @@ export type UpdateWebhookSubscriptionInput = {
   /** New name, as at creation. Null removes the name. */
   name?: string | null | undefined;
 };
+
+/** Why a subscription was not changed. More values may be added; handle unknown ones. */
+export type UpdateWebhookSubscriptionUserErrorCode =
+  /** The callback URL is not allowed. It must use HTTPS, port 443 or a port from 1024 up, and a public host name or address. */
+  | 'CALLBACK_URL_FORBIDDEN'
+  /**
+   * The callback URL is malformed. Pass an absolute URL of at most 2,048 characters, with a valid host name and without user
+   * information or a fragment.
+   */
+  | 'CALLBACK_URL_INVALID'
+  /** The list of event types is empty or contains a type twice. */
+  | 'EVENT_TYPES_INVALID'
+  /** This interface has no such event type. `webhookEventTypes` lists the available types. */
+  | 'EVENT_TYPE_UNKNOWN'
+  /**
+   * The event type has no such version, or the version is retired. Also returned if you omit the version of a type that
+   * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
+   */
+  | 'EVENT_VERSION_UNKNOWN'
+  /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
+  | 'LIMIT_REACHED'
+  /**
+   * The name is blank, has more than 100 characters, contains a character that is invisible or changes the direction of the text, or
+   * is not well-formed Unicode.
+   */
+  | 'NAME_INVALID'
+  /** You have no subscription with this identifier. */
+  | 'NOT_FOUND'
+  /**
+   * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
+   * was sent.
+   */
+  | 'VERIFICATION_MISMATCH'
+  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  | 'VERIFICATION_RATE_LIMITED'
+  /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
+  | 'VERIFICATION_REDIRECT'
+  /** The callback URL responded to the handshake with a status other than 2xx. */
+  | 'VERIFICATION_STATUS'
+  /** The callback URL did not respond completely to the handshake within 5 seconds. */
+  | 'VERIFICATION_TIMEOUT'
+  /**
+   * The callback URL could not be reached because of a DNS, connection, TLS or HTTP error. The message states the cause. At
+   * least one address that the host name resolves to must be public.
+   */
+  | 'VERIFICATION_UNREACHABLE'
+  | '%future added value';
 
 /** Why an attempt received no complete response. More values may be added; handle unknown ones. */
 export type WebhookAttemptError =
@@ -211,6 +356,14 @@ export type WebhookPausedReason =
   | 'VERSION_RETIRED'
   | '%future added value';
 
+/** Why the payload of a delivery is deleted. More values may be added; handle unknown ones. */
+export type WebhookPayloadDeletion =
+  /** The event named a person whose data the operator of this service has erased. Everything else of the delivery stays. */
+  | 'ERASED'
+  /** The retention period of the delivery has ended. Deedwire deletes the payload within a day. */
+  | 'RETENTION'
+  | '%future added value';
+
 /** Status of a replay. More values may be added; handle unknown ones. */
 export type WebhookReplayStatus =
   /** The replay was cancelled. */
@@ -280,7 +433,7 @@ export type EventBodiesQueryVariables = Exact<{
 
 export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
-export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
+export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
 
 export type DeliveriesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -295,7 +448,7 @@ export type DeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
+export type DeliveriesQuery = { webhookDeliveries: { nodes: Array<{ id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, delay: { reason: WebhookDelayReason, until: string | null } | null, attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null }>, event: { eventId: string, type: string, version: string, timestamp: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } };
 
 export type DeliveryQueryVariables = Exact<{
   id: string;
@@ -303,7 +456,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, nextAttemptAt: string | null, attemptCount: number, subscription: { name: string | null, callbackUrl: string } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
+export type DeliveryQuery = { webhookDelivery: { payloadDeletion: WebhookPayloadDeletion | null, id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, subscription: { name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, health: { breakerOpenUntil: string | null } } | null, delay: { reason: WebhookDelayReason, since: string | null, until: string | null, message: string } | null, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null, advice: string | null }>, event: { eventId: string, type: string, version: string, timestamp: string } } | null };
 
 export type PayloadQueryVariables = Exact<{
   id: string;
@@ -320,54 +473,63 @@ export type ExchangeQueryVariables = Exact<{
 
 export type ExchangeQuery = { webhookDelivery: { attempts: Array<{ number: number, exchange: { callbackUrl: string | null, remoteAddress: string | null, dnsMs: number | null, connectMs: number | null, tlsMs: number | null, firstByteMs: number | null, responseBody: string | null, responseBodyBase64: string | null, responseBytes: number, replayId: string | null, requestHeaders: Array<{ name: string, value: string }>, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
 
+export type ResponseBodyQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ResponseBodyQuery = { webhookDelivery: { attempts: Array<{ number: number, exchange: { responseBody: string | null } | null }> } | null };
+
 export type RetryMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type RetryMutation = { retryWebhookDelivery: { userErrors: Array<{ message: string, code: RetryWebhookDeliveryUserErrorCode }> } };
+export type RetryMutation = { retryWebhookDelivery: { webhookDelivery: { attemptCount: number } | null, userErrors: Array<{ code: RetryWebhookDeliveryUserErrorCode, message: string }> } };
 
 export type PauseMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type PauseMutation = { pauseWebhookSubscription: { userErrors: Array<{ message: string }> } };
+export type PauseMutation = { pauseWebhookSubscription: { userErrors: Array<{ code: PauseWebhookSubscriptionUserErrorCode, message: string }> } };
+
+export type ProgressFragment = { health: { pendingCount: number, pendingCountIsLowerBound: boolean, lastFailureAt: string | null } };
 
 export type ResumeMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type ResumeMutation = { resumeWebhookSubscription: { userErrors: Array<{ message: string }> } };
+export type ResumeMutation = { changed: { webhookSubscription: { health: { pendingCount: number, pendingCountIsLowerBound: boolean, lastFailureAt: string | null } } | null, userErrors: Array<{ code: ResumeWebhookSubscriptionUserErrorCode, message: string }> } };
 
 export type SendPendingMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type SendPendingMutation = { sendPendingWebhookDeliveries: { userErrors: Array<{ message: string }> } };
+export type SendPendingMutation = { changed: { webhookSubscription: { health: { pendingCount: number, pendingCountIsLowerBound: boolean, lastFailureAt: string | null } } | null, userErrors: Array<{ code: SendPendingWebhookDeliveriesUserErrorCode, message: string }> } };
 
 export type SendTestMutationVariables = Exact<{
   input: SendTestWebhookEventInput;
 }>;
 
 
-export type SendTestMutation = { sendTestWebhookEvent: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type SendTestMutation = { sendTestWebhookEvent: { webhookEventId: string | null, userErrors: Array<{ code: SendTestWebhookEventUserErrorCode, message: string, field: Array<string> | null }> } };
 
 export type UpdateMutationVariables = Exact<{
   input: UpdateWebhookSubscriptionInput;
 }>;
 
 
-export type UpdateMutation = { updateWebhookSubscription: { userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type UpdateMutation = { updateWebhookSubscription: { userErrors: Array<{ code: UpdateWebhookSubscriptionUserErrorCode, message: string, field: Array<string> | null }> } };
 
 export type RotateMutationVariables = Exact<{
   input: RotateWebhookSecretInput;
 }>;
 
 
-export type RotateMutation = { rotateWebhookSecret: { webhookSecret: string | null, userErrors: Array<{ message: string, field: Array<string> | null }> } };
+export type RotateMutation = { rotateWebhookSecret: { webhookSecret: string | null, userErrors: Array<{ code: RotateWebhookSecretUserErrorCode, message: string, field: Array<string> | null }> } };
 
 export type ReplayFieldsFragment = { id: string, status: WebhookReplayStatus, createdAt: string, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null };
 
@@ -390,7 +552,7 @@ export type CancelReplayMutationVariables = Exact<{
 }>;
 
 
-export type CancelReplayMutation = { cancelWebhookReplay: { userErrors: Array<{ message: string }> } };
+export type CancelReplayMutation = { cancelWebhookReplay: { userErrors: Array<{ code: CancelWebhookReplayUserErrorCode, message: string }> } };
 
 export type CompareQueryVariables = Exact<{
   id: string;
@@ -399,6 +561,11 @@ export type CompareQueryVariables = Exact<{
 
 
 export type CompareQuery = { webhookDelivery: { payload: string | null, preview: string | null } | null };
+
+export type UseQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UseQuery = { __typename: 'Query' };
 
 export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
 
@@ -414,6 +581,36 @@ export type SubscriptionQueryVariables = Exact<{
 
 export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
 
+export type FailedDeliveriesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type FailedDeliveriesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, deliveries: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } }> } };
+
+export type AttemptFieldsFragment = { number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null };
+
+export type AttemptedDeliveryFragment = { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> };
+
+export type SubscriptionHistoryQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type SubscriptionHistoryQuery = { webhookSubscription: { statistics: Array<{ failedCount: number }>, failed: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, delivered: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> }, newest: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> } } | null };
+
+export type LastResponseQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type LastResponseQuery = { webhookDelivery: { attempts: Array<{ number: number, responseStatus: number | null, error: WebhookAttemptError | null, exchange: { responseBody: string | null, responseBytes: number, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
+
+export type LastAttemptsQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type LastAttemptsQuery = { webhookDelivery: { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> } | null };
+
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -424,21 +621,27 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
 
 export const Events = '88839b9975f0cbdd63ebc29a2f229f821a2276706e40a54b968a9902cff3b45d' as DocumentId<EventsQuery, EventsQueryVariables>;
 export const EventBodies = 'c2cf730c3c9a8389c8a64e2b15de9d5257e066558e6768ec74a64e836b6d9532' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
-export const Deliveries = 'd2cb2b0ed0db1478fa113f85b08c414f989f1c13d4ab069722457a16aa5779a8' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
-export const Delivery = '24154f132e3c3601eed3dc416a070719159549c254f9dd707b54635493a99ef3' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
+export const Deliveries = '17f0dbc7d2c7a05bd6c44aac7e93d7c3d08c81b3c9e28996523a6e5c4271f105' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
+export const Delivery = 'f0c5daa3259e9f2e3d07f00f6f7de3c6ac51c6d36b0a2584113479242c3d2eb0' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
-export const Retry = 'a6a273adba3ea7f841dc22959a0871b22c4306dc6d8817f13723906874aa2055' as DocumentId<RetryMutation, RetryMutationVariables>;
-export const Pause = 'cb27d153b7456a2e20e1aa5b84da23a6937d6ade6852e2f638efc74e7c55b5ba' as DocumentId<PauseMutation, PauseMutationVariables>;
-export const Resume = '19e8a31869a3eedee9282c3efe76a0db025d0619657d7c54022aa002180c771e' as DocumentId<ResumeMutation, ResumeMutationVariables>;
-export const SendPending = '277af2d06e4bb76d0586d10b0564d122e25be2f43fef741aa14c826a1582580a' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
-export const SendTest = '04dfbcf0c00e7aff382719b96073b2b19925629602c454f6b93611fdda298b97' as DocumentId<SendTestMutation, SendTestMutationVariables>;
-export const Update = '0eb539e6fd053d2aa85547267fb3ba3ca36a9a8a6f213333b646d899680b85eb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
-export const Rotate = '07b13ef9bf897d7c23829fbe0d9d5a1c7cedd982cf8b43850fcd823d262463c2' as DocumentId<RotateMutation, RotateMutationVariables>;
+export const ResponseBody = 'f8542dfdfc35e30661eb05040cfe9c69e942c9eda8109f433bcec82aa881487e' as DocumentId<ResponseBodyQuery, ResponseBodyQueryVariables>;
+export const Retry = 'ca1591c2aa9758e9c1a9964fc06ade0a2efc28063286a878e3f7cba227895b08' as DocumentId<RetryMutation, RetryMutationVariables>;
+export const Pause = '1f15fa20f629c095767197a51198d2284f22759ece019473b7ec1b2b205e4c7a' as DocumentId<PauseMutation, PauseMutationVariables>;
+export const Resume = '73d76770c046e6592432640578a276595693562f78757e4ccfecbb53e0098324' as DocumentId<ResumeMutation, ResumeMutationVariables>;
+export const SendPending = 'c053116a9fc8cc996d1e5ce57a35856dd23f92dd8b3499ce0b8d55205f3b466e' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
+export const SendTest = 'b5e72a4a121ee477748839cdd8bc434a30e4b5781e0de514d67a7e8ccf98ef1d' as DocumentId<SendTestMutation, SendTestMutationVariables>;
+export const Update = 'b4489f4fa2b8ddd914a57a25e1f7c021e59da1ce56d48d47755656fc10810655' as DocumentId<UpdateMutation, UpdateMutationVariables>;
+export const Rotate = 'a6890e66dca55379eb01c9cc513029c0500a560cf5aa0fdd4d47a51bee7b734c' as DocumentId<RotateMutation, RotateMutationVariables>;
 export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
 export const Replay = '3f0f84e8f891785f22730bf5c0c01e4c8fd1cd44d081a925582465af3bff46dd' as DocumentId<ReplayMutation, ReplayMutationVariables>;
-export const CancelReplay = '9ee568c7d2d1945daf79219ee25a81ea9e966fec67d448d91c8d2a99fe871615' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
+export const CancelReplay = 'a78c1a08fb58f289984317ff3c48e56f9bd4ba44ab20835d28854c0031b65a74' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec10001cd31977' as DocumentId<CompareQuery, CompareQueryVariables>;
+export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;
 export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02daa51fa14c3b9545' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
+export const FailedDeliveries = '230ba30b6c28291db699b8bc390e2596397a0347b14c4f5fee648dd35e246904' as DocumentId<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>;
+export const SubscriptionHistory = '04d1a3ba72cdcd71d6d2f7f4ad1441336936023af081580be37cfd650bb1c19e' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
+export const LastResponse = '6099b1f9b031bc54b657cc237fac6b7291da9a0cbc7bbf451d8af089566aa232' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
+export const LastAttempts = '32d81e126d72d28901cea9754249e981251efa3b64691bdb333dcef7b77741fc' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
 export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
