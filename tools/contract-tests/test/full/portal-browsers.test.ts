@@ -30,9 +30,9 @@ let paths: Record<string, string>;
 
 const numberOf = (id: string): string => id.split('/').at(-1) ?? missing();
 
-async function open(options: object = {}, prepare: () => void = () => {}): Promise<Page> {
+async function open(options: object = {}, script = ''): Promise<Page> {
   const { page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 }, ...options });
-  await page.addInitScript(prepare);
+  await page.addInitScript(script);
   await follow(page, await createPortalLink(t.partner));
   return page;
 }
@@ -49,57 +49,9 @@ async function change(page: Page, operation: string, edit: (data: any) => unknow
   });
 }
 
-/** Removes what Chrome 123, Firefox 120 or Safari 17.5 does not have. */
-function removeNewerMethods(): void {
-  const newer: readonly (readonly [owner: unknown, names: string])[] = [
-    [globalThis, 'Temporal scheduler navigation cookieStore requestIdleCallback Float16Array CloseWatcher URLPattern'],
-    [Promise, 'withResolvers try'],
-    [Set.prototype, 'union intersection difference symmetricDifference isSubsetOf isSupersetOf isDisjointFrom'],
-    [
-      Object.getPrototypeOf(Object.getPrototypeOf([].values())),
-      'map filter take drop flatMap reduce toArray forEach some every find',
-    ],
-    [URL, 'parse'],
-    [AbortSignal, 'any'],
-    [ReadableStream, 'from'],
-    [ReadableStream.prototype, 'values'],
-    [Response.prototype, 'bytes'],
-    [Blob.prototype, 'bytes'],
-    [RegExp, 'escape'],
-    [Uint8Array, 'fromBase64 fromHex'],
-    [Uint8Array.prototype, 'toBase64 toHex setFromBase64 setFromHex'],
-    [ArrayBuffer.prototype, 'transfer transferToFixedLength'],
-    [Map.prototype, 'getOrInsert getOrInsertComputed'],
-    [Intl, 'DurationFormat Segmenter'],
-    [Error, 'isError captureStackTrace'],
-    [JSON, 'rawJSON isRawJSON'],
-    [Math, 'sumPrecise f16round'],
-    [Document.prototype, 'startViewTransition'],
-    [Element.prototype, 'moveBefore setHTML setHTMLUnsafe'],
-    [HTMLDialogElement.prototype, 'requestClose closedBy'],
-  ];
-  for (const [owner, names] of newer) for (const name of names.split(' ')) Reflect.deleteProperty(Object(owner), name);
-  Reflect.deleteProperty(ReadableStream.prototype, Symbol.asyncIterator);
-}
-
-/** Replaces each text as the translator of Chrome does, now and after each change. */
-function translate(): void {
-  new MutationObserver(() => {
-    const walker = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
-    const texts: Text[] = [];
-    const kept = 'font, [translate=no], script, style, title, textarea, noscript';
-    while (walker.nextNode()) {
-      const { currentNode: node } = walker;
-      if (node instanceof Text && node.data.trim() !== '' && !node.parentElement?.closest(kept)) texts.push(node);
-    }
-    for (const text of texts) {
-      const [outer, inner] = [document.createElement('font'), document.createElement('font')];
-      inner.textContent = `\u00AB${text.data}\u00BB`;
-      outer.append(inner);
-      text.replaceWith(outer);
-    }
-  }).observe(document, { childList: true, characterData: true, subtree: true });
-}
+/** Runs before the scripts of each page. The compiler does not know browsers here. */
+const pageScript = (name: string): string =>
+  readFileSync(join(import.meta.dirname, `../support/page-scripts/${name}.js`), 'utf8');
 
 const linesOf = async (page: Page): Promise<string[]> =>
   (await page.locator('#root').innerText()).replaceAll(/[\u00AB\u00BB]/g, '').split('\n');
@@ -138,7 +90,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   });
 
   test('need no method that Chrome 123, Firefox 120 or Safari 17.5 does not have', async () => {
-    const page = await open({}, removeNewerMethods);
+    const page = await open({}, pageScript('remove-newer-methods'));
     await change(page, 'Subscriptions', ({ webhookSubscriptions }) => {
       for (const node of webhookSubscriptions.nodes) node.name = null;
     });
@@ -227,14 +179,14 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
         .locator(target)
         .first()
         .evaluate(
-          (element, [eventType, isFile]) => {
+          `(element, [eventType, isFile]) => {
             const dataTransfer = new DataTransfer();
             if (isFile) dataTransfer.items.add(new File(['{}'], 'receiver.log'));
             else dataTransfer.setData('text/plain', 'https://example.com/');
             const event = new DragEvent(eventType, { bubbles: true, cancelable: true, dataTransfer });
             element.dispatchEvent(event);
             return event.defaultPrevented;
-          },
+          }`,
           [type, kind === 'file'] as const,
         );
     for (const type of ['dragover', 'drop'])
@@ -338,7 +290,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   });
 
   test('stay current while a browser translates them', async () => {
-    const [plain, translated] = [await open(), await open({}, translate)];
+    const [plain, translated] = [await open(), await open({}, pageScript('translate'))];
     for (const path of Object.values(paths)) {
       for (const page of [plain, translated]) await visit(page, path);
       await expectSame(translated, plain);
@@ -358,7 +310,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     for (const page of [plain, translated]) await page.clock.install();
     for (const path of ['', paths['subscription'] ?? missing()]) {
       const both = [await plain.context().newPage(), await translated.context().newPage()];
-      await both[1]?.addInitScript(translate);
+      await both[1]?.addInitScript(pageScript('translate'));
       for (const page of both) {
         await page.goto(plain.url().replace(/verify.*/, ''));
         await visit(page, path);
