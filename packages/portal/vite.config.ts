@@ -7,6 +7,8 @@ export default defineConfig({
   publicDir: 'generated',
   // Our packages from their sources.
   resolve: { conditions: ['deedwire-source', 'module', 'browser'] },
+  // `jsx-runtime.ts` also serves builds for development.
+  oxc: { jsx: { development: false } },
   build: {
     // `light-dark()` needs them. Methods of later ones are refused by `lib` in tsconfig.json and by a rule of the linter.
     target: ['chrome123', 'firefox120', 'safari17.5'],

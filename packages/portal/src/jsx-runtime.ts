@@ -13,13 +13,18 @@ function wrapped(child: ReactNode): ReactNode {
   return isText ? createElement('span', null, child) : child;
 }
 
-/**
- * Creates the elements of the pages: the compiler calls it for JSX. A browser that translates a page replaces its text nodes, and
- * React cannot change or remove a text node that is replaced, unless it is the only child of its element.
- */
-export function jsx(type: ElementType, { children, ...rest }: { readonly children?: ReactNode }, key?: Key) {
-  const texts = Array.isArray(children) ? children.map(wrapped) : type === Fragment ? wrapped(children) : children;
-  return react.jsx(type, { ...(untranslated.includes(type) && { translate: 'no' }), ...rest, children: texts }, key);
+interface Props {
+  readonly children?: ReactNode;
 }
 
-export { jsx as jsxs };
+const creator =
+  (create: typeof react.jsx) =>
+  (type: ElementType, { children, ...rest }: Props, key?: Key) => {
+    const texts = Array.isArray(children) ? children.map(wrapped) : type === Fragment ? wrapped(children) : children;
+    return create(type, { ...(untranslated.includes(type) && { translate: 'no' }), ...rest, children: texts }, key);
+  };
+
+// The compiler calls these for JSX. A browser that translates a page replaces its text nodes, and React then neither changes nor
+// removes them; it replaces the text of an element whose only child is a text, so each text becomes such a child.
+export const jsx = creator(react.jsx);
+export const jsxs = creator(react.jsxs);
