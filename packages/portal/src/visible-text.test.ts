@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginningOf, markedTitle, segmentsOf } from './visible-text.ts';
+import { beginningOf, segmentsOf } from './visible-text.ts';
 
 test.each([
   ['plain\n\ttext', ['plain\n\ttext']],
@@ -21,10 +21,6 @@ test.each([
   ['❤\uFE0F\uFE0F', ['❤\uFE0F', { mark: 'U+FE0F' }]],
 ])('marks what cannot be seen in %j', (text, segments) => {
   expect(segmentsOf(text)).toEqual(segments);
-});
-
-test('names it in a title', () => {
-  expect(markedTitle('👨‍👩‍👧 \u202Eabc')).toBe('👨‍👩‍👧 U+202Eabc');
 });
 
 test('does not cut a character in two', () => {

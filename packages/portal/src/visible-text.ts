@@ -40,10 +40,3 @@ export function marked(text: string): ReactNode {
     typeof part === 'string' ? createElement('span', { key }, part) : createElement('mark', { key }, part.mark),
   );
 }
-
-/** The same for a title, which has no elements. */
-export function markedTitle(text: string): string {
-  return segmentsOf(text)
-    .map((part) => (typeof part === 'string' ? part : part.mark))
-    .join('');
-}
