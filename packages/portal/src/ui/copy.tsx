@@ -1,15 +1,18 @@
 import { useState } from 'react';
 
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [shown, setShown] = useState(label);
+  const [result, setResult] = useState('');
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setShown('Copied'),
-      () => setShown('Not allowed'),
+      () => setResult('Copied'),
+      () => setResult('The browser does not allow it'),
     );
   return (
-    <button type="button" onClick={() => void copy()} onBlur={() => setShown(label)}>
-      <span role="status">{shown}</span>
-    </button>
+    <span className="actions">
+      <button type="button" onClick={() => void copy()} onBlur={() => setResult('')}>
+        {label}
+      </button>
+      <span role="status">{result}</span>
+    </span>
   );
 }
