@@ -63,7 +63,7 @@ export function LatestAttempts({ history, failedId, at }: LatestProps) {
     .map(([path, attempt]) => [
       <Link to={`deliveries/${path}`}>{timeOf(attempt.startedAt)}</Link>,
       <State value={resultOf(attempt)} tone={resultTone(attempt)} />,
-      attempt.type,
+      <bdi translate="no">{attempt.type}</bdi>,
       `${attempt.durationMs.toLocaleString('en')} ms`,
     ]);
   return (

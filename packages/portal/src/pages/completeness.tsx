@@ -224,14 +224,14 @@ function Verdict({ start, found }: { start: Start; found: Comparison }) {
 
 function Listed({ title, events }: { title: string; events: readonly (ComparedEvent & { line?: number })[] }) {
   if (events.length === 0) return null;
-  const rows = events
-    .slice(0, shownMax)
-    .map(({ sequence, deliveryId, type, createdMs, line }) => [
-      sequence.toLocaleString('en'),
-      <Link to={`deliveries/${numberOf(deliveryId)}`}>{type}</Link>,
-      <Time at={new Date(createdMs).toISOString()} />,
-      ...(line === undefined ? [] : [`line ${line}`]),
-    ]);
+  const rows = events.slice(0, shownMax).map(({ sequence, deliveryId, type, createdMs, line }) => [
+    sequence.toLocaleString('en'),
+    <Link to={`deliveries/${numberOf(deliveryId)}`} translate="no">
+      {type}
+    </Link>,
+    <Time at={new Date(createdMs).toISOString()} />,
+    ...(line === undefined ? [] : [`line ${line}`]),
+  ]);
   return (
     <>
       <h2>{title}</h2>

@@ -111,7 +111,9 @@ function cellsOf(delivery: Delivery, names: ReadonlyMap<string, string> | null) 
     Created: <Time at={delivery.createdAt} />,
     Event: (
       <>
-        <Link to={`deliveries/${numberOf(id)}`}>{event.type}</Link>
+        <Link to={`deliveries/${numberOf(id)}`} translate="no">
+          {event.type}
+        </Link>
         <small>{`${event.version} · ${sequenceNumber.toLocaleString('en')}${isTest ? ' · test' : ''}`}</small>
       </>
     ),

@@ -126,7 +126,9 @@ function Pins({ subscription: { id, eventTypes } }: Props) {
     const { versions = [] } = types?.find((each) => each.type === type) ?? {};
     const pinned = versions.find((each) => each.version === version);
     return [
-      <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`}>{type}</Link>,
+      <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`} translate="no">
+        {type}
+      </Link>,
       <>
         <code>{version}</code>{' '}
         {versions.some((each) => each.version !== version) && (
