@@ -55,7 +55,7 @@ export function noneCounted(createdAt: string): string {
 const pauses: Readonly<Record<string, string>> = {
   OWNER: 'The account paused it. Resume it to send the events that it missed.',
   OPERATOR: 'An operator of Deedwire paused it. Resume it, or ask the operator.',
-  GONE: 'The callback URL answered 410 Gone. Restore the receiver and resume, or change the URL.',
+  GONE: 'The callback URL answered 410 Gone. Restore the endpoint and resume, or change the URL.',
   FAILING: 'All attempts failed for 96 hours. Fix the endpoint and resume, then resend what failed.',
   VERSION_RETIRED: 'Its payload version has ended. Change to another version, which resumes it.',
 };

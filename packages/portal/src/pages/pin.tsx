@@ -124,10 +124,10 @@ function ChangeVersion({ subscription, reload, pin: { type, version: pinned }, t
         <Action
           label={`Change ${isBack ? 'back ' : ''}to ${version}`}
           about={sentences(
-            `New deliveries of ${type} use ${version}. Existing ones keep their version. Your receiver has to handle both.`,
+            `New deliveries of ${type} use ${version}. Existing ones keep their version. Your endpoint has to handle both.`,
             status === 'RETIRED' && `You cannot change back: ${pinned} has ended.`,
             pausedReason === 'VERSION_RETIRED' &&
-              'Deliveries resume, unless another version that the subscription uses has ended too.',
+              'Deliveries resume, unless another version of this subscription has ended too.',
           )}
           ability="CONFIGURE"
           primary
@@ -138,7 +138,7 @@ function ChangeVersion({ subscription, reload, pin: { type, version: pinned }, t
             const { webhookSubscription: now } = await send(documents.Subscription, { id });
             const types = now?.eventTypes ?? [];
             if (!types.some((each) => each.type === type && each.version === pinned)) {
-              const message = `The version of ${type} was changed meanwhile. Reload this page, and compare again.`;
+              const message = `The version of ${type} was changed in the meantime. Reload this page and compare again.`;
               throw new Failure(message, { status: 0, code: 'PIN_CHANGED' });
             }
             // Without a version, a type keeps its pin.
@@ -151,7 +151,7 @@ function ChangeVersion({ subscription, reload, pin: { type, version: pinned }, t
       </div>
       <p className="soft">
         {subscription.status === 'PAUSED'
-          ? 'The subscription is paused: nothing is sent, and no test event either.'
+          ? 'The subscription is paused: Deedwire sends nothing, not even a test event.'
           : `A test event uses the current version: ${pinned}.`}
       </p>
       <Changes type={type} pinned={pinned} version={version} />
@@ -185,7 +185,7 @@ function Changes({ type, pinned, version }: Versions) {
   return (
     <>
       <h2>{`What the contract changes from ${from} to ${to}`}</h2>
-      {rows?.length ? <Table head={['Field', 'Kind', 'Change']} rows={rows} /> : <p>It names no change of a field.</p>}
+      {rows?.length ? <Table head={['Field', 'Kind', 'Change']} rows={rows} /> : <p>No field changes.</p>}
     </>
   );
 }
@@ -242,8 +242,8 @@ function Event({ delivery: { id, event, isTest }, pinned, version, isFirst }: Ev
               return (
                 <div className="why bad">
                   <p>
-                    Its data is not enough for <b>{isAfter ? pinned : version}</b>. Deedwire could not send it in this
-                    version.
+                    Deedwire cannot send this event as <b>{isAfter ? pinned : version}</b>: its data lacks what that
+                    version needs.
                   </p>
                 </div>
               );

@@ -82,7 +82,7 @@ const [secretsMax, requestsMax] = [10, 50];
 
 async function bytesOf(file: File | null, typed: string): Promise<Uint8Array<ArrayBuffer>> {
   if ((file?.size ?? typed.length) > captureMaxBytes)
-    throw new Error(`The capture has more than ${captureMaxBytes / 1_000_000} MB.`);
+    throw new Error(`The capture has more than ${captureMaxBytes / 1_000_000} MB. Verify a part of it.`);
   return file ? new Uint8Array(await file.arrayBuffer()) : bytesOfText(typed).bytes;
 }
 
@@ -146,7 +146,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
       await add(sent.headers, { request, receivedAt: new Date(at ?? sent.at) });
     } else {
       const parts = splitCapture(await bytesOf(file, text));
-      if (parts.length === 0) throw new Error('The capture has no POST request.');
+      if (parts.length === 0) throw new Error('The capture has no POST request. Deedwire sends POST requests only.');
       if (parts.length > requestsMax)
         throw new Error(`The capture has ${parts.length} requests. Verify at most ${requestsMax} at once.`);
       if (ownBody !== null && parts.length > 1)

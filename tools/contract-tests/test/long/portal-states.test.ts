@@ -398,7 +398,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await problemsOf(page)).toEqual([]);
     for (const [part, text] of [
-      [{ preview: null }, 'Its data is not enough for 2027-02-01.'],
+      [{ preview: null }, 'Deedwire cannot send this event as 2027-02-01'],
       [{ payload: null }, 'Deedwire sent no payload of this event'],
       [{ payload: 'no JSON', preview: 'x'.repeat(30_000) }, 'Show more'],
     ] as const) {
@@ -539,7 +539,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await visit(page, await addressOf('pin'));
     await update([{ type: 'referral.created' }]);
     await move();
-    await page.getByText('The version of referral.converted was changed meanwhile.').waitFor();
+    await page.getByText('The version of referral.converted was changed in the meantime.').waitFor();
     expect(await problemsOf(page)).toEqual([]);
     await update(both);
   });
