@@ -1,18 +1,23 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { acknowledge, missing } from '@deedwire/testing';
+import { acknowledge } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  change,
+  expectCurrent,
+  expectFitsNarrow,
+  expectPrintable,
+  pageScript,
+  type Paths,
+  pathsOf,
+  startTranslation,
+} from '../support/portal-browsers.ts';
+import {
   createPortalLink,
   type FailingEndpoint,
   follow,
-  operationOf,
-  pages,
   type PortalSystem,
   problemsOf,
-  screenshot,
   startFailingEndpoint,
   startPortalSystem,
   visit,
@@ -25,10 +30,7 @@ const browser = useBrowser('The portal');
 
 let t: PortalSystem;
 let endpoint: FailingEndpoint;
-let documents: Record<string, string>;
-let paths: Record<string, string>;
-
-const numberOf = (id: string): string => id.split('/').at(-1) ?? missing();
+let paths: Paths;
 
 async function open(options: object = {}, script = ''): Promise<Page> {
   const { page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 }, ...options });
@@ -37,52 +39,15 @@ async function open(options: object = {}, script = ''): Promise<Page> {
   return page;
 }
 
-/** Changes the data of an operation. */
-// oxlint-disable-next-line typescript/no-explicit-any -- any JSON
-async function change(page: Page, operation: string, edit: (data: any) => unknown): Promise<void> {
-  await page.route('**/graphql', async (route) => {
-    if (operationOf(route.request(), documents) !== operation) return route.fallback();
-    const response = await route.fetch();
-    const { data } = await response.json();
-    edit(data);
-    await route.fulfill({ response, json: { data } });
-  });
-}
-
-/** Runs before the scripts of each page. The compiler does not know browsers here. */
-const pageScript = (name: string): string =>
-  readFileSync(join(import.meta.dirname, `../support/page-scripts/${name}.js`), 'utf8');
-
-const linesOf = async (page: Page): Promise<string[]> =>
-  (await page.locator('#root').innerText()).replaceAll(/[\u00AB\u00BB]/g, '').split('\n');
-
-/** Times change in both, but not in the same moment. */
-async function expectSame(translated: Page, plain: Page): Promise<void> {
-  const differing = async () => {
-    const [own, wanted] = await Promise.all([linesOf(translated), linesOf(plain)]);
-    return [own, wanted].map((each, at) => each.filter((line) => ![wanted, own][at]?.includes(line)));
-  };
-  await expect.poll(differing, { timeout: 20_000, interval: 250 }).toEqual([[], []]);
-}
+const sendPending = parse(
+  'mutation ($id: ID!) { sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { message } } }',
+);
 
 describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   beforeAll(async () => {
     t = await startPortalSystem();
-    ({ documents } = JSON.parse(readFileSync(join(pages, 'documents.json'), 'utf8')));
     endpoint = await startFailingEndpoint(t);
-    const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
-    const [subscription, delivery] = [numberOf(endpoint.subscription.id), String(row['id'])];
-    paths = {
-      home: '',
-      subscription: `subscriptions/${subscription}`,
-      pin: `subscriptions/${subscription}/pin`,
-      deliveries: 'deliveries',
-      delivery: `deliveries/${delivery}`,
-      recover: 'recover',
-      completeness: 'recover/completeness',
-      verify: 'verify',
-      attempt: `verify?delivery=${delivery}&attempt=15`,
-    };
+    paths = await pathsOf(t, endpoint);
   });
   afterAll(async () => {
     await endpoint.receiver.close();
@@ -94,7 +59,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await change(page, 'Subscriptions', ({ webhookSubscriptions }) => {
       for (const node of webhookSubscriptions.nodes) node.name = null;
     });
-    for (const path of Object.values(paths)) {
+    for (const path of [paths.home, paths.subscription, paths.attempt]) {
       await visit(page, path);
       expect(await page.locator('.notice').count()).toBe(0);
       expect(await page.getByRole('alert').count()).toBe(0);
@@ -102,7 +67,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByLabel('Secret of the receiver').fill(endpoint.subscription.secret);
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('It was signed with the secret.').waitFor();
-    await visit(page, paths['completeness'] ?? missing());
+    await visit(page, paths.completeness);
     await page
       .getByLabel('Log')
       .fill(endpoint.receiver.deliveries.map(({ headers }) => headers['webhook-id']).join('\n'));
@@ -111,8 +76,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   });
 
   test('name the wrong secret with code as code, and lead to the subscription whose secret it should be', async () => {
-    const page = await open();
-    await visit(page, paths['attempt'] ?? missing());
+    const page = await open({}, pageScript('remove-newer-methods'));
+    await visit(page, paths.attempt);
     await page.getByLabel('Secret of the receiver').fill(`whsec_${'canary'.repeat(7)}A=`);
     await page.getByRole('button', { name: 'Verify' }).click();
     const result = page.getByRole('status', { name: 'Result' });
@@ -153,7 +118,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       if ((failures -= 1) >= 0) data.webhookSubscription.eventTypes = [null];
     });
     // Shown again.
-    await visit(page, paths['subscription'] ?? missing());
+    await visit(page, paths.subscription);
     await page.getByRole('heading', { name: 'CRM of the north' }).waitFor();
     failures = 9;
     await page.reload();
@@ -161,8 +126,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(await page.getByRole('main').innerText()).toMatch(/TypeError: Cannot /);
     expect(await page.getByRole('main').innerText()).not.toMatch(/defect|updated/);
     expect(await problemsOf(page)).toEqual([]);
-    await page.getByText('Copy details').click();
-    await page.getByText('Copied').waitFor();
+    await page.getByRole('button', { name: 'Copy details' }).click();
+    await page.getByRole('status').getByText('Copied').waitFor();
     const copied: string = await page.evaluate('navigator.clipboard.readText()');
     const [name, path, , ...places] = copied.split('\n');
     expect([name, path]).toEqual(['TypeError', '/partners/portal/…/subscriptions/…']);
@@ -171,24 +136,10 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   });
 
   test('stay when something is dropped beside a zone', async () => {
-    const page = await open();
-    await visit(page, paths['completeness'] ?? missing());
-    // Whether the page handles it, and shows that it does.
-    const drop = (target: string, type: string, kind: 'file' | 'text') =>
-      page
-        .locator(target)
-        .first()
-        .evaluate(
-          `(element, [eventType, isFile]) => {
-            const dataTransfer = new DataTransfer();
-            if (isFile) dataTransfer.items.add(new File(['{}'], 'receiver.log'));
-            else dataTransfer.setData('text/plain', 'https://example.com/');
-            const event = new DragEvent(eventType, { bubbles: true, cancelable: true, dataTransfer });
-            element.dispatchEvent(event);
-            return event.defaultPrevented;
-          }`,
-          [type, kind === 'file'] as const,
-        );
+    const page = await open({}, pageScript('drop'));
+    await visit(page, paths.completeness);
+    const drop = (...given: [selector: string, type: string, kind: string]) =>
+      page.evaluate<boolean>(`dropOn(...${JSON.stringify(given)})`);
     for (const type of ['dragover', 'drop'])
       for (const kind of ['file', 'text'] as const)
         expect({ type, kind, isRefused: await drop('h1', type, kind) }).toEqual({ type, kind, isRefused: true });
@@ -198,35 +149,12 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByText('receiver.log, 2 bytes').waitFor();
   });
 
-  test('have headings beside values, controls for fingers, and room for large text on a narrow screen', async () => {
+  test('have headings beside values, and controls for fingers, on a narrow screen', async () => {
     const page = await open({ viewport: { width: 320, height: 640 } });
-    for (const [name, path] of Object.entries(paths)) {
+    for (const path of [paths.subscription, paths.deliveries]) {
       await visit(page, path);
-      const found = await page.evaluate<{ wanted: string; header: number }>(`(() => {
-        const textOf = (element) => (element.ariaLabel || element.innerText || element.name || element.tagName).slice(0, 40);
-        const shown = [...document.querySelectorAll('a, button, summary, input, select, textarea')].filter((each) => each.checkVisibility());
-        const cells = [...document.querySelectorAll('td')];
-        return {
-          low: shown.filter((each) => !(each.tagName === 'A' && each.closest('p, small')) && each.getBoundingClientRect().height < 24).map(textOf),
-          small: shown.filter((each) => each.matches('input, select, textarea') && parseFloat(getComputedStyle(each).fontSize) < 16).map(textOf),
-          headings: [...new Set(cells.map((each) => getComputedStyle(each, '::before').content))].join(),
-          wanted: [...new Set(cells.map((each) => JSON.stringify(each.dataset.head)))].join(),
-          header: Math.round(document.querySelector('header').getBoundingClientRect().height),
-          indent: document.querySelector('header .link').getBoundingClientRect().left - document.querySelector('header b').getBoundingClientRect().left,
-        };
-      })()`);
-      expect({ name, ...found, header: found.header <= 150 }).toEqual({
-        name,
-        low: [],
-        small: [],
-        headings: found.wanted,
-        wanted: found.wanted,
-        header: true,
-        indent: 0,
-      });
-      await screenshot(page, `narrow-${name}`);
+      await expectFitsNarrow(page);
     }
-    await visit(page, paths['deliveries'] ?? missing());
     await page
       .getByRole('table')
       .getByRole('row', { name: 'referral.created' })
@@ -237,98 +165,44 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(await page.getByRole('columnheader').allInnerTexts()).toContain('Status');
   });
 
-  test('lose nothing when text is twice as large', async () => {
-    for (const width of [320, 1280]) {
-      const page = await open({ viewport: { width, height: 640 } });
-      for (const [name, path] of Object.entries(paths)) {
-        await visit(page, path);
-        const found = await page.evaluate(`(() => {
-          const all = [...document.querySelectorAll('body, body *')].map((each) => [each, parseFloat(getComputedStyle(each).fontSize)]);
-          for (const [each, size] of all) each.style.fontSize = size * 2 + 'px';
-          const nameOf = (each) => each.tagName + ' ' + (each.ariaLabel || each.className || each.innerText);
-          const cut = all.map(([each]) => each).filter((each) => each.matches('input, select, button') && each.scrollHeight > each.clientHeight + 1);
-          const wide = all.map(([each]) => each).filter((each) => each.getBoundingClientRect().right > innerWidth && getComputedStyle(each).clipPath === 'none');
-          return { cut: cut.map(nameOf), wide: wide.map(nameOf) };
-        })()`);
-        expect({ width, name, ...Object(found) }).toEqual({ width, name, cut: [], wide: [] });
-      }
-    }
-  });
-
-  test('print everything that they show, black on white, and nothing to press', async () => {
+  test('print everything that they show, black on white, and no control', async () => {
     const page = await open({ colorScheme: 'dark' });
     const body = Array.from({ length: 3000 }, (_, line) => `line ${line}`).join('\n');
-    await change(
-      page,
-      'Exchange',
-      ({
-        webhookDelivery: {
-          attempts: [attempt],
-        },
-      }) => (attempt.exchange.responseBody = body),
-    );
+    await change(page, 'Exchange', ({ webhookDelivery: { attempts } }) => (attempts[0].exchange.responseBody = body));
     await page.emulateMedia({ media: 'print' });
-    for (const [name, path] of Object.entries({ ...paths, delivery: `${paths['delivery']}?side=response&view=text` })) {
-      await visit(page, path);
-      await page.pdf();
-      const found = await page.evaluate(`(() => {
-        const { color, backgroundColor } = getComputedStyle(document.body);
-        const isShown = (each) => each.checkVisibility();
-        return {
-          color,
-          backgroundColor,
-          pressed: [...document.querySelectorAll('button, .button, nav')].filter(isShown).map((each) => each.innerText),
-          cut: [...document.querySelectorAll('pre')].filter((each) => each.scrollHeight > each.clientHeight + 1).length,
-        };
-      })()`);
-      const expected = { color: 'rgb(0, 0, 0)', backgroundColor: 'rgb(255, 255, 255)', pressed: [], cut: 0 };
-      expect({ name, ...Object(found) }).toEqual({ name, ...expected });
-      if (name !== 'delivery') continue;
-      expect(await page.locator('.time > li').count()).toBe(2);
-      expect(await page.locator('pre').last().innerText()).toBe(body);
-    }
+    await visit(page, `${paths.delivery}?side=response&view=text`);
+    await expectPrintable(page);
+    expect(await page.locator('.time > li').count()).toBe(2);
+    expect(await page.locator('pre').last().innerText()).toBe(body);
   });
 
-  test('stay current while a browser translates them', async () => {
-    const [plain, translated] = [await open(), await open({}, pageScript('translate'))];
-    for (const path of Object.values(paths)) {
-      for (const page of [plain, translated]) await visit(page, path);
-      await expectSame(translated, plain);
-      expect(await translated.locator('font').count()).toBeGreaterThan(10);
-      expect(await translated.locator(':is(code, pre, .state) font').count()).toBe(0);
-    }
-    // Errors and results follow each other.
+  // The last one: the endpoint recovers.
+  test('stay current while a browser translates them, also when the endpoint recovers', async () => {
+    const { page: plain } = await browser.open(t.origin);
+    const { page: translated } = await browser.open(t.origin);
+    const { show, pass } = await startTranslation(t, plain, translated);
+    const verify = await show(paths.attempt);
     for (const secret of ['', 'wrong', endpoint.subscription.secret]) {
-      for (const page of [plain, translated]) {
+      for (const page of Object.values(verify)) {
         await page.getByLabel('Secret of the receiver').fill(secret);
         await page.getByRole('button', { name: 'Verify' }).click();
       }
-      await expectSame(translated, plain);
+      await expectCurrent(verify);
     }
-    // The receiver recovers: what was wrong disappears.
-    const tabs: Page[][] = [];
-    for (const page of [plain, translated]) await page.clock.install();
-    for (const path of ['', paths['subscription'] ?? missing()]) {
-      const both = [await plain.context().newPage(), await translated.context().newPage()];
-      await both[1]?.addInitScript(pageScript('translate'));
-      for (const page of both) {
-        await page.goto(plain.url().replace(/verify.*/, ''));
-        await visit(page, path);
-      }
-      tabs.push(both);
+    const shown = [await show(paths.home), await show(paths.subscription)];
+    await t.partner.request(parse('mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }'), {});
+    await pass(60_000);
+    for (const pair of shown) {
+      await pair.plain.getByText(/^2\b/).first().waitFor();
+      await expectCurrent(pair);
     }
     endpoint.receiver.onDelivery = acknowledge;
-    const send = parse(
-      'mutation ($id: ID!) { sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { message } } }',
-    );
-    await t.partner.request(send, { id: endpoint.subscription.id });
+    await t.partner.request(sendPending, { id: endpoint.subscription.id });
     await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
-    for (const both of tabs)
-      for (const page of both) {
-        await page.clock.fastForward(60_000);
-        await page.getByText('Healthy', { exact: true }).first().waitFor();
-        await page.clock.fastForward(60_000);
-      }
-    for (const [first = missing(), second = missing()] of tabs) await expectSame(second, first);
+    await pass(60_000);
+    for (const pair of shown) {
+      for (const page of Object.values(pair)) await page.getByText('Healthy', { exact: true }).first().waitFor();
+      await expectCurrent(pair);
+    }
   });
 });
