@@ -59,6 +59,7 @@ describe.skipIf(browser.isAbsent)('each page of the portal', () => {
       await visit(page, path);
       await expectFitsNarrow(page);
     }
+    expect(browser.takeProblems()).toEqual([]);
   });
 
   test.each([320, 1280])('loses nothing in a window of %d pixels when text is twice as large', async (width) => {
@@ -77,11 +78,13 @@ describe.skipIf(browser.isAbsent)('each page of the portal', () => {
       await visit(page, path);
       await expectPrintable(page);
     }
+    expect(browser.takeProblems()).toEqual([]);
   });
 
   test('is current in a browser that translates it', async () => {
     const [{ page: plain }, { page: translated }] = [await browser.open(t.origin), await browser.open(t.origin)];
     const { show } = await startTranslation(t, plain, translated);
     for (const path of Object.values(paths)) await show(path);
+    expect(browser.takeProblems()).toEqual([]);
   });
 });

@@ -11,9 +11,10 @@ import { createPortalLink, type FailingEndpoint, follow, operationOf, pages, typ
 export const pageScript = (name: string): string =>
   readFileSync(join(import.meta.dirname, `page-scripts/${name}.js`), 'utf8');
 
+const numberOf = (text: string): string => text.split('/').at(-1) ?? missing();
+
 /** A path of each page. */
 export async function pathsOf(t: PortalSystem, { subscription: { id } }: FailingEndpoint) {
-  const numberOf = (text: string): string => text.split('/').at(-1) ?? missing();
   const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
   const [subscription, delivery] = [numberOf(id), String(row['id'])];
   return {
