@@ -6,6 +6,7 @@ import { gateNow, type Session, setGate, setTimeLeft, useGate } from './session.
 import { tellTabs } from './tabs.ts';
 import { Notice } from './ui/notice.tsx';
 import { loading, Problem } from './ui/problem.tsx';
+import { SendButton } from './ui/send-button.tsx';
 import { numberOf } from './words.ts';
 
 /** In a Chromium that blocks them, `navigator.cookieEnabled` is true. */
@@ -118,9 +119,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <p>This link opens the portal once. It ends a session that you have here already.</p>
         {isBlocked && blocked}
         {problem ?? (
-          <button className="first" disabled={busy} onClick={() => void open(token)}>
+          <SendButton isSending={busy} onClick={() => void open(token)}>
             Open the portal
-          </button>
+          </SendButton>
         )}
       </Notice>
     );
@@ -130,9 +131,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <Notice title={title}>
         <p>{text}</p>
         {problem ?? (
-          <button className="first" disabled={busy} onClick={() => void open(null)}>
+          <SendButton isSending={busy} onClick={() => void open(null)}>
             Check again
-          </button>
+          </SendButton>
         )}
       </Notice>
     );

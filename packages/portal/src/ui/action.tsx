@@ -5,6 +5,7 @@ import { useMutation, userErrorsOf } from '../use-mutation.ts';
 import { watchClosely } from '../use-query.ts';
 import { Errors, onSubmit, UserErrors, type Values } from './form.tsx';
 import { Problem } from './problem.tsx';
+import { SendButton } from './send-button.tsx';
 
 /** One of several changes that was refused. */
 interface Refused {
@@ -89,11 +90,7 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
         <Errors of={others} />
         {failure && <Problem failure={failure} />}
         <div className="actions">
-          {!done && (
-            <button className="first" disabled={running}>
-              {running ? 'Sending…' : label}
-            </button>
-          )}
+          {!done && <SendButton isSending={running}>{running ? 'Sending…' : label}</SendButton>}
           <button type="button" onClick={() => ref.current?.close()}>
             {done ? 'Close' : 'Cancel'}
           </button>
