@@ -2,9 +2,10 @@ import { type ClipboardEvent, type DragEvent, type ReactNode, useEffect, useRef,
 import { wantedOf } from './find.ts';
 import { Choices, Deliveries, type DeliveriesQuery, Delivery } from './generated/documents.ts';
 import { go, Link, useUrl } from './location.tsx';
-import { failureOf, send } from './request.ts';
+import { type Failure, failureOf, send } from './request.ts';
 import { base, gidOf, type Session, useSession } from './session.ts';
 import { onSubmit } from './ui/form.tsx';
+import { Problem } from './ui/problem.tsx';
 import { nameOf, numberOf } from './words.ts';
 
 /** A page to go to, or why there is none. */
@@ -12,6 +13,12 @@ type Found = { readonly to: string } | { readonly message: ReactNode };
 
 const searchable = 'Paste a delivery, event or record id, a payload, or a link. Or type the name of a subscription.';
 const nothing = `Nothing matches. ${searchable}`;
+const noEvent = 'There is no delivery of this event: no subscription received it, or it is no longer kept.';
+const listed = (
+  <span>
+    This is the id of a resend. <Link to="recover">Resend</Link> lists those of each subscription.
+  </span>
+);
 const maxLength = 1_000_000;
 
 /** Opens what an identifier, a header, a payload, an address or a name names. What is dropped stays in the browser. */
@@ -20,20 +27,27 @@ export function Find() {
   const { params } = useUrl();
   const [typed, setTyped] = useState<string | null>(null);
   const [message, setMessage] = useState<ReactNode>('');
+  const [failure, setFailure] = useState<Failure | null>(null);
   const running = useRef(new AbortController());
   // A search must not lead away from a page that was opened meanwhile.
   useEffect(() => () => running.current.abort(), []);
   const find = async (text: string) => {
     running.current.abort();
     const { signal } = (running.current = new AbortController());
+    setFailure(null);
     setMessage('Searching…');
-    const found = await foundOf(text, session, signal).catch((error: unknown): Found => {
-      const { message: problem, details } = failureOf(error);
-      return { message: details.code === 'BAD_USER_INPUT' ? nothing : problem };
-    });
-    if (signal.aborted) return;
-    if ('to' in found) go(found.to);
-    setMessage('to' in found ? '' : found.message);
+    try {
+      const found = await foundOf(text, session, signal);
+      if (signal.aborted) return;
+      if ('to' in found) go(found.to);
+      setMessage('to' in found ? '' : found.message);
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = failureOf(error);
+      const isRefused = problem.details.code === 'BAD_USER_INPUT';
+      setMessage(isRefused ? nothing : '');
+      setFailure(isRefused ? null : problem);
+    }
   };
   /** The input would join lines without a space between them. */
   const fill = (text: string) => {
@@ -72,6 +86,7 @@ export function Find() {
       />
       <button>Find</button>
       <p role="status">{message}</p>
+      {failure && <Problem failure={failure} />}
     </form>
   );
 }
@@ -83,6 +98,8 @@ async function foundOf(text: string, session: Session, signal: AbortSignal): Pro
       return { to: wanted.to };
     case 'other-account':
       return { message: 'This page is of another account, or of another server. Open a link to its portal first.' };
+    case 'replay':
+      return { message: listed };
     case 'subscription':
       return { to: `subscriptions/${wanted.number}` };
     case 'delivery':
@@ -93,12 +110,12 @@ async function foundOf(text: string, session: Session, signal: AbortSignal): Pro
       return isNone ? { message: 'There is no delivery about this record, or it is no longer kept.' } : { to };
     }
     case 'event':
-      return ofEvent(wanted.id, signal);
+      return (await ofEvent(wanted.id, signal)) ?? { message: noEvent };
     case 'number': {
-      const id = gidOf(session, 'WebhookDelivery', wanted.number);
-      const { webhookDelivery } = await send(Delivery, { id }, signal);
-      if (webhookDelivery === null) return ofEvent(gidOf(session, 'WebhookEvent', wanted.number), signal);
-      return { to: `deliveries/${wanted.number}` };
+      const { number } = wanted;
+      const { webhookDelivery } = await send(Delivery, { id: gidOf(session, 'WebhookDelivery', number) }, signal);
+      if (webhookDelivery !== null) return { to: `deliveries/${number}` };
+      return (await ofEvent(gidOf(session, 'WebhookEvent', number), signal)) ?? (await ofName(number, signal));
     }
     case 'name':
       return ofName(wanted.name, signal);
@@ -107,10 +124,9 @@ async function foundOf(text: string, session: Session, signal: AbortSignal): Pro
   }
 }
 
-async function ofEvent(eventId: string, signal: AbortSignal): Promise<Found> {
+async function ofEvent(eventId: string, signal: AbortSignal): Promise<Found | null> {
   const { isNone, only } = await firstTwo({ eventId }, signal);
-  if (isNone)
-    return { message: 'There is no delivery of this event: no subscription received it, or it is no longer kept.' };
+  if (isNone) return null;
   if (only) return { to: `deliveries/${numberOf(only.id)}` };
   return { to: `deliveries?${new URLSearchParams({ event: eventId })}` };
 }
@@ -132,13 +148,13 @@ async function firstTwo(filter: { eventId: string } | { recordId: string }, sign
   return { isNone: false, only: undefined };
 }
 
-/** The subscription with a name or a callback URL, or those with a part of it. */
+/** The subscription with a number, a name or a callback URL, or those with a part of it. */
 async function ofName(name: string, signal: AbortSignal): Promise<Found> {
   const { nodes } = (await send(Choices, {}, signal)).webhookSubscriptions;
   const texts = nodes.map((each) => ({
     id: each.id,
     shown: nameOf(each),
-    all: [nameOf(each), each.callbackUrl].map(plain),
+    all: [numberOf(each.id), nameOf(each), each.callbackUrl].map(plain),
   }));
   const same = texts.filter(({ all }) => all.includes(plain(name)));
   const matching = same.length > 0 ? same : texts.filter(({ all }) => all.some((text) => text.includes(plain(name))));

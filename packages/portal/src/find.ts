@@ -1,7 +1,7 @@
 /** What somebody looks for. Global identifiers are as they are in events. */
 export type Wanted =
   | { readonly kind: 'page'; readonly to: string }
-  | { readonly kind: 'other-account' }
+  | { readonly kind: 'other-account' | 'replay' }
   | { readonly kind: 'delivery' | 'subscription' | 'number'; readonly number: string }
   | { readonly kind: 'event' | 'record'; readonly id: string }
   | { readonly kind: 'name'; readonly name: string };
@@ -31,6 +31,7 @@ export function wantedOf(text: string, portal: string): Wanted | null {
   if (type === 'WebhookDelivery') return { kind: 'delivery', number };
   if (type === 'WebhookEvent') return { kind: 'event', id };
   if (type === 'WebhookSubscription') return { kind: 'subscription', number };
+  if (type === 'WebhookReplay') return { kind: 'replay' };
   if (id !== '') return { kind: 'record', id };
   return isNumber(trimmed) ? { kind: 'number', number: trimmed } : { kind: 'name', name: trimmed };
 }
