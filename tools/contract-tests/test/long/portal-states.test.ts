@@ -96,6 +96,7 @@ const failure = (status: number, code: string, headers = {}) => ({
   json: { errors: [{ message: `The message of ${code}.`, extensions: { code, requestId: 'request-7' } }] },
 });
 
+const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
 const updateTypes = parse(`mutation ($input: UpdateWebhookSubscriptionInput!) {
   updateWebhookSubscription(input: $input) { userErrors { message } } }`);
 
@@ -241,7 +242,9 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     const controls = `[...document.querySelectorAll('a[href], button, input, select, summary, textarea')].filter((each) => each.checkVisibility())`;
     const count: number = await page.evaluate(`${controls}.length`);
     expect(count).toBeGreaterThan(5);
-    const reached = new Set<number>();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    const reached = new Set<number>([await page.evaluate(`${controls}.indexOf(document.activeElement)`)]);
     // A field with a date has several parts.
     for (let presses = 0; presses < count + 30; presses += 1) {
       await page.keyboard.press('Tab');
@@ -315,10 +318,200 @@ async function compare(sequences: number[], answers: Parameters<Route['fulfill']
   });
   await visit(page, 'recover/completeness');
   await page.getByLabel('Log').fill(sequences.map((each) => eventAt(each).node.deliveryId).join('\n'));
-  await page.getByLabel('Before').fill('2026-01-02T00:00');
+  await page.getByLabel('To (').fill('2026-01-02T00:00:00');
   await page.getByRole('button', { name: 'Compare' }).click();
   return cursors;
 }
+
+const list = () => page.getByRole('region', { name: 'List of deliveries' });
+const rows = () => list().locator('tbody tr').count();
+const find = async (where: Page, text: string) => {
+  await where.getByLabel('Find').fill(text);
+  await where.getByLabel('Find').press('Enter');
+};
+const gid = (type: string) => endpoint.subscription.id.replace(/WebhookSubscription.*/, `${type}/1`);
+
+const narrow = { width: 320, height: 640 };
+
+/** In wide and narrow windows. */
+async function checkWidths(): Promise<void> {
+  expect(await problemsOf(page)).toEqual([]);
+  await page.setViewportSize(narrow);
+  expect(await problemsOf(page)).toEqual([]);
+}
+
+describe.skipIf(browser.isAbsent)('the list of deliveries', () => {
+  beforeEach(async () => {
+    await open({ timezoneId: 'UTC' });
+    await page.clock.install();
+  });
+
+  test('offers newer rows, and says when it was read by somebody who left it for ten minutes', async () => {
+    await visit(page, 'deliveries');
+    const before = await rows();
+    await t.partner.request(refer, {});
+    await page.clock.fastForward(20_000);
+    await list().getByRole('button', { name: 'Show 1 new' }).waitFor();
+    expect(await rows()).toBe(before);
+    await checkWidths();
+    const read = await list()
+      .getByText(/^Updated /)
+      .innerText();
+    await page.clock.fastForward(601_000);
+    let sent = 0;
+    page.on('request', () => (sent += 1));
+    const last = await list()
+      .getByText(/^Updated /)
+      .innerText();
+    await page.clock.fastForward(60_000);
+    expect([
+      sent,
+      await list()
+        .getByText(/^Updated /)
+        .innerText(),
+    ]).toEqual([0, last]);
+    expect(await problemsOf(page)).toEqual([]);
+    await list().getByRole('button', { name: 'Refresh' }).click();
+    await expect.poll(rows).toBe(before + 1);
+    expect(
+      await list()
+        .getByText(/^Updated /)
+        .innerText(),
+    ).not.toBe(read);
+    expect(await list().getByRole('button', { name: /^Show/ }).count()).toBe(0);
+  });
+
+  test('keeps the event in what it reads again, in Older and in Newest, also of short pages', async () => {
+    const [delivery = missing()] = endpoint.receiver.deliveries;
+    const { id: event } = JSON.parse(String(delivery.body));
+    const sent: Json[] = [];
+    let isEmpty = false;
+    await answer(async (route, operation) => {
+      if (operation !== 'Deliveries') return route.continue();
+      const request = route.request().postDataJSON();
+      sent.push(request.variables);
+      const first = { ...request, variables: { ...request.variables, after: null } };
+      const response = await route.fetch({ postData: JSON.stringify(first) });
+      const { data } = await response.json();
+      data.webhookDeliveries.pageInfo = { hasNextPage: true, endCursor: 'c' };
+      if (isEmpty) data.webhookDeliveries.nodes = [];
+      return route.fulfill({ response, json: { data } });
+    });
+    await visit(page, `deliveries?${new URLSearchParams({ event })}`);
+    await list().getByText('The search stopped after many deliveries. Older ones can match.').waitFor();
+    expect(await rows()).toBe(1);
+    expect(await mainText()).not.toContain('Several subscriptions receive this event.');
+    const first = sent.length;
+    await page.clock.fastForward(20_000);
+    await expect.poll(() => sent.length).toBeGreaterThanOrEqual(first + 2);
+    await checkWidths();
+    isEmpty = true;
+    await list().getByRole('link', { name: 'Older' }).click();
+    await expect.poll(rows).toBe(0);
+    expect(await mainText()).toContain('The search stopped after many deliveries.');
+    expect(await mainText()).not.toContain('No deliveries match.');
+    await list().getByRole('link', { name: 'Newest' }).click();
+    await page.waitForURL(/deliveries\?event=[^&]*$/);
+    expect(sent.map(({ eventId }) => eventId)).toEqual(sent.map(() => event));
+    expect(sent.map(({ after }) => after)).toContain('c');
+    await page.getByRole('link', { name: 'Event ' }).press('Enter');
+    await expect.poll(() => sent.at(-1).eventId).toBeNull();
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false);
+    // Short and empty pages prove neither that there is one delivery nor that there is none.
+    await page.getByLabel('Find').fill(event);
+    await page.getByLabel('Find').press('Enter');
+    await page.waitForURL(/deliveries\?event=[^&]*$/);
+  });
+});
+
+describe.skipIf(browser.isAbsent)('Find and ranges', () => {
+  test('what Find says', async () => {
+    await open({ colorScheme: 'dark' });
+    const status = page.getByRole('search').getByRole('status');
+    for (const [text, message] of [
+      ['', 'Paste a delivery, event or record id'],
+      ['Nobody', 'Nothing matches.'],
+      [gid('WebhookEvent'), 'There is no delivery of this event'],
+      [gid('Referral'), 'There is no delivery about this record'],
+      [gid('WebhookReplay'), 'Resend lists those of each subscription.'],
+      [page.url().replace(/\d+\/$/, '1/'), 'This page is of another account'],
+    ] as const) {
+      await page.setViewportSize({ width: 1280, height: 820 });
+      await find(page, text);
+      await expect.poll(() => status.innerText()).toContain(message);
+      await checkWidths();
+    }
+    await fail(429, 'RATE_LIMITED', { 'Retry-After': '60' });
+    await find(page, 'Nobody');
+    const alert = page.getByRole('search').getByRole('alert');
+    await expect.poll(() => alert.innerText()).toMatch(/The message of RATE_LIMITED\. Try again in .*request-7/s);
+    await checkWidths();
+    await page.unroute('**/graphql');
+    await find(page, 'Nobody');
+    await expect.poll(() => status.innerText()).toContain('Nothing matches.');
+    expect(await alert.count()).toBe(0);
+  });
+
+  test('Find in two tabs', async () => {
+    await open();
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    const [delivery = missing()] = endpoint.receiver.deliveries;
+    const number = String(delivery.headers['webhook-id']).split('/').at(-1) ?? missing();
+    await second.getByLabel('Find').waitFor();
+    await Promise.all([find(page, 'Nobody'), find(second, number)]);
+    await second.waitForURL(new RegExp(`deliveries/${number}$`));
+    await expect.poll(mainText).toContain('Nothing matches.');
+  });
+
+  test.each([
+    ['deliveries', 'Filter'],
+    ['recover', 'Preview'],
+    ['recover/completeness', 'Compare'],
+  ])('a range that ends before it starts on "%s"', async (path, button) => {
+    await open();
+    await visit(page, path);
+    await page.getByLabel('From (').fill('2026-11-02T10:00:00');
+    await page.getByLabel('To (').fill('2026-11-02T10:00:00');
+    await page.getByRole('button', { name: button }).click();
+    await page.locator('label', { hasText: 'From' }).getByText('From must be before To.').waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    await checkWidths();
+  });
+
+  test.each([{}, { since: '2026-11-02T10:00:00Z', until: '2026-11-02T09:00:00Z' }, { since: '2099-01-01T00:00:00Z' }])(
+    'a link that resends %j',
+    async (range) => {
+      await open();
+      const parameters = { what: 'all', ...range, confirmation: crypto.randomUUID(), counted: '2098-01-01T00:00:00Z' };
+      await visit(page, `recover?${new URLSearchParams(parameters)}`);
+      const refusal = await page.getByRole('main').getByRole('alert').innerText();
+      expect(refusal).toContain('From must be before To');
+      expect(refusal).not.toMatch(/`|since|until/);
+      await checkWidths();
+    },
+  );
+
+  test.each([
+    ['America/New_York', '2026-11-01T05:30:00.123Z', '2026-11-01T06:30:00.456Z'],
+    ['Australia/Lord_Howe', '2026-04-04T14:45:00.123Z', '2026-04-04T15:15:00.456Z'],
+    ['UTC', '2026-11-01T06:30:00.123Z', '2026-11-01T06:30:00.124Z'],
+  ])('times that nobody touched keep their values in %s', async (timezoneId, since, until) => {
+    await open({ timezoneId });
+    for (const [path, button] of [
+      ['deliveries', 'Filter'],
+      ['recover', 'Preview'],
+      ['recover/completeness', 'Compare'],
+    ] as const) {
+      await visit(page, `${path}?${new URLSearchParams({ since, until })}`);
+      await page.getByLabel('Event type').selectOption('referral.created');
+      await page.waitForURL(/type=referral.created/);
+      await page.getByRole('button', { name: button }).click();
+      const { searchParams } = new URL(page.url());
+      expect([path, searchParams.get('since'), searchParams.get('until')]).toEqual([path, since, until]);
+    }
+  });
+});
 
 describe.skipIf(browser.isAbsent)('the pages', () => {
   beforeEach(() => open());
@@ -484,7 +677,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
         const userErrors = codes.splice(0, 1).map((code) => ({ code, message: `The message of ${code}.` }));
         await route.fulfill({ json: { data: { retryWebhookDelivery: { userErrors } } } });
       });
-      const label = 'Send 3 deliveries again';
+      const label = 'Resend 3 deliveries';
       await page.getByRole('button', { name: label }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: label }).click();
@@ -511,8 +704,8 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
         ],
       );
       await expect.poll(mainText).toContain('receiver.reconcile');
-      await page.getByRole('link', { name: 'Send the whole range again' }).click();
-      await page.getByRole('button', { name: 'Count' }).click();
+      await page.getByRole('link', { name: 'Resend the whole range' }).click();
+      await page.getByRole('button', { name: 'Preview' }).click();
       await page.waitForURL(/confirmation=/);
       const { searchParams } = new URL(page.url());
       const range = ['what', 'since', 'until'].map((name) => searchParams.get(name));
@@ -562,15 +755,25 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     expect(await result.innerText()).toContain('1 finding.');
   });
 
-  test('a double click changes something once', async () => {
+  test('a double click or a key changes something once, and the button keeps the focus', async () => {
     await visit(page, await addressOf('subscriptions/'));
     let sent = 0;
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await answer(async (route, operation) => {
-      if (operation === 'Pause') sent += 1;
+      if (operation === 'Pause') {
+        sent += 1;
+        await held;
+      }
       await route.continue();
     });
     await page.getByRole('button', { name: 'Pause' }).dblclick();
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).dblclick();
+    const sending = page.getByRole('button', { name: 'Sending…', disabled: true });
+    await sending.waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    expect(await sending.evaluate('(each) => each === document.activeElement')).toBe(true);
+    release();
     await page.getByText('Paused', { exact: true }).waitFor();
     expect(sent).toBe(1);
     await page.getByRole('button', { name: 'Resume' }).first().click();
