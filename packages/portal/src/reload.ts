@@ -46,7 +46,8 @@ function fail(): void {
  */
 
 // The server has sent a refusal as the page.
-if ('refused' in document.documentElement.dataset) reloadLater();
+const isRefused = 'refused' in document.documentElement.dataset;
+if (isRefused) reloadLater();
 
 // A script or a style sheet does not exist on this server, as during an update behind a balancer, or is refused, or did not arrive.
 addEventListener(
@@ -60,3 +61,12 @@ addEventListener(
 
 // The same for a page in a file of its own.
 addEventListener('vite:preloadError', fail);
+
+// Requests the session beside the files, not after them: `request.ts` takes the response. A link opens another session.
+const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0];
+if (base && isSecureContext && !isRefused && !location.hash.startsWith('#link=')) {
+  const headers = { Accept: 'application/json' };
+  window.earlySession = fetch(`${base}session`, { headers, cache: 'no-store', redirect: 'manual' });
+  // `request.ts` says it, later than a browser reports it.
+  window.earlySession.catch(() => {});
+}

@@ -39,6 +39,19 @@ export function hasPoints(): boolean {
   return pointsLeft > 1000;
 }
 
+declare global {
+  interface Window {
+    /** The response to `GET session` that `reload.ts` requests while the scripts are loading. */
+    earlySession?: Promise<Response> | undefined;
+  }
+}
+
+function takeEarlySession(): Promise<Response> | undefined {
+  const { earlySession } = window;
+  window.earlySession = undefined;
+  return earlySession;
+}
+
 /** @throws {Failure} for any response other than a success */
 export async function request<Body>(
   method: string,
@@ -51,13 +64,13 @@ export async function request<Body>(
   const gate = gateNow();
   if (gate.kind === 'open') headers['X-Portal-Session'] = gate.session.id;
   const init = { method, headers, body: input === undefined ? null : JSON.stringify(input), signal: signal ?? null };
-  const response = await fetch(base + path, { ...init, cache: 'no-store', redirect: 'manual' }).catch(
-    (error: unknown) => {
-      if (signal?.aborted) throw error;
-      const why = navigator.onLine ? 'Check your connection.' : 'This browser is offline.';
-      throw new Failure(`No response arrived. ${why}`, { status: 0, code: 'NO_RESPONSE' });
-    },
-  );
+  const early = method === 'GET' && path === 'session' ? takeEarlySession() : undefined;
+  const sent = early ?? fetch(base + path, { ...init, cache: 'no-store', redirect: 'manual' });
+  const response = await sent.catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    const why = navigator.onLine ? 'Check your connection.' : 'This browser is offline.';
+    throw new Failure(`No response arrived. ${why}`, { status: 0, code: 'NO_RESPONSE' });
+  });
   const { status } = response;
   pointsLeft = Number(/;r=(\d+)/.exec(response.headers.get('RateLimit') ?? '')?.[1] ?? pointsLeft);
   if (response.type === 'opaqueredirect') {
