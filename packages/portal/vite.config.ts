@@ -21,8 +21,6 @@ export default defineConfig({
       input: { index: 'index.html', reload: 'src/reload.ts' },
       output: {
         entryFileNames: ({ name }) => (name === 'reload' ? 'assets/reload.js' : 'assets/[name]-[hash].js'),
-        // One file instead of ten small ones, which a browser would load in turns.
-        codeSplitting: { groups: [{ name: 'shared', test: /packages\/(?:portal|domain)\/src/, minShareCount: 2 }] },
       },
     },
   },

@@ -1,7 +1,8 @@
-import { Component, type ComponentType, Fragment, lazy, type ReactNode, Suspense } from 'react';
+import { Component, type ComponentType, Fragment, type ReactNode, Suspense, use } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Layout } from './layout.tsx';
 import { Link, useUrl } from './location.tsx';
+import * as subscriptions from './pages/subscriptions.tsx';
 import { SessionGate } from './session-gate.tsx';
 import { base } from './session.ts';
 import { Copy } from './ui/copy.tsx';
@@ -18,18 +19,26 @@ function forgetReloads(): void {
   }
 }
 
+interface PageModule {
+  readonly default: ComponentType<{ number: string }>;
+}
+
 /** A page in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
-function page(load: () => Promise<{ default: ComponentType<{ number: string }> }>) {
-  const Shown = lazy(async () => {
-    const module = await load();
-    forgetReloads();
-    return module;
-  });
-  return { load, Shown };
+function page(load: () => Promise<PageModule>): () => Promise<PageModule> {
+  let found: Promise<PageModule> | undefined;
+  return () => {
+    found ??= load().then((value) => {
+      forgetReloads();
+      // `use` reads from these what is here already. Otherwise, React shows the fallback first, for at least 300 ms.
+      Object.assign(found ?? {}, { status: 'fulfilled', value });
+      return value;
+    });
+    return found;
+  };
 }
 
 const routes = [
-  [/^$/, page(() => import('./pages/subscriptions.tsx'))],
+  [/^$/, page(async () => subscriptions)],
   [/^subscriptions\/(\d{1,19})$/, page(() => import('./pages/subscription.tsx'))],
   [/^subscriptions\/(\d{1,19})\/pin$/, page(() => import('./pages/pin.tsx'))],
   [/^deliveries$/, page(() => import('./pages/deliveries.tsx'))],
@@ -41,16 +50,19 @@ const routes = [
 
 /** The page of a path, and the number in it. */
 function routeOf(path: string) {
-  for (const [pattern, shown] of routes) {
+  for (const [pattern, load] of routes) {
     const match = pattern.exec(path);
-    if (match) return { ...shown, number: match[1] ?? '' };
+    if (match) return { load, number: match[1] ?? '' };
   }
   return null;
 }
 
 function Page() {
   const route = routeOf(useUrl().path);
-  if (route) return <route.Shown key={route.number} number={route.number} />;
+  if (route) {
+    const { default: Shown } = use(route.load());
+    return <Shown key={route.number} number={route.number} />;
+  }
   return (
     <Heading title="No such page">
       <Link to="">See the subscriptions</Link>
