@@ -155,9 +155,9 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   test.each([
     ['script', 'index-*.js'],
     ['style sheet', 'index-*.css'],
-    ['file', 'subscriptions-*.js'],
-    ['file that another one imports', 'shared-*.js'],
-    ['file, in a browser that blocks its storage,', 'subscriptions-*.js', blockStorage],
+    ['file', 'deliveries-*.js'],
+    ['file that another one imports', 'table-*.js'],
+    ['file, in a browser that blocks its storage,', 'deliveries-*.js', blockStorage],
   ])('a page whose %s is refused during a flood is shown after it', async (_, file, prepare = () => {}) => {
     const { page } = await browser.open(t.origin);
     await follow(page, await createPortalLink(t.partner));
@@ -167,12 +167,30 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
     const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
     await again.route(`**/assets/${file}`, refuse, { times: 1 });
-    await again.goto(new URL(page.url()).pathname, { waitUntil: 'commit' });
+    await again.goto(`${new URL(page.url()).pathname}deliveries`, { waitUntil: 'commit' });
     const stop = await refused;
     await again.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
     await stop();
-    await again.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    await again.getByRole('heading', { name: 'Deliveries' }).waitFor();
     expect(problemsWithoutRefusals()).toEqual([]);
+  });
+
+  test('a page looks for its session while its files are loading, and a link for none', async () => {
+    const { page, requests } = await browser.open(t.origin);
+    const sessions = () => requests.filter((each) => each.url().endsWith('/session')).map((each) => each.method());
+    await page.goto(await createPortalLink(t.partner));
+    await page.getByRole('button', { name: 'Open the portal' }).waitFor();
+    expect(sessions()).toEqual([]);
+    await page.getByRole('button', { name: 'Open the portal' }).click();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    const looked = page.waitForResponse((each) => each.url().endsWith('/session'));
+    await page.route('**/assets/index-*.js', async (route) => {
+      await looked;
+      await route.fallback();
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    expect(sessions()).toEqual(['POST', 'GET', 'GET']);
   });
 
   test('a page whose session is refused during a flood says so, and shows it after it', async () => {
