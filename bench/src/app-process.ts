@@ -53,6 +53,7 @@ export async function startAppProcess(defer: Defer, options: AppProcessOptions) 
   await log.close();
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
+    child.kill('SIGCONT');
     const deadline = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
     await exited;
     clearTimeout(deadline);
@@ -60,12 +61,23 @@ export async function startAppProcess(defer: Defer, options: AppProcessOptions) 
   };
   defer(stop);
   const { url, adminUrl } = await readyAddresses(app, logFile, () => child.exitCode !== null);
+  /** A suspended process does not respond. */
+  let suspendedUsage: ProcessUsage | undefined;
   return {
     /** For example `http://127.0.0.1:4001`. Null for the worker, which serves no clients. */
     url,
-    usage: () => readUsage(adminUrl),
+    usage: async () => suspendedUsage ?? readUsage(adminUrl),
     /** Linux only. */
     memory: () => readMemory(adminUrl, child.pid),
+    /** Suspends the process. What it has leased stays leased until the lease ends. */
+    async suspend(): Promise<void> {
+      suspendedUsage = await readUsage(adminUrl);
+      child.kill('SIGSTOP');
+    },
+    resume(): void {
+      suspendedUsage = undefined;
+      child.kill('SIGCONT');
+    },
     stop,
   };
 }

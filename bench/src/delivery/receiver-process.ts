@@ -9,6 +9,8 @@
  * - `/slow/<ms>/…` responds 200 after a delay.
  * - `/hang/…` never responds to a POST.
  *
+ * Each one echoes handshakes, and does not count them.
+ *
  * The first message is the list of ports, separated by commas. It answers each request with a report.
  */
 import { once } from 'node:events';
@@ -60,6 +62,11 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
   const atMs = machineMs();
   // Replaces the header Keep-Alive, which undici obeys and our sender ignores. Without it, both close idle connections after 4 s.
   response.setHeader('connection', 'keep-alive');
+  const id = String(request.headers['webhook-id']);
+  if (id.startsWith('handshake_')) {
+    request.pipe(response);
+    return;
+  }
   requests += 1;
   const [, behavior, parameter = '', delayMs = ''] = request.url?.split('/') ?? [];
   const respondAfter = (ms: string): unknown =>
@@ -69,7 +76,7 @@ function handle(request: IncomingMessage, response: ServerResponse): void {
     return;
   }
   // Two cells without numbers can give two deliveries the same id.
-  recordDelivery(`${request.url} ${request.headers['webhook-id']}`);
+  recordDelivery(`${request.url} ${id}`);
   request.resume();
   if (behavior === 'slow') respondAfter(parameter);
   else if (behavior !== 'hang' || request.method !== 'POST') request.once('end', () => response.end());

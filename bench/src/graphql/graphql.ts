@@ -61,7 +61,7 @@ async function measure(
         for (const shape of ofInterface) {
           const { name, title } = shape;
           const report = (line: string): void => progress(`${name}: ${line}`);
-          const measured = await measureContestants(shape, contestants, world, load, plan, report);
+          const measured = await measureContestants(shape, contestants, load, plan, report);
           const connections = Array.from(measured, ([count, rounds]) => connectionsResult(count, rounds));
           results.push({ name, title, connections });
         }

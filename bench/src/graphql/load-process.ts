@@ -13,6 +13,8 @@ export interface LoadRequest {
   path: string;
   /** Of each connection. With fewer of them than connections, they take turns. */
   headers: readonly Record<string, string>[];
+  /** They take turns over the requests instead. */
+  eachRequest?: boolean;
   /** `{n}` stands for a number that no other request has. */
   body: string;
   /** Of the responses. 200 if omitted. */
@@ -65,9 +67,10 @@ async function run(request: LoadRequest): Promise<LoadResult> {
   let sent = 0;
   await Promise.all(
     clientsOf(request.origin, request.connections).map(async (client, index) => {
-      const headers = request.headers[index % request.headers.length] ?? {};
       let nowMs = performance.now();
       do {
+        const turn = request.eachRequest === true ? sent : index;
+        const headers = request.headers[turn % request.headers.length] ?? {};
         sent += 1;
         const sentMs = nowMs;
         const status = await send(client, headers, request);

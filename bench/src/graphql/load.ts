@@ -22,7 +22,7 @@ export function withWorld<Result>(
 ): Promise<Result> {
   return withCleanup(async (defer) => {
     const postgres = await startBenchPostgres(defer);
-    const world = await createWorld(await postgres.createDatabase('bench'), accountsMax);
+    const world = await createWorld(postgres, { accountsMax });
     return work(world, await startLoad(defer), defer);
   });
 }

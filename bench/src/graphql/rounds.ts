@@ -1,23 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { median } from 'simple-statistics';
-import { markdownTable, times, wholeNumber } from '../report.ts';
-import {
-  cpuMicroseconds,
-  interleaved,
-  type Measurement,
-  meanRatio,
-  medianRatio,
-  perSecond,
-  rateRatio,
-  rateRatios,
-} from '../rounds.ts';
+import { cpuMicroseconds, interleaved, type Measurement, medianRatio, perSecond, rateRatio } from '../rounds.ts';
 import type { Contestant } from './contestant.ts';
 import type { LoadRequest, LoadResult } from './load-process.ts';
 import type { Load } from './load.ts';
 import { byPeer } from './peer-names.ts';
 import type { Shape } from './shapes.ts';
-import type { Caller, World } from './world.ts';
+import type { Caller } from './world.ts';
 
 export interface GraphqlPlan {
   rounds: number;
@@ -46,16 +36,14 @@ const availableTimeoutMs = 300_000;
 export async function measureContestants(
   shape: Shape,
   contestants: readonly Contestant[],
-  { callers: all }: World,
   load: Load,
   { rounds, roundMs, warmUpMs }: GraphqlPlan,
   progress: (line: string) => void,
 ): Promise<Map<number, Map<string, GraphqlMeasurement[]>>> {
-  const callers = all.get(shape.name) ?? [];
-  const leastBytes = await checkAnswers(shape, contestants, callers);
+  const leastBytes = await checkAnswers(shape, contestants);
   const request = (contestant: Contestant, connections: number, durationMs: number): LoadRequest => {
     const { origin, pathname } = new URL(contestant.url);
-    const headers = callers.map((caller) => headersOf(contestant, caller));
+    const headers = callersOf(contestant, shape).map((caller) => headersOf(contestant, caller));
     const body = JSON.stringify({ query: shape.query });
     return { origin, path: pathname, headers, body, leastBytes, connections, durationMs };
   };
@@ -78,32 +66,8 @@ export async function measureContestants(
   return measured;
 }
 
-/** Medians over the rounds, and the ratio of the rates to that of the first contestant in the same round. */
-export function ratioResults(measured: Awaited<ReturnType<typeof measureContestants>>) {
-  return Array.from(measured).flatMap(([connections, byName]) => {
-    const [first = []] = byName.values();
-    return Array.from(byName, ([name, rounds]) => ({
-      name,
-      connections,
-      perSecond: median(rounds.map(perSecond)),
-      cpuMicroseconds: median(rounds.map(cpuMicroseconds)),
-      rateRatio: meanRatio(rateRatios(rounds, first)),
-    }));
-  });
-}
-
-/** Formats them as a Markdown table. The ratio is the geometric mean, with the interval of 95 %. */
-export function ratioTable(title: string, results: ReturnType<typeof ratioResults>): string {
-  return markdownTable([
-    [title, 'connections', 'per second', 'CPU per request', 'ratio', 'from', 'to'],
-    ...results.map(({ name, connections, perSecond: rate, cpuMicroseconds: cpu, rateRatio: { mean, low, high } }) => [
-      name,
-      String(connections),
-      wholeNumber(rate),
-      `${cpu.toFixed(1)} µs`,
-      ...[mean, low, high].map((ratio) => times(ratio, 3)),
-    ]),
-  ]);
+function callersOf({ callers }: Contestant, { name }: Shape): readonly Caller[] {
+  return callers.get(name) ?? [];
 }
 
 function headersOf(contestant: Contestant, caller: Caller): Record<string, string> {
@@ -122,32 +86,36 @@ async function askUntilAvailable(url: string, request: RequestInit): Promise<{ s
 }
 
 /** Returns the bytes of the shortest response. */
-async function checkAnswers(
-  { query }: Shape,
-  contestants: readonly Contestant[],
-  callers: readonly Caller[],
-): Promise<number> {
-  const body = JSON.stringify({ query });
-  const lengths = await Promise.all(
-    callers.map(async (caller) => {
-      const answers = await Promise.all(
-        contestants.map(async (contestant) => {
-          const headers = headersOf(contestant, caller);
-          const { status, text } = await askUntilAvailable(contestant.url, { method: 'POST', headers, body });
-          const { data, errors }: { data?: unknown; errors?: unknown } = JSON.parse(text);
-          if (status !== 200 || errors !== undefined) throw new Error(`${contestant.name}: ${text}`);
-          return { name: contestant.name, data };
-        }),
-      );
-      const [first] = answers;
-      for (const { name, data } of answers) {
-        if (!isDeepStrictEqual(data, first?.data))
-          throw new Error(`${name} and ${first?.name ?? ''} answer differently to ${query}`);
-      }
-      return JSON.stringify({ data: first?.data }).length;
-    }),
+async function checkAnswers(shape: Shape, contestants: readonly Contestant[]): Promise<number> {
+  const body = JSON.stringify({ query: shape.query });
+  const ask = async (contestant: Contestant, caller: Caller): Promise<unknown> => {
+    const headers = headersOf(contestant, caller);
+    const { status, text } = await askUntilAvailable(contestant.url, { method: 'POST', headers, body });
+    const { data, errors }: { data?: unknown; errors?: unknown } = JSON.parse(text);
+    if (status !== 200 || errors !== undefined) throw new Error(`${contestant.name}: ${text}`);
+    return data;
+  };
+  const [first, ...others] = await Promise.all(
+    contestants.map(async (contestant) => ({
+      contestant,
+      answers: await Promise.all(callersOf(contestant, shape).map((caller) => ask(contestant, caller))),
+    })),
   );
-  return Math.min(...lengths);
+  if (first === undefined) throw new Error('There is no contestant.');
+  for (const { contestant, answers } of others) {
+    // The records of another database have other ids, times and cursors.
+    const compared = contestant.callers === first.contestant.callers ? same : withoutTexts;
+    if (!isDeepStrictEqual(answers.map(compared), first.answers.map(compared)))
+      throw new Error(`${contestant.name} and ${first.contestant.name} answer differently to ${shape.query}`);
+  }
+  return Math.min(...first.answers.map((data) => JSON.stringify({ data }).length));
+}
+
+const same = (data: unknown): unknown => data;
+
+/** Keeps the structure: which fields, lists and nulls there are. */
+function withoutTexts(data: unknown): unknown {
+  return JSON.parse(JSON.stringify(data, (_, value: unknown) => (typeof value === 'string' ? '' : value)));
 }
 
 export type ConnectionsResult = ReturnType<typeof connectionsResult>;

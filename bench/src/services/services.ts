@@ -1,14 +1,13 @@
 import { Pool } from 'undici';
-import { type Bench, BenchProblem } from '../bench.ts';
+import { type Bench, type BenchOptions, BenchProblem } from '../bench.ts';
+import { besideOption, type Checkout, readCheckout, thisCheckout } from '../checkout/checkout.ts';
+import { startDeedwire } from '../checkout/deedwire-service.ts';
 import { startReceivers, type Receivers } from '../delivery/receivers.ts';
-import { type Stack, withStack } from '../delivery/stack.ts';
+import { withServers } from '../delivery/stack.ts';
 import { inGroups, ours } from '../delivery/workloads.ts';
-import { createReferralRequest, issueClients } from '../delivery/write/our-clients.ts';
-import { startOurApps } from '../delivery/write/our-contestants.ts';
 import { startLoad } from '../graphql/load.ts';
 import { describeMachine, wholeNumber } from '../report.ts';
 import { interleaved, perSecond } from '../rounds.ts';
-import type { Defer } from '../with-cleanup.ts';
 import { connectServices, serviceOptions } from './adapters.ts';
 import { connections, eventsPerRound, measureLatencies, sendEvent, sendEvents } from './cases.ts';
 import {
@@ -51,10 +50,12 @@ export const services: Bench = {
   name: 'services',
   summary: 'our API and worker beside running instances of Svix, Outpost and Convoy, from the call to the delivery',
   parts,
-  options: serviceOptions,
+  options: { ...serviceOptions, beside: besideOption },
 
   async run({ quick, only, values, progress }) {
     const others = connectServices(values, process.env);
+    const { beside } = values;
+    const checkouts = [...(beside === undefined ? [] : [readCheckout(beside)]), thisCheckout];
     if (others.length === 0) progress(`Without the URL of another service, only ${ours} runs.`);
     const plan = quick ? short : full;
     const report: ServicesReport = {
@@ -64,7 +65,7 @@ export const services: Bench = {
       connections,
       rounds: plan.rounds,
       hangingEndpoints: plan.hangingTenants * endpointsPerEvent,
-      ...(await measure(others, only, plan, progress)),
+      ...(await measure(others, checkouts, { only, plan, progress })),
     };
     return { json: report, markdown: servicesMarkdown(report) };
   },
@@ -72,13 +73,11 @@ export const services: Bench = {
 
 function measure(
   others: readonly Service[],
-  only: string | undefined,
-  plan: typeof full,
-  progress: (line: string) => void,
+  checkouts: readonly Checkout[],
+  { only, plan, progress }: Pick<BenchOptions, 'only' | 'progress'> & { plan: typeof full },
 ): Promise<ServicesResults> {
   const { rounds, roundMs, warmUpMs, pacedEvents, hangingTenants } = plan;
-  return withStack(endpointsPerEvent, async (stack, defer) => {
-    const { receiver } = stack;
+  return withServers(endpointsPerEvent, async ({ postgres, receiver }, defer) => {
     const run = `bench-${Date.now().toString(36)}`;
     const createTenant = async (service: Service, name: string, urls: readonly string[]): Promise<Tenant> => {
       const tenant = await service.createTenant(`${run}-${name}`, urls);
@@ -90,9 +89,13 @@ function measure(
       progress(`Checking ${service.name}`);
       await check(service, await createTenant(service, 'check', urls.slice(0, 1)), receiver);
     }
-    progress(`Starting ${ours}`);
+    const started = [...others];
+    for (const [index, checkout] of checkouts.entries()) {
+      progress(`Starting ${checkout.name}`);
+      started.push(await startDeedwire(checkout, { postgres, database: `checkout_${index}`, defer }));
+    }
     const contestants: Contestant[] = [];
-    for (const service of [...others, await startDeedwire(stack, defer)]) {
+    for (const service of started) {
       const one = await createTenant(service, 'one', urls.slice(0, 1));
       const twenty = await createTenant(service, 'twenty', urls);
       contestants.push({ name: service.name, service, one, twenty });
@@ -160,23 +163,6 @@ function measure(
     }
     return results;
   });
-}
-
-/** Ours: the mutation `createReferral`. A tenant is an account with one client, and an endpoint is a subscription. */
-async function startDeedwire({ system, postgres }: Stack, defer: Defer): Promise<Service> {
-  const { app, worker } = await startOurApps(system, { built: false, defer });
-  return {
-    name: ours,
-    async cpuMs() {
-      const { cpuMs } = await postgres.usage();
-      return cpuMs === null ? null : cpuMs + (await app.usage()).cpuMs + (await worker.usage()).cpuMs;
-    },
-    async createTenant(_name, urls) {
-      const headers = await issueClients(system.databaseUrl, await system.addAccounts([urls]));
-      // The database ends with the bench.
-      return { event: createReferralRequest(app.url, headers), remove: async () => {} };
-    },
-  };
 }
 
 /** @throws {BenchProblem} if the service does not deliver an event to our receiver */

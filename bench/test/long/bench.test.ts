@@ -1,5 +1,8 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { machine, positive, reportOf, root, timeoutMs } from '../support/run-bench.ts';
+import { execute, machine, positive, reportOf, timeoutMs } from '../support/run-bench.ts';
 
 // `checks.test.ts` has the two quick ones. These start servers, and take minutes of CPU time even with `--quick`.
 
@@ -135,31 +138,50 @@ it('services measures the whole way from the call to the delivery', async () => 
   });
 });
 
-const writeResult = (names: readonly unknown[]) => ({
-  results: names.map((name) => ({ name, eventsPerSecond: positive, rateRatio: positive, cpuRatio: positive })),
-});
+// Its tables, its CLI and its API differ from those of this tree.
+const oldest = 'bd1c04c9';
 
-// Beside itself: the other checkout has the same commit.
-it('versions measures our apps beside those of another checkout', async () => {
-  const other = expect.stringMatching(/^[0-9a-f]{8}/);
-  const interval = { mean: positive, low: positive, high: positive };
-  expect(await reportOf('versions', '--beside', root)).toMatchObject({
-    bench: 'versions',
-    deliveries: {
-      workloads: ['a', 'b', 'c'].map((name) => ({
-        name,
-        results: ['deedwire', other].map((each) => ({ name: each, perSecond: positive })),
-        rateRatio: positive,
-      })),
-      rateRatio: interval,
-    },
-    write: { ...writeResult(['deedwire', other]), rateRatio: interval },
-    queries: {
-      shapes: Array.from({ length: 4 }, () => ({
-        results: [32, 1].flatMap((connections) =>
-          [other, 'deedwire'].map((name) => ({ name, connections, perSecond: positive, rateRatio: interval })),
+async function succeed(program: string, args: readonly string[], cwd?: string): Promise<void> {
+  const { code, stderr } = await execute(program, args, {}, cwd);
+  if (code !== 0) throw new Error(stderr);
+}
+
+function withCpu(title: string): string[] {
+  return [title, ...['partner-api', 'webhook-worker', 'PostgreSQL'].map((process) => `${title}: CPU of ${process}`)];
+}
+
+it('versions measures our apps beside those of the oldest commit that a release is compared with', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'deedwire-older-'));
+  try {
+    await succeed('git', ['worktree', 'add', '--detach', folder, oldest]);
+    await succeed('npx', ['-y', 'pnpm', 'install', '--frozen-lockfile'], folder);
+    const interval = { mean: positive, low: positive, high: positive };
+    const figures = (titles: readonly unknown[]) => ({
+      beside: oldest,
+      figures: titles.map((title) => ({ title, ours: positive, other: positive, ratio: interval })),
+    });
+    const workloads = [
+      '64 accounts with one subscription each',
+      'One account with 20 subscriptions',
+      '1,000 accounts with 0.1 % of the deliveries each',
+    ];
+    const connections = ['32 connections', '1 connection'].flatMap((each) => [each, `${each}: CPU`]);
+    const [lender, page] = ['lender with', 'a page of 100 referrals, half of them with a matter'];
+    expect(await reportOf('versions', '--beside', folder)).toMatchObject({
+      bench: 'versions',
+      write: figures(['plain', 'keyed'].flatMap((each) => withCpu(`createReferral to webhook, ${each}`))),
+      deliveries: figures(workloads.flatMap((title, at) => withCpu(`deliveries, (${'abc'.charAt(at)}) ${title}`))),
+      idle: figures(['p50', 'p90'].map((each) => `idle: call to arrival, ${each}`)),
+      queries: figures(
+        [`${lender} 10 members`, 'one scalar of the lender', `${lender} 100 members`, page].flatMap((title) =>
+          connections.map((each) => `${title}, ${each}`),
         ),
-      })),
-    },
-  });
+      ),
+    });
+    expect(await reportOf('services', '--beside', folder, '--only', 'one')).toMatchObject({
+      one: [{ name: oldest }, { name: 'deedwire' }],
+    });
+  } finally {
+    await succeed('git', ['worktree', 'remove', '--force', folder]);
+  }
 });

@@ -26,15 +26,10 @@ export async function until(condition: () => Promise<boolean>, problem: string):
   }
 }
 
-/**
- * Our engine with a separate database. It has no worker at first.
- *
- * @param checkout whose migrations the database has: this one by default
- */
-export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer, checkout?: URL) {
+/** Our engine with a separate database. It has no worker at first. */
+export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer) {
   const databaseUrl = await postgres.createDatabase(database);
-  const other = checkout && (await import(new URL('packages/store/src/migrate.ts', checkout).href));
-  await ((other?.migrate ?? migrate) as typeof migrate)(databaseUrl);
+  await migrate(databaseUrl);
   const store = createBenchStore(databaseUrl);
   defer(() => store.close());
   const key = randomBytes(32);
@@ -101,7 +96,7 @@ export async function createOurSystem(postgres: BenchPostgres, database: string,
     },
 
     /** Starts one more worker, which runs the sources by default. */
-    startWorker: ({ built = false, env = {}, checkout }: Partial<Omit<AppProcessOptions, 'app'>> = {}) =>
+    startWorker: ({ built = false, env = {} }: Partial<Pick<AppProcessOptions, 'built' | 'env'>> = {}) =>
       startAppProcess(defer, {
         app: 'webhook-worker',
         built,
@@ -113,7 +108,6 @@ export async function createOurSystem(postgres: BenchPostgres, database: string,
           WEBHOOK_CALLBACK_POLICY: 'development',
           ...env,
         },
-        checkout,
       }),
 
     /** Resolves when each of the workers owns its share of the work. */

@@ -11,8 +11,6 @@ export interface OursOptions {
   database?: string;
   /** Variables of the worker that differ from the defaults. */
   env?: Readonly<Record<string, string>>;
-  /** See `AppProcessOptions`. */
-  checkout?: URL | undefined;
 }
 
 /**
@@ -21,9 +19,9 @@ export interface OursOptions {
  */
 export async function startOurs(
   { postgres, receiver, defer }: { postgres: BenchPostgres; receiver: Receivers; defer: Defer },
-  { name, database = 'ours', env = {}, checkout }: OursOptions,
+  { name, database = 'ours', env = {} }: OursOptions,
 ): Promise<DeliveryContestant> {
-  const system = await createOurSystem(postgres, database, defer, checkout);
+  const system = await createOurSystem(postgres, database, defer);
   const accounts = new Map<string, AccountId[]>();
   for (const workload of workloads) {
     const first = firstReceiver(workload);
@@ -32,7 +30,7 @@ export async function startOurs(
     const urls = origins.map((origin) => `${origin}/hooks`);
     accounts.set(workload.name, await system.addAccounts(inGroups(urls, workload.subscriptionsPerAccount)));
   }
-  const worker = await system.startWorker({ env, checkout });
+  const worker = await system.startWorker({ env });
   let prepared: { release: () => Promise<void>; deliveries: number; attempts: number } | null = null;
   return {
     name,

@@ -7,7 +7,7 @@ import { ours } from '../workloads.ts';
 import { createReferralRequest, issueClients, referralInput } from './our-clients.ts';
 import type { WriteContestant } from './rounds.ts';
 
-type OurAppsOptions = Pick<AppProcessOptions, 'built' | 'checkout'> & { defer: Defer };
+type OurAppsOptions = Pick<AppProcessOptions, 'built'> & { defer: Defer };
 
 /** Starts our API of partners, which has a login of its own. */
 export async function startPartnerApi(
@@ -25,7 +25,7 @@ export async function startPartnerApi(
 
 /** Starts our API and our worker. */
 export async function startOurApps(system: OurSystem, options: OurAppsOptions) {
-  const worker = await system.startWorker({ built: options.built, checkout: options.checkout });
+  const worker = await system.startWorker({ built: options.built });
   return { worker, app: await startPartnerApi(system, { ...options, env: {} }) };
 }
 
