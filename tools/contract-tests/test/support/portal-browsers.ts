@@ -75,9 +75,9 @@ export interface Pair {
 
 export interface Translation {
   /** Opens an address in both browsers. */
-  show(url: string): Promise<Pair>;
+  readonly show: (url: string) => Promise<Pair>;
   /** Moves the clock of the pages. They read again what is shown. */
-  pass(ms: number): Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
 }
 
 /** Both browsers have the same time and the same responses, so that they differ only if a text is not current. */
