@@ -79,7 +79,7 @@ describe.each(newest)('the $account interface', ({ account: name, date }) => {
       nextAttemptAt: isTime,
       delay: { reason: 'RETRY_SCHEDULED', since: '2026-11-02T09:30:01.000Z', until: isTime, message },
       attempts: [
-        { number: 2, advice: expect.stringContaining('`Retry-After`') },
+        { number: 2, advice: expect.stringContaining('unavailable') },
         { number: 1, advice: expect.stringContaining('The path does not exist') },
       ],
     });
