@@ -28,7 +28,9 @@ export function TestEvent({ subscription: { id, status }, types, reload }: Props
         input: { subscriptionId: id, eventType, idempotencyKey },
       })}
       onDone={reload}
-      result={({ sendTestWebhookEvent: { webhookEventId } }) => <Sent subscriptionId={id} eventId={webhookEventId} />}
+      result={({ sendTestWebhookEvent: { webhookEventId } }) =>
+        webhookEventId && <Sent subscriptionId={id} eventId={webhookEventId} />
+      }
     >
       <Select name="eventType" label="Event type" options={types.map((type) => [type, type])} />
     </Action>
@@ -36,11 +38,12 @@ export function TestEvent({ subscription: { id, status }, types, reload }: Props
 }
 
 /** The delivery of the event is created after it. */
-function Sent({ subscriptionId, eventId }: { subscriptionId: string; eventId: string | null }) {
+function Sent({ subscriptionId, eventId }: { subscriptionId: string; eventId: string }) {
   const [id, setId] = useState<string | null>(null);
-  const { data, failure, reload } = useQuery(Deliveries, id === null ? { first: 20, subscriptionId } : null, null);
-  const found = data?.webhookDeliveries.nodes.find(({ event }) => event.eventId === eventId);
-  if (found && id === null) setId(found.id);
+  const variables = id === null ? { first: 1, subscriptionId, eventId } : null;
+  const { data, failure, reload } = useQuery(Deliveries, variables, null);
+  const found = data?.webhookDeliveries.nodes[0];
+  if (found) setId(found.id);
   if (id !== null)
     return (
       <Answer id={id} after={0} hasten>
