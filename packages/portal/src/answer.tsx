@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Delivery, type DeliveryQuery, Retry } from './generated/documents.ts';
-import { beginningOf, useResponseText } from './response-text.ts';
+import { LastResponse } from './last-response.tsx';
 import { Errors } from './ui/form.tsx';
 import { Problem } from './ui/problem.tsx';
-import { Advice, Visible } from './ui/text.tsx';
+import { Advice } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
 import { useMutation } from './use-mutation.ts';
 import { effectMs, useQuery, watchClosely } from './use-query.ts';
@@ -58,8 +58,7 @@ export function Answer({ id, after, hasten = false, children }: Props) {
 export const waitingText = 'Queued. Waiting for the answer of your endpoint…';
 
 function Result({ id, attempt }: { id: string; attempt: Attempt }) {
-  const { number, responseStatus, error, advice, durationMs } = attempt;
-  const text = useResponseText(id, number);
+  const { responseStatus, error, advice, durationMs } = attempt;
   const time = `${durationMs.toLocaleString('en')} ms`;
   return (
     <>
@@ -72,7 +71,7 @@ function Result({ id, attempt }: { id: string; attempt: Attempt }) {
               : `Your endpoint answered ${responseStatus} in ${time}.`}
         </b>
       </p>
-      {text !== null && <Visible as="pre" text={beginningOf(text, 5)} />}
+      {resultTone(attempt) === 'bad' && <LastResponse failure={{ ...attempt, deliveryId: id }} />}
       {advice !== null && (
         <p>
           <Advice text={advice} />

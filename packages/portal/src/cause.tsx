@@ -35,7 +35,7 @@ export function Cause({ subscription, reload, response = true }: Props & { respo
         )}
       </div>
       <div className="actions">
-        <Links of={{ 'See deliveries': pending }} />
+        <Links of={{ 'See pending': pending }} />
         <Remedy subscription={subscription} reload={reload} isShown={isWrong} />
       </div>
     </div>

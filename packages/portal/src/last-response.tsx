@@ -5,7 +5,11 @@ import { Visible } from './ui/text.tsx';
 import { useQuery } from './use-query.ts';
 import { resultOf } from './words.ts';
 
-type Failure = NonNullable<documents.SubscriptionFieldsFragment['health']['lastFailure']>;
+interface Failure {
+  readonly deliveryId: string;
+  readonly responseStatus: number | null;
+  readonly error: string | null;
+}
 
 /** What the endpoint said when an attempt failed. Nothing without the ability to read it, or if the delivery was tried again. */
 export function LastResponse({ failure }: { failure: Failure }) {

@@ -1,8 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import * as documents from './generated/documents.ts';
-import { beginningOf, useResponseText } from './response-text.ts';
+import { LastResponse } from './last-response.tsx';
 import { Action } from './ui/action.tsx';
-import { Visible } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
 import { effectMs } from './use-query.ts';
 import { resultOf, sentences } from './words.ts';
@@ -27,36 +26,29 @@ const againMs = 60_000;
 export function Remedy({ subscription, reload, isShown }: Props) {
   const { id, status, pausedReason, health } = subscription;
   const [sent, setSent] = useState<Sent | null>(null);
-  const region = useRef<HTMLDivElement>(null);
   const now = useNow(sent ? 1000 : againMs);
   const isPaused = status === 'PAUSED';
   const mayWork = isPaused ? pausedReason !== 'VERSION_RETIRED' : health.pendingCount > 0;
   const isTooSoon = !isPaused && sent !== null && !sent.isResumed && now - sent.atMs < againMs;
-  // The button, which had the focus, is gone.
-  useEffect(() => {
-    if (sent) region.current?.focus();
-  }, [sent]);
   const document: documents.DocumentId<documents.ResumeMutation | documents.SendPendingMutation, { id: string }> =
     isPaused ? documents.Resume : documents.SendPending;
   return (
-    <>
-      <Action
-        isOffered={isShown && mayWork && !isTooSoon}
-        label={isPaused ? 'Resume' : `Send pending now (${amountOf(health)})`}
-        about={isPaused ? aboutResume(pausedReason) : aboutSend(health)}
-        ability="OPERATE"
-        primary
-        document={document}
-        variables={() => ({ id })}
-        onDone={({ changed: { webhookSubscription } }) => {
-          if (webhookSubscription) setSent({ ...webhookSubscription, isResumed: isPaused, atMs: Date.now() });
-          reload();
-        }}
-      />
-      <div role="status" tabIndex={-1} ref={region}>
-        {sent && <Report key={sent.atMs} sent={sent} subscription={subscription} isLate={now - sent.atMs > effectMs} />}
-      </div>
-    </>
+    <Action
+      isOffered={isShown && mayWork && !isTooSoon}
+      label={isPaused ? 'Resume' : `Send pending now (${amountOf(health)})`}
+      about={isPaused ? aboutResume(pausedReason) : aboutSend(health)}
+      ability="OPERATE"
+      primary
+      document={document}
+      variables={() => ({ id })}
+      onDone={({ changed: { webhookSubscription } }) => {
+        if (webhookSubscription) setSent({ ...webhookSubscription, isResumed: isPaused, atMs: Date.now() });
+        reload();
+      }}
+      report={() =>
+        sent && <Report key={sent.atMs} sent={sent} subscription={subscription} isLate={now - sent.atMs > effectMs} />
+      }
+    />
   );
 }
 
@@ -93,19 +85,19 @@ function Report({ sent, subscription: { status, health }, isLate }: ReportProps)
   const [hasFailed, setFailed] = useState(false);
   const isFailing = (health.lastFailureAt ?? '') > (sent.health.lastFailureAt ?? '');
   const isDone = status !== 'PAUSED' && health.pendingCount === 0 && health.consecutiveFailures === 0;
-  const failed = isFailing && !result ? health.lastFailure : null;
-  const body = useResponseText(failed?.deliveryId ?? null);
   useEffect(() => {
     if (isFailing) setFailed(true);
     // A delivery whose last attempt failed is not pending either.
     if (isDone) setResult((last) => last ?? (hasFailed ? 'Nothing is pending now.' : deliveredText(sent)));
   }, [isFailing, isDone]);
-  const text = result ?? (failed ? failedText(failed, body) : waitingTextOf(sent, health, isLate));
-  return <Visible text={text} />;
-}
-
-function failedText(failed: NonNullable<Health['lastFailure']>, body: string | null): string {
-  return `Still ${resultOf(failed)}${body === null ? '.' : `: ${beginningOf(body, 1)}`}`;
+  const failed = isFailing && result === null && health.lastFailure;
+  if (!failed) return result ?? waitingTextOf(sent, health, isLate);
+  return (
+    <>
+      {`Still ${resultOf(failed)}.`}
+      <LastResponse failure={failed} />
+    </>
+  );
 }
 
 function waitingTextOf(sent: Sent, health: Health, isLate: boolean): string {

@@ -49,7 +49,7 @@ export function delayOf(reason: string): string {
 /** Counts are stored once a minute, so without any it is not known whether something was delivered. */
 export function noneCounted(createdAt: string): string {
   const isNew = Date.now() - Date.parse(createdAt) < 7 * 86_400_000;
-  return isNew ? 'None counted yet (counted once a minute)' : 'None counted in the last 7 days';
+  return isNew ? 'None counted yet' : 'None counted in the last 7 days';
 }
 
 const pauses: Readonly<Record<string, string>> = {
@@ -63,6 +63,9 @@ const pauses: Readonly<Record<string, string>> = {
 export function pauseOf(reason: string | null): string {
   return pauses[reason ?? ''] ?? 'It is paused. Its events are kept.';
 }
+
+/** Of what is resent while a subscription is paused. */
+export const waitsText = 'The subscription is paused: what is queued waits until it is resumed.';
 
 /** `1,204 deliveries` */
 export function plural(count: number, one: string, many = `${one}s`): string {

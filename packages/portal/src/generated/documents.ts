@@ -473,13 +473,6 @@ export type ExchangeQueryVariables = Exact<{
 
 export type ExchangeQuery = { webhookDelivery: { attempts: Array<{ number: number, exchange: { callbackUrl: string | null, remoteAddress: string | null, dnsMs: number | null, connectMs: number | null, tlsMs: number | null, firstByteMs: number | null, responseBody: string | null, responseBodyBase64: string | null, responseBytes: number, replayId: string | null, requestHeaders: Array<{ name: string, value: string }>, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
 
-export type ResponseBodyQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type ResponseBodyQuery = { webhookDelivery: { attempts: Array<{ number: number, exchange: { responseBody: string | null } | null }> } | null };
-
 export type RetryMutationVariables = Exact<{
   id: string;
 }>;
@@ -522,7 +515,7 @@ export type UpdateMutationVariables = Exact<{
 }>;
 
 
-export type UpdateMutation = { updateWebhookSubscription: { userErrors: Array<{ code: UpdateWebhookSubscriptionUserErrorCode, message: string, field: Array<string> | null }> } };
+export type UpdateMutation = { updateWebhookSubscription: { webhookSubscription: { eventTypes: Array<{ type: string, version: string }> } | null, userErrors: Array<{ code: UpdateWebhookSubscriptionUserErrorCode, message: string, field: Array<string> | null }> } };
 
 export type RotateMutationVariables = Exact<{
   input: RotateWebhookSecretInput;
@@ -602,7 +595,7 @@ export type LastResponseQueryVariables = Exact<{
 }>;
 
 
-export type LastResponseQuery = { webhookDelivery: { attempts: Array<{ number: number, responseStatus: number | null, error: WebhookAttemptError | null, exchange: { responseBody: string | null, responseBytes: number, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
+export type LastResponseQuery = { webhookDelivery: { attempts: Array<{ responseStatus: number | null, error: WebhookAttemptError | null, exchange: { responseBody: string | null, responseBytes: number, responseHeaders: Array<{ name: string, value: string }> } | null }> } | null };
 
 export type LastAttemptsQueryVariables = Exact<{
   id: string;
@@ -614,7 +607,7 @@ export type LastAttemptsQuery = { webhookDelivery: { id: string, event: { type: 
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string }> }, webhookEventTypes: Array<{ type: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
+export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus }> }, webhookEventTypes: Array<{ type: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
 
 /** The hash of an operation, which the pages send instead of its text. */
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
@@ -625,13 +618,12 @@ export const Deliveries = '17f0dbc7d2c7a05bd6c44aac7e93d7c3d08c81b3c9e28996523a6
 export const Delivery = 'f0c5daa3259e9f2e3d07f00f6f7de3c6ac51c6d36b0a2584113479242c3d2eb0' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
-export const ResponseBody = 'f8542dfdfc35e30661eb05040cfe9c69e942c9eda8109f433bcec82aa881487e' as DocumentId<ResponseBodyQuery, ResponseBodyQueryVariables>;
 export const Retry = 'ca1591c2aa9758e9c1a9964fc06ade0a2efc28063286a878e3f7cba227895b08' as DocumentId<RetryMutation, RetryMutationVariables>;
 export const Pause = '1f15fa20f629c095767197a51198d2284f22759ece019473b7ec1b2b205e4c7a' as DocumentId<PauseMutation, PauseMutationVariables>;
 export const Resume = '73d76770c046e6592432640578a276595693562f78757e4ccfecbb53e0098324' as DocumentId<ResumeMutation, ResumeMutationVariables>;
 export const SendPending = 'c053116a9fc8cc996d1e5ce57a35856dd23f92dd8b3499ce0b8d55205f3b466e' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;
 export const SendTest = 'b5e72a4a121ee477748839cdd8bc434a30e4b5781e0de514d67a7e8ccf98ef1d' as DocumentId<SendTestMutation, SendTestMutationVariables>;
-export const Update = 'b4489f4fa2b8ddd914a57a25e1f7c021e59da1ce56d48d47755656fc10810655' as DocumentId<UpdateMutation, UpdateMutationVariables>;
+export const Update = '32706b00c9d7ec70d5efc8b458f09254ba806f4c5ab752ec6f5832b4d89237bb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
 export const Rotate = 'a6890e66dca55379eb01c9cc513029c0500a560cf5aa0fdd4d47a51bee7b734c' as DocumentId<RotateMutation, RotateMutationVariables>;
 export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
 export const Replay = '3f0f84e8f891785f22730bf5c0c01e4c8fd1cd44d081a925582465af3bff46dd' as DocumentId<ReplayMutation, ReplayMutationVariables>;
@@ -642,6 +634,6 @@ export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02da
 export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
 export const FailedDeliveries = '230ba30b6c28291db699b8bc390e2596397a0347b14c4f5fee648dd35e246904' as DocumentId<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>;
 export const SubscriptionHistory = '04d1a3ba72cdcd71d6d2f7f4ad1441336936023af081580be37cfd650bb1c19e' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
-export const LastResponse = '6099b1f9b031bc54b657cc237fac6b7291da9a0cbc7bbf451d8af089566aa232' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
+export const LastResponse = 'd59a6ed92729b2e4db94c32d8d4710d689f7d374ae40d94f977a15aedbf23057' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
 export const LastAttempts = '32d81e126d72d28901cea9754249e981251efa3b64691bdb333dcef7b77741fc' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
-export const Choices = 'b748fb71d23bf1707c289c6bf610988d651dd27ef2dc03216aa35a8ed10b91b8' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
+export const Choices = '3757eb6f42fc7a2f060ed6127d8de30b39bbada44004594cacabdc2c43382baa' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;

@@ -25,7 +25,7 @@ import { Table } from '../ui/table.tsx';
 import { Visible } from '../ui/text.tsx';
 import { Time } from '../ui/time.tsx';
 import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf, plural } from '../words.ts';
+import { nameOf, numberOf, plural, sentences, waitsText } from '../words.ts';
 
 interface Start {
   readonly startedMs: number;
@@ -33,6 +33,7 @@ interface Start {
   readonly source: string;
   readonly subscriptionId: string;
   readonly subscription: string;
+  readonly isPaused: boolean;
   readonly range: Range;
 }
 
@@ -62,7 +63,15 @@ export default function CompletenessPage() {
       const range = { sinceMs, untilMs, type: params.get('type') };
       const source = file ? file.name : 'the pasted log';
       const subscription = chosen ? nameOf(chosen) : numberOf(id);
-      setStart({ startedMs: Date.now(), log, source, subscriptionId: id, subscription, range });
+      setStart({
+        startedMs: Date.now(),
+        log,
+        source,
+        subscriptionId: id,
+        subscription,
+        isPaused: chosen?.status === 'PAUSED',
+        range,
+      });
       setMessage('');
     } catch (error) {
       setMessage(error instanceof Error ? error.message : String(error));
@@ -253,7 +262,13 @@ function More({ count, ids }: { count: number; ids: readonly string[] }) {
 /** An account can retry so many deliveries in a minute. */
 const retriesMax = 60;
 
-function Send({ start: { subscriptionId, range }, missing }: { start: Start; missing: readonly ComparedEvent[] }) {
+function Send({
+  start: { subscriptionId, isPaused, range },
+  missing,
+}: {
+  start: Start;
+  missing: readonly ComparedEvent[];
+}) {
   const mayOperate = useMay('OPERATE');
   const times = missing.map(({ createdMs }) => createdMs);
   const [first, last] = times.reduce(([least, most], ms) => [Math.min(least, ms), Math.max(most, ms)], [Infinity, 0]);
@@ -270,7 +285,10 @@ function Send({ start: { subscriptionId, range }, missing }: { start: Start; mis
       {missing.length <= retriesMax ? (
         <Action
           label={`Resend ${amount}`}
-          about="Their ids, sequences and bodies stay the same. At most 60 can be sent in a minute."
+          about={sentences(
+            'Their ids, sequences and bodies stay the same. At most 60 can be sent in a minute.',
+            isPaused && waitsText,
+          )}
           ability="OPERATE"
           primary
           document={Retry}

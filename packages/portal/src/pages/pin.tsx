@@ -83,7 +83,7 @@ function Choice({ subscription, reload, types }: Props & { types: Types }) {
         />
       </div>
       <ChangeVersion
-        key={`${pin.type} ${pin.version} ${target.version}`}
+        key={pin.type}
         subscription={subscription}
         reload={reload}
         pin={pin}
@@ -146,6 +146,9 @@ function ChangeVersion({ subscription, reload, pin: { type, version: pinned }, t
             return { input: { id, eventTypes } };
           }}
           onDone={changed}
+          report={({ updateWebhookSubscription: { webhookSubscription: now } }) =>
+            `Changed: new deliveries use ${now?.eventTypes.find((each) => each.type === type)?.version}.`
+          }
         />
         <TestEvent subscription={subscription} types={[type]} reload={reload} />
       </div>

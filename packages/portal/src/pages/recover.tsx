@@ -12,7 +12,7 @@ import { State } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { useMutation } from '../use-mutation.ts';
 import { useQuery } from '../use-query.ts';
-import { delayOf, numberOf, plural, sentences } from '../words.ts';
+import { delayOf, numberOf, plural, sentences, waitsText, wordOf } from '../words.ts';
 
 const amounts: readonly Option[] = [
   ['failed', 'Failed'],
@@ -28,6 +28,7 @@ export default function RecoverPage() {
   const [first] = query.data?.webhookSubscriptions.nodes ?? [];
   const number = params.get('subscription');
   const id = number === null ? first?.id : gidOf(session, 'WebhookSubscription', number);
+  const isPaused = query.data?.webhookSubscriptions.nodes.find((each) => each.id === id)?.status === 'PAUSED';
   const confirmation = params.get('confirmation');
   const isAll = params.get('what') === 'all';
   return (
@@ -61,7 +62,7 @@ export default function RecoverPage() {
       </Loaded>
       {query.data && !id && <p>There is no subscription yet.</p>}
       {mayOperate && id && confirmation && (
-        <Preview key={confirmation} subscriptionId={id} confirmation={confirmation} />
+        <Preview key={confirmation} subscriptionId={id} confirmation={confirmation} isPaused={isPaused} />
       )}
       {/* Read again once the resend of a confirmation was started. */}
       {id && <History key={`${id} ${confirmation}`} subscriptionId={id} />}
@@ -69,8 +70,14 @@ export default function RecoverPage() {
   );
 }
 
+interface PreviewProps {
+  readonly subscriptionId: string;
+  readonly confirmation: string;
+  readonly isPaused: boolean;
+}
+
 /** Counts. Nothing is sent until the count was confirmed. */
-function Preview({ subscriptionId, confirmation }: { subscriptionId: string; confirmation: string }) {
+function Preview({ subscriptionId, confirmation, isPaused }: PreviewProps) {
   const { params } = useUrl();
   const type = params.get('type');
   const input: documents.ReplayWebhookEventsInput = {
@@ -99,7 +106,7 @@ function Preview({ subscriptionId, confirmation }: { subscriptionId: string; con
     <div className="why idle" role="status">
       <div>
         <p>
-          Resends <b>{amount}</b>. Takes {duration} or more.
+          Resends <b>{amount}</b>. {isPaused ? waitsText : `Takes ${duration} or more.`}
         </p>
         <p className="soft">
           {estimate.byType.map((each) => `${each.type} ${each.count.toLocaleString('en')}`).join(' · ')}
@@ -162,16 +169,18 @@ function ReplayRow({ replay, subscriptionId, reload }: ReplayRowProps) {
           <Link to={`subscriptions/${numberOf(subscriptionId)}`}>See the subscription</Link>
         </p>
       )}
-      {status === 'RUNNING' && (
-        <Action
-          label="Cancel the resend"
-          about="The rest is not sent. Up to 8 deliveries that are in the queue still are."
-          ability="OPERATE"
-          document={documents.CancelReplay}
-          variables={() => ({ id })}
-          onDone={reload}
-        />
-      )}
+      <Action
+        isOffered={status === 'RUNNING'}
+        label="Cancel the resend"
+        about="The rest is not sent. Up to 8 deliveries that are in the queue still are."
+        ability="OPERATE"
+        document={documents.CancelReplay}
+        variables={() => ({ id })}
+        onDone={reload}
+        report={() =>
+          status !== 'RUNNING' && `${wordOf(status)}. ${plural(queuedCount, 'delivery was', 'deliveries were')} queued.`
+        }
+      />
     </section>
   );
 }

@@ -37,10 +37,6 @@ export default function SubscriptionPage({ number }: { number: string }) {
 
 function Actions({ subscription, reload }: Props) {
   const { id, status, health } = subscription;
-  const pause = {
-    about: 'Its events are kept, and sent once it is resumed. An attempt in flight can still arrive.',
-    document: documents.Pause,
-  };
   return (
     <>
       <span role="status">
@@ -52,9 +48,16 @@ function Actions({ subscription, reload }: Props) {
           types={subscription.eventTypes.map(({ type }) => type)}
           reload={reload}
         />
-        {status === 'ACTIVE' && (
-          <Action label="Pause" ability="OPERATE" {...pause} variables={() => ({ id })} onDone={reload} />
-        )}
+        <Action
+          isOffered={status === 'ACTIVE'}
+          label="Pause"
+          about="Its events are kept, and sent once it is resumed. An attempt in flight can still arrive."
+          ability="OPERATE"
+          document={documents.Pause}
+          variables={() => ({ id })}
+          onDone={reload}
+          report={() => status === 'PAUSED' && 'Paused. Its events are kept until you resume.'}
+        />
         <Remedy subscription={subscription} reload={reload} isShown={health.state === 'HEALTHY'} />
       </div>
     </>

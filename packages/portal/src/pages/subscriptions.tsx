@@ -134,7 +134,7 @@ function Row({ subscription, failed, response, types = [], reload }: RowProps) {
         {`${pendingCount.toLocaleString('en')}${pendingCountIsLowerBound ? '+' : ''} pending`}
         <small>
           {oldestPendingAt && `waiting since ${minuteOf(oldestPendingAt)}`}
-          {!oldestPendingAt && !lastDeliveredAt && `Last delivered: ${noneCounted(createdAt)}`}
+          {!oldestPendingAt && !lastDeliveredAt && `last delivered: ${noneCounted(createdAt).toLowerCase()}`}
           {!oldestPendingAt && lastDeliveredAt && (
             <>
               delivered <Relative at={lastDeliveredAt} />

@@ -29,15 +29,27 @@ interface ActionProps<Result extends object, Variables> {
   /** The fields of the form. */
   readonly children?: ReactNode;
   readonly onDone?: (result: Result) => void;
+  /** Shown beside the button after a success, also once the button is gone. */
+  readonly report?: (result: Result) => ReactNode;
   /** Shown in the dialog after a success. Without it, the dialog closes. */
   readonly result?: (result: Result, refused: readonly Refused[]) => ReactNode;
 }
 
 /** A button that asks before it changes something. Absent without the ability. */
 export function Action<Result extends object, Variables>(props: ActionProps<Result, Variables>) {
-  const { label, ability, primary, isOffered = true } = props;
+  const { label, ability, primary, isOffered = true, report } = props;
   const [isOpen, setOpen] = useState(false);
+  const [done, setDone] = useState<Result | null>(null);
+  const region = useRef<HTMLDivElement>(null);
+  // The button, which the dialog gives the focus back to, can go.
+  useEffect(() => {
+    if (done) region.current?.focus();
+  }, [done]);
   if (!useMay(ability)) return null;
+  const onDone = (result: Result) => {
+    setDone(result);
+    props.onDone?.(result);
+  };
   return (
     <>
       {isOffered && (
@@ -45,7 +57,12 @@ export function Action<Result extends object, Variables>(props: ActionProps<Resu
           {label}
         </button>
       )}
-      {isOpen && <Dialog {...props} close={() => setOpen(false)} />}
+      {isOpen && <Dialog {...props} onDone={onDone} close={() => setOpen(false)} />}
+      {report && (
+        <div role="status" tabIndex={-1} ref={region}>
+          {done && report(done)}
+        </div>
+      )}
     </>
   );
 }
