@@ -67,7 +67,9 @@ async function openPage(path: string, abilities?: readonly string[]): Promise<Pa
   return page;
 }
 
-async function confirm(page: Page, label: string): Promise<void> {
+const textOfFocus = (page: Page): Promise<string> => page.evaluate('document.activeElement.innerText');
+
+async function confirm(page: Page, label: string | RegExp): Promise<void> {
   await page.getByRole('button', { name: label }).first().click();
   await page.getByRole('dialog').getByRole('button', { name: label }).click();
 }
@@ -104,7 +106,9 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await confirm(page, 'Send a test event');
       const status = page.getByRole('dialog').getByRole('status');
       await expect.poll(() => status.innerText()).toMatch(/Your endpoint answered 503 in [\d,]+ ms\./);
-      await expect.poll(() => status.innerText()).toContain('upstream connect error');
+      await expect
+        .poll(() => status.innerText())
+        .toContain('The endpoint said: upstream connect error reset before headers');
       expect(await t.sql('select 1 from webhook_receiver_state where breaker_open_until > now()')).toHaveLength(1);
       await screenshot(page, 'test-event');
       await page.setViewportSize({ width: 320, height: 640 });
@@ -118,7 +122,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await confirm(page, 'Send a test event');
       const dialog = page.getByRole('dialog');
       await dialog.getByText('Your endpoint answered 503').waitFor();
-      expect(await dialog.locator('pre').count()).toBe(0);
+      expect(await dialog.innerText()).not.toContain('The endpoint said');
     });
 
     test('pending deliveries are tried, and the page says that the endpoint still fails', async () => {
@@ -134,43 +138,15 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       const queries: string[] = [];
       page.on('request', (request) => queries.push(operationOf(request, documents) ?? ''));
       await dialog.getByRole('button', { name: 'Send pending now' }).click();
-      await expect.poll(() => status.innerText()).toBe('Still 503: upstream connect error …');
+      await expect
+        .poll(() => status.innerText())
+        .toMatch(/^Still 503\.\s+The endpoint said: upstream connect error reset before headers$/);
       expect(receiver.deliveries.length).toBe(sent + 1);
       expect(await section.getByRole('button', { name: 'Send pending now' }).count()).toBe(0);
       expect(await problemsOf(page)).toEqual([]);
       await screenshot(page, 'still-failing');
       // The page usually looks each 30 s.
       await expect.poll(() => queries.filter((name) => name === 'Subscriptions').length).toBeGreaterThan(3);
-    });
-
-    test('pending deliveries of an endpoint that is not on hold are sent up to the eighth failure', async () => {
-      const page = await openPage(`subscriptions/${numberOf(id)}`);
-      await page.route('**/graphql', async (route) => {
-        const response = await route.fetch();
-        const body = (await response.text()).replaceAll(/"breakerOpenUntil":"[^"]+"/g, '"breakerOpenUntil":null');
-        await route.fulfill({ response, body });
-      });
-      await page.reload();
-      await page.getByRole('button', { name: 'Send pending now' }).click();
-      expect(await page.getByRole('dialog').innerText()).toContain(
-        'If 8 in a row fail, the rest stay on hold until one succeeds.',
-      );
-    });
-
-    test('a page looks less often while few points are left', async () => {
-      const page = await openPage(`subscriptions/${numberOf(id)}`);
-      await page.route('**/graphql', async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, headers: { ...response.headers(), RateLimit: '"sessions";r=900;t=1' } });
-      });
-      await confirm(page, 'Pause');
-      await page.getByText('Paused', { exact: true }).waitFor();
-      const queries: string[] = [];
-      page.on('request', (request) => queries.push(operationOf(request, documents) ?? ''));
-      await page.waitForTimeout(3_500);
-      expect(queries).toEqual([]);
-      await confirm(page, 'Resume');
-      await page.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
     });
   });
 
@@ -199,6 +175,23 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       expect(receiver.deliveries.length).toBe(count + 1);
     });
 
+    test('a test event is found among many newer events', async () => {
+      const page = await openPage(`subscriptions/${numberOf(id)}`);
+      let isFirst = true;
+      await page.route('**/graphql', async (route) => {
+        if (isFirst && operationOf(route.request(), documents) === 'Deliveries') {
+          isFirst = false;
+          const count = receiver.deliveries.length;
+          await Promise.all(Array.from({ length: 25 }, () => t.partner.request(refer, {})));
+          await receiver.waitFor(count + 25);
+        }
+        await route.continue();
+      });
+      await confirm(page, 'Send a test event');
+      await page.getByText(/^Delivered: 204 in [\d,]+ ms\.$/).waitFor();
+      expect(isFirst).toBe(false);
+    });
+
     test('a delivery is quietly sent again, and a time-out is named', async () => {
       const page = await openPage(await newestDelivery());
       receiver.onDelivery = () => {};
@@ -208,42 +201,37 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await page.getByText(/^No complete answer: Timeout, after 5,\d{3} ms\.$/).waitFor();
     });
 
-    test('a delivery that is not answered leads to its page', async () => {
-      const page = await openPage(`subscriptions/${numberOf(id)}`);
-      await page.clock.install();
-      await page.reload();
-      await page.route('**/graphql', async (route) => {
-        if (operationOf(route.request(), documents) !== 'Delivery') return route.fallback();
-        const response = await route.fetch();
-        const { data } = await response.json();
-        const webhookDelivery = { ...data.webhookDelivery, attempts: [] };
-        await route.fulfill({ response, json: { data: { webhookDelivery } } });
-      });
-      await confirm(page, 'Send a test event');
-      const dialog = page.getByRole('dialog');
-      await dialog.getByText('Waiting for the answer').waitFor();
-      await expect
-        .poll(async () => {
-          await page.clock.runFor(1_000);
-          return dialog.innerText();
-        })
-        .toContain('Still waiting…');
-      await dialog.getByRole('link', { name: 'See the delivery' }).click();
-      await page.waitForURL(/deliveries\/\d+$/);
-    });
-
     test('a pause takes away what would not be sent, and resuming says so', async () => {
       const address = await newestDelivery();
       const page = await openPage(`subscriptions/${numberOf(id)}`);
+      const regions = await page.locator('.heading .actions > [role="status"]').count();
       await confirm(page, 'Pause');
+      const report = page.getByText('Paused. Its events are kept until you resume.');
+      await report.waitFor();
+      expect(await page.locator('.heading .actions > [role="status"]').count()).toBe(regions);
+      expect(await textOfFocus(page)).toBe(await report.innerText());
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       expect(await page.getByRole('button', { name: /Send|Pause/ }).count()).toBe(0);
       await visit(page, address);
       await page.getByText('It can be sent once the subscription is resumed.').waitFor();
       expect(await page.getByRole('button', { name: /Send|Resend/ }).count()).toBe(0);
+      await visit(page, `recover?subscription=${numberOf(id)}&what=all&since=2026-01-01T00:00:00.000Z`);
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page
+        .getByText(/^Resends .+ The subscription is paused: what is queued waits until it is resumed\.$/)
+        .waitFor();
+      await confirm(page, /^Resend \d/);
+      await confirm(page, 'Cancel the resend');
+      await expect.poll(() => textOfFocus(page)).toMatch(/^Cancelled\. \d+ deliver(y was|ies were) queued\.$/);
+      expect(await problemsOf(page)).toEqual([]);
+      await visit(page, `recover/completeness?subscription=${numberOf(id)}`);
+      await page.getByLabel('Log').fill('gid://service/WebhookDelivery/1');
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByRole('button', { name: /^Resend \d/ }).click();
+      expect(await page.getByRole('dialog').innerText()).toContain('what is queued waits until it is resumed');
       await visit(page, `subscriptions/${numberOf(id)}`);
       await confirm(page, 'Resume');
-      await page.getByText('Resumed. Nothing was pending.').waitFor();
+      await page.getByText(/^(Resumed\. Nothing was pending|\d+ delivered)\.$/).waitFor();
     });
 
     test('a secret is checked before it is sent, and during a rotation only no overlap is offered', async () => {

@@ -8,7 +8,6 @@ import {
   follow,
   type PortalSystem,
   problemsOf,
-  screenshot,
   startFailingEndpoint,
   startPortalSystem,
   visit,
@@ -42,20 +41,6 @@ async function change(edit: (text: string) => string): Promise<void> {
   });
 }
 
-async function problemsAtBothWidths(name: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const [width, height, colorScheme] of [
-    [1280, 820, 'light'],
-    [320, 640, 'dark'],
-  ] as const) {
-    await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme });
-    found.push(...(await problemsOf(page)));
-    await screenshot(page, `first-look-${name}-${width}`);
-  }
-  return found;
-}
-
 /** The names of the subscriptions, as they are shown. */
 const names = (): Promise<string[]> => page.locator('.sub h2').allInnerTexts();
 
@@ -84,39 +69,51 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     await row.getByText('3 failed').waitFor();
     await row.getByText('The endpoint said: upstream connect error').waitFor();
     expect(await row.innerText()).toMatch(/waiting since \d\d:\d\d/);
-    expect(await problemsAtBothWidths('list')).toEqual([]);
     await row.getByRole('link', { name: 'Resend' }).click();
-    await page.getByRole('heading', { name: 'Recover' }).waitFor();
+    await page.getByRole('heading', { name: 'Resend' }).waitFor();
     expect(await page.getByLabel('Subscription').inputValue()).toBe(numberOf(endpoint.subscription.id));
-    await page.getByRole('button', { name: 'Count' }).click();
-    await page.getByText('3 deliveries').first().waitFor();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Resends 3 deliveries.').waitFor();
   });
 
-  test('keeps the order of the list while the pointer is on it', async () => {
+  test('keeps the order of the list while the focus or the pointer is in it', async () => {
     await open();
     await page.clock.install();
-    await visit(page, '');
-    await page.getByText('1 of 3 failing').waitFor();
-    let states: string[] = [];
-    // The one that failed works again, and the last one fails.
+    const numbers = Array.from({ length: 20 }, (_, number) => number);
+    let failing = [19, 5];
     await change((text) => {
       const { data } = JSON.parse(text);
-      for (const node of data.webhookSubscriptions?.nodes ?? []) {
-        if (!node.health) continue;
-        node.health.state = node.name === 'Archive' ? 'FAILING' : 'HEALTHY';
-        states.push(node.health.state);
-      }
+      const [node] = data.webhookSubscriptions?.nodes ?? [];
+      if (!node?.health) return text;
+      data.webhookSubscriptions.nodes = numbers.map((number) => ({
+        ...node,
+        id: `${node.id}${number}`,
+        name: `No. ${number}`,
+        health: { ...node.health, state: failing.includes(number) ? 'FAILING' : 'HEALTHY' },
+      }));
       return JSON.stringify({ data });
     });
-    await page.locator('.sub').first().hover();
+    const orderOf = (first: readonly number[]) =>
+      [...first, ...numbers.filter((number) => !first.includes(number))].map((number) => `No. ${number}`);
+    await visit(page, '');
+    await page.getByText('2 of 20 failing').waitFor();
+    expect(await names()).toEqual(orderOf([5, 19]));
+    const link = page.getByRole('link', { name: 'No. 3', exact: true });
+    await link.focus();
+    failing = [12];
     await page.clock.runFor(31_000);
-    await page.locator('section', { hasText: 'Archive' }).getByText('Failing', { exact: true }).waitFor();
-    expect(await names()).toEqual(['CRM of the north', 'Billing', 'Archive']);
-    states = [];
+    await page.getByText('1 of 20 failing').waitFor();
+    expect(await names()).toEqual(orderOf([5, 19]));
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('No. 3');
+    await link.hover();
+    await link.blur();
+    failing = [12, 13];
+    await page.clock.runFor(31_000);
+    await page.getByText('2 of 20 failing').waitFor();
+    expect(await names()).toEqual(orderOf([5, 19]));
     await page.mouse.move(0, 0);
     await page.clock.runFor(31_000);
-    await expect.poll(names).toEqual(['Archive', 'Billing', 'CRM of the north']);
-    expect(states).toContain('FAILING');
+    await expect.poll(names).toEqual(orderOf([12, 13]));
   });
 
   test('reads on the page of the subscription what happened, and what happens next', async () => {
@@ -137,7 +134,6 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     const help = page.getByRole('link', { name: 'Help: a webhook did not arrive' });
     expect(await help.getAttribute('href')).toBe('https://docs.example/webhook-did-not-arrive.md');
     expect(await mainText()).toContain('Signed with one secret. It cannot be shown again.');
-    expect(await problemsAtBothWidths('subscription')).toEqual([]);
     await attempts.nth(1).getByRole('link').click();
     await page.getByRole('heading', { name: 'referral.created' }).waitFor();
     expect(new URL(page.url()).search).toMatch(/^\?attempt=\d+$/);
@@ -169,7 +165,9 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     );
     await page.getByText('Hour by hour').click();
     await page.getByRole('row', { name: /\d\d:00 1,200 22$/ }).waitFor();
-    expect(await problemsAtBothWidths('hours')).toEqual([]);
+    expect(await problemsOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await problemsOf(page)).toEqual([]);
   });
 
   test('is not told that nothing was delivered while that is not counted yet', async () => {
@@ -185,7 +183,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     });
     await visit(page, '');
     const row = page.locator('section', { hasText: 'Billing' });
-    await row.getByText('None counted yet (counted once a minute)').waitFor();
+    await row.getByText('last delivered: none counted yet').waitFor();
     expect(await row.innerText()).toContain('Nothing counted in the last 24 hours');
     expect(await mainText()).not.toContain('nothing delivered');
   });
@@ -198,7 +196,6 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     await expect.poll(() => selected.innerText()).toMatch(/Check that [^]+The endpoint said: upstream connect error/);
     await page.getByText('server: edge-proxy').waitFor();
     expect(await page.getByRole('link', { name: 'Response', exact: true }).getAttribute('aria-current')).toBe('true');
-    expect(await problemsAtBothWidths('delivery')).toEqual([]);
     await page.getByRole('link', { name: 'Request', exact: true }).click();
     await page.getByText('Formatted for reading. "Text" shows the exact bytes.').waitFor();
   });

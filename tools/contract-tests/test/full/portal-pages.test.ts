@@ -229,7 +229,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     // What was exchanged is shown: before that, the links below it move while they are clicked.
     await page.getByRole('link', { name: 'Verify the signature' }).waitFor();
     await page.getByRole('link', { name: 'Response', exact: true }).click();
-    await page.getByText('upstream connect error').waitFor();
+    await page.locator('pre', { hasText: 'upstream connect error' }).waitFor();
     await page.getByText('server: edge-proxy').waitFor();
 
     // The secret of the receiver is the one that signed, and the receiver has changed the body.
@@ -355,6 +355,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(await changes.innerText()).toMatch(/Added\s+data\.matter\.reference\s+–\s+"M-2026-/);
     expect(await problemsOf(page)).toEqual([]);
     await confirm('Change to 2027-02-01');
+    await page.getByText('Changed: new deliveries use 2027-02-01.').waitFor();
     await page.getByRole('button', { name: 'Change back to 2026-11-01' }).waitFor();
     await sendTest(['2026-11-01', '2027-02-01']);
     await confirm('Change back to 2026-11-01');

@@ -780,6 +780,58 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await expect.poll(() => page.getByText('Paused', { exact: true }).count()).toBe(0);
   });
 
+  test('pending deliveries of an endpoint that is not on hold are sent up to the eighth failure', async () => {
+    await change((data) => {
+      if (data.webhookSubscription?.health) data.webhookSubscription.health.breakerOpenUntil = null;
+      return data;
+    });
+    await visit(page, await addressOf('subscriptions/'));
+    await page.getByRole('button', { name: 'Send pending now' }).click();
+    expect(await page.getByRole('dialog').innerText()).toContain(
+      'If 8 in a row fail, the rest stay on hold until one succeeds.',
+    );
+  });
+
+  test('a page looks less often while few points are left', async () => {
+    const queries: string[] = [];
+    await answer(async (route, operation) => {
+      queries.push(operation);
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), RateLimit: '"sessions";r=900;t=1' } });
+    });
+    await visit(page, await addressOf('subscriptions/'));
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    const { length } = queries;
+    await page.waitForTimeout(3_500);
+    expect(queries.slice(length)).toEqual([]);
+    await page.getByRole('button', { name: 'Resume' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
+  });
+
+  test('a test event that is not answered leads to its delivery', async () => {
+    await page.clock.install();
+    await change((data, operation) => {
+      if (operation === 'Delivery') data.webhookDelivery.attempts = [];
+      return data;
+    });
+    await visit(page, await addressOf('subscriptions/'));
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Send a test event' }).click();
+    await dialog.getByText('Waiting for the answer').waitFor();
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1_000);
+        return dialog.innerText();
+      })
+      .toContain('Still waiting…');
+    await dialog.getByRole('link', { name: 'See the delivery' }).click();
+    await page.waitForURL(/deliveries\/\d+$/);
+  });
+
   test.each([
     ['HTML that is assigned', `document.body.innerHTML = '<b>x</b>'`],
     [
