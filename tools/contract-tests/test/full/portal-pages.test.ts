@@ -267,7 +267,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await subscription.getByRole('button', { name: 'Send pending now' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send pending now' }).click();
     await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
-    await page.getByRole('link', { name: 'Resend', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Resend' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Resends 3 deliveries. Takes a second or more.').waitFor();
     await page.getByRole('button', { name: 'Resend 3 deliveries' }).click();
@@ -295,7 +295,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const log = [unexpectedId, altered, ...others.map(([, text]) => text), missingId.slice(0, 9), ''].join('\r\n');
     // Deliveries of the last minutes can be on their way.
     await page.clock.setFixedTime(Date.now() + 3_600_000);
-    await page.getByRole('link', { name: 'Resend', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Resend' }).click();
     await page.getByRole('link', { name: 'Compare the log of your endpoint' }).click();
     await page.getByLabel('Log').fill(log);
     await page.getByLabel('To (').fill(new Date(Date.now() + 120_000).toISOString().slice(0, 16));
