@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Delivery, type DeliveryQuery, Retry } from './generated/documents.ts';
 import { LastResponse } from './last-response.tsx';
+import { startStopwatch } from './stopwatch.ts';
 import { Errors } from './ui/form.tsx';
 import { Problem } from './ui/problem.tsx';
 import { Advice } from './ui/text.tsx';
@@ -27,8 +28,10 @@ interface Props {
 
 /** What the endpoint answers. The dialog that sent the delivery stays open for it. */
 export function Answer({ id, after, hasten = false, children }: Props) {
-  const [startMs] = useState(Date.now);
-  const isLate = useNow(1000) - startMs > effectMs;
+  const [passedMs] = useState(startStopwatch);
+  // So that the page says at some time that it is late.
+  useNow(1000);
+  const isLate = passedMs() > effectMs;
   const { data, failure, reload } = useQuery(Delivery, { id, before: null }, null);
   const retry = useMutation(Retry);
   const delivery = data?.webhookDelivery;
