@@ -1,10 +1,13 @@
 import { useEffect, useState } from 'react';
 import * as documents from './generated/documents.ts';
 import { LastResponse } from './last-response.tsx';
+import { amountOf, deliveredText, outcomeOf, pausedText, type Sent, waitingText } from './remedy-report.ts';
+import { startStopwatch } from './stopwatch.ts';
+import { timeOf } from './time.ts';
 import { Action } from './ui/action.tsx';
 import { useNow } from './ui/time.tsx';
 import { effectMs } from './use-query.ts';
-import { resultOf, sentences } from './words.ts';
+import { failureOf, sentences } from './words.ts';
 
 interface Props {
   readonly subscription: documents.SubscriptionFieldsFragment;
@@ -13,10 +16,10 @@ interface Props {
   readonly isShown: boolean;
 }
 
-/** What was pending when the deliveries were sent. */
-interface Sent extends documents.ProgressFragment {
-  readonly isResumed: boolean;
-  readonly atMs: number;
+/** Since then. */
+interface Press extends Sent {
+  readonly passedMs: () => number;
+  readonly againMs: number;
 }
 
 /** Pending deliveries are sent at most once in this time. */
@@ -25,11 +28,13 @@ const againMs = 60_000;
 /** Resume, or send what is pending: what an owner does once the receiver works. It then says what happens. */
 export function Remedy({ subscription, reload, isShown }: Props) {
   const { id, status, pausedReason, health } = subscription;
-  const [sent, setSent] = useState<Sent | null>(null);
-  const now = useNow(sent ? 1000 : againMs);
+  const [sent, setSent] = useState<Press | null>(null);
+  // So that what depends on the time is shown again.
+  useNow(sent ? 1000 : againMs);
+  const passedMs = sent?.passedMs() ?? Infinity;
   const isPaused = status === 'PAUSED';
   const mayWork = isPaused ? pausedReason !== 'VERSION_RETIRED' : health.pendingCount > 0;
-  const isTooSoon = !isPaused && sent !== null && !sent.isResumed && now - sent.atMs < againMs;
+  const isTooSoon = !isPaused && sent !== null && !sent.isResumed && passedMs < againMs;
   const document: documents.DocumentId<documents.ResumeMutation | documents.SendPendingMutation, { id: string }> =
     isPaused ? documents.Resume : documents.SendPending;
   return (
@@ -42,21 +47,27 @@ export function Remedy({ subscription, reload, isShown }: Props) {
       document={document}
       variables={() => ({ id })}
       onDone={({ changed: { webhookSubscription } }) => {
-        if (webhookSubscription) setSent({ ...webhookSubscription, isResumed: isPaused, atMs: Date.now() });
+        if (webhookSubscription) {
+          const press = { passedMs: startStopwatch(), againMs: Date.now() + againMs };
+          setSent({ ...webhookSubscription, ...press, isResumed: isPaused, before: subscription });
+        }
         reload();
       }}
       report={() =>
-        sent && <Report key={sent.atMs} sent={sent} subscription={subscription} isLate={now - sent.atMs > effectMs} />
+        sent && (
+          <>
+            <Report key={sent.againMs} sent={sent} subscription={subscription} isLate={passedMs > effectMs} />
+            {isTooSoon && mayWork && (
+              <small>{`You can send pending deliveries again at ${timeOf(new Date(sent.againMs).toISOString())}.`}</small>
+            )}
+          </>
+        )
       }
     />
   );
 }
 
 type Health = documents.SubscriptionFieldsFragment['health'];
-
-function amountOf({ pendingCount, pendingCountIsLowerBound }: documents.ProgressFragment['health']): string {
-  return `${pendingCount.toLocaleString('en')}${pendingCountIsLowerBound ? '+' : ''}`;
-}
 
 function aboutResume(pausedReason: string | null): string {
   const needsHandshake = pausedReason === 'GONE' || pausedReason === 'FAILING';
@@ -79,33 +90,24 @@ interface ReportProps {
   readonly isLate: boolean;
 }
 
-/** What became of the deliveries that were sent. The subscription can have been read before. */
-function Report({ sent, subscription: { status, health }, isLate }: ReportProps) {
+/** What became of the deliveries that were sent. */
+function Report({ sent, subscription, isLate }: ReportProps) {
   const [result, setResult] = useState<string | null>(null);
   const [hasFailed, setFailed] = useState(false);
-  const isFailing = (health.lastFailureAt ?? '') > (sent.health.lastFailureAt ?? '');
-  const isDone = status !== 'PAUSED' && health.pendingCount === 0 && health.consecutiveFailures === 0;
+  const outcome = outcomeOf(sent, subscription);
   useEffect(() => {
-    if (isFailing) setFailed(true);
+    if (outcome === 'FAILING') setFailed(true);
     // A delivery whose last attempt failed is not pending either.
-    if (isDone) setResult((last) => last ?? (hasFailed ? 'Nothing is pending now.' : deliveredText(sent)));
-  }, [isFailing, isDone]);
-  const failed = isFailing && result === null && health.lastFailure;
-  if (!failed) return result ?? waitingTextOf(sent, health, isLate);
+    if (outcome === 'DONE') setResult((last) => last ?? (hasFailed ? 'Nothing is pending now.' : deliveredText(sent)));
+    if (outcome === 'PAUSED') setResult((last) => (last === null || !isLate ? pausedText(sent, subscription) : last));
+  }, [outcome]);
+  if (result !== null) return result;
+  const { lastFailure } = subscription.health;
+  if (outcome !== 'FAILING' || !lastFailure) return waitingText(sent, subscription, isLate);
   return (
     <>
-      {`Still ${resultOf(failed)}.`}
-      <LastResponse failure={failed} />
+      {`Still failing: ${failureOf(lastFailure)}.`}
+      <LastResponse failure={lastFailure} />
     </>
   );
-}
-
-function waitingTextOf(sent: Sent, health: Health, isLate: boolean): string {
-  if (sent.health.pendingCount === 0) return 'Resumed.';
-  return isLate ? `Still waiting: ${amountOf(health)} pending.` : `Sending ${amountOf(sent.health)} now…`;
-}
-
-function deliveredText({ health }: Sent): string {
-  if (health.pendingCount === 0) return 'Resumed. Nothing was pending.';
-  return health.pendingCountIsLowerBound ? 'All were delivered.' : `${health.pendingCount} delivered.`;
 }

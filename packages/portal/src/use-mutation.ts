@@ -29,7 +29,8 @@ const messages: Readonly<Record<string, string>> = {
   PAYLOAD_UNAVAILABLE: 'Deedwire has no payload of it, so there is nothing to send.',
   RANGE_INVALID:
     'No delivery of this range is kept. From must be before To and not in the future, and To not before the oldest delivery.',
-  RATE_LIMITED: 'Pending deliveries were sent within the last minute. Try again in a minute.',
+  RATE_LIMITED:
+    'You or somebody else pressed this within the last minute. Try again in a minute. A test event is sent at once and, if it is delivered, the pending ones follow.',
   REPLAY_IN_PROGRESS: 'A resend for this subscription is still running. Wait until it has ended, or cancel it.',
   RETRY_RATE_LIMITED: '60 deliveries were sent again within the last minute. Try again in a minute.',
   ROTATION_IN_PROGRESS: 'Two secrets sign at present. Choose no overlap, which ends that, or wait.',

@@ -27,6 +27,21 @@ export function resultOf({ responseStatus, error }: Result): string {
   return error === null ? String(responseStatus) : wordOf(error);
 }
 
+const failures: Readonly<Record<string, string>> = {
+  ADDRESS_FORBIDDEN: 'the callback URL is not allowed',
+  CONNECTION_FAILED: 'the connection failed',
+  DNS_FAILED: 'no public address of the host name was found',
+  PROTOCOL_ERROR: 'the response was not valid HTTP',
+  RENDERING_FAILED: 'Deedwire could not render the payload',
+  TIMEOUT: 'the request timed out',
+  TLS_FAILED: 'the TLS connection failed',
+};
+
+/** What an attempt failed with, in a sentence. */
+export function failureOf(result: Result): string {
+  return failures[result.error ?? ''] ?? resultOf(result);
+}
+
 export function resultTone({ responseStatus, error }: Result): Tone {
   return error === null && String(responseStatus).startsWith('2') ? 'good' : 'bad';
 }

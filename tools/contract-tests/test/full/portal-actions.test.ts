@@ -140,9 +140,10 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await dialog.getByRole('button', { name: 'Send pending now' }).click();
       await expect
         .poll(() => status.innerText())
-        .toMatch(/^Still 503\.\s+The endpoint said: upstream connect error reset before headers$/);
+        .toMatch(/^Still failing: 503\.\s+The endpoint said: upstream connect error reset before headers\s+You can /);
       expect(receiver.deliveries.length).toBe(sent + 1);
       expect(await section.getByRole('button', { name: 'Send pending now' }).count()).toBe(0);
+      await section.getByText(/^You can send pending deliveries again at \d\d:\d\d:\d\d\.$/).waitFor();
       expect(await problemsOf(page)).toEqual([]);
       await screenshot(page, 'still-failing');
       // The page usually looks each 30 s.
@@ -232,6 +233,20 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await visit(page, `subscriptions/${numberOf(id)}`);
       await confirm(page, 'Resume');
       await page.getByText(/^(Resumed\. Nothing was pending|\d+ delivered)\.$/).waitFor();
+    });
+
+    test('a resumed subscription that is paused again says so', async () => {
+      const page = await openPage(`subscriptions/${numberOf(id)}`);
+      await confirm(page, 'Pause');
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      await t.partner.request(refer, {});
+      await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toHaveLength(1));
+      receiver.onDelivery = (response) => response.writeHead(410).end();
+      await confirm(page, 'Resume');
+      await page.getByText(/^Paused again: 410 at \d\d:\d\d:\d\d\.$/).waitFor();
+      receiver.onDelivery = acknowledge;
+      await confirm(page, 'Resume');
+      await page.getByText('1 delivered.').waitFor();
     });
 
     test('a secret is checked before it is sent, and during a rotation only no overlap is offered', async () => {
