@@ -133,7 +133,7 @@ describe.each(newest)('the $account interface', ({ account: name, date }) => {
       'Attempt 1 failed, and the next one is scheduled. It starts sooner once the receiver has worked again. The time between attempts grows from 5 seconds to 12 hours, plus up to 20 %.',
       '',
       'Attempts 2 to 4, from 2026-11-02T09:30:01.000Z to 2026-11-02T09:30:01.000Z: HTTP 500',
-      'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire retries while the delivery is PENDING.',
+      'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire makes up to 15 attempts in about three days.',
       '',
       'Attempt 1 at 2026-11-02T09:30:01.000Z: HTTP 404',
       'The path does not exist. Deploy the receiver at this path, or correct the callback URL of the subscription.',

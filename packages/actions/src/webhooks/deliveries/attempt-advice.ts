@@ -94,7 +94,7 @@ function byClass(status: number): string {
   if (status >= 300 && status < 400)
     return 'The callback URL redirects, which Deedwire does not follow. Make the final URL the callback URL of the subscription.';
   if (status >= 500)
-    return 'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire retries while the delivery is PENDING.';
+    return 'The receiver failed. See its log at the time of the attempt, and fix the error. Deedwire makes up to 15 attempts in about three days.';
   if (status >= 400)
     return 'The receiver rejected the request. See its log at the time of the attempt, and respond with 2xx once the event is stored.';
   return 'Only a final status of 2xx acknowledges a delivery. See what responds at the callback URL.';

@@ -68,7 +68,7 @@ export function delayOf(facts: DelayFacts): Delay {
       reason: 'BREAKER_OPEN',
       since: facts.failingSince,
       message:
-        'The last 10 attempts or more to the callback URL failed. Deedwire tries single deliveries, and sends all others once one succeeds. See the advice of the latest attempts.',
+        '10 attempts or more to the callback URL failed in a row. Deedwire tries single deliveries, and sends all others once one succeeds. See the advice of the latest attempts.',
     }),
     wait(holdUntil, {
       reason: 'RETRY_AFTER',
