@@ -67,7 +67,9 @@ export function Action<Result extends object, Variables>(props: ActionProps<Resu
   );
 }
 
-function Dialog<Result extends object, Variables>(props: ActionProps<Result, Variables> & { close: () => void }) {
+function Dialog<Result extends object, Variables>(current: ActionProps<Result, Variables> & { close: () => void }) {
+  // What somebody reads and confirms does not change meanwhile. Its fields and its result can.
+  const [props] = useState(current);
   const { label, about, close } = props;
   const { run, running, failure, userErrors } = useMutation(props.document);
   const [done, setDone] = useState<Result | null>(null);
@@ -102,8 +104,8 @@ function Dialog<Result extends object, Variables>(props: ActionProps<Result, Var
     <dialog ref={ref} tabIndex={-1} aria-label={label} onClose={close}>
       <form ref={form} onSubmit={onSubmit(submit)}>
         <h2>{label}</h2>
-        <div role="status">{done && props.result ? props.result(done, last.current.refused) : <p>{about}</p>}</div>
-        {!done && <UserErrors value={userErrors}>{props.children}</UserErrors>}
+        <div role="status">{done && current.result ? current.result(done, last.current.refused) : <p>{about}</p>}</div>
+        {!done && <UserErrors value={userErrors}>{current.children}</UserErrors>}
         <Errors of={others} />
         {failure && <Problem failure={failure} />}
         <div className="actions">
