@@ -17,12 +17,13 @@ interface Props {
 
 /** Sends a test event of one of these types, at the version that is pinned. It would wait while the subscription is paused. */
 export function TestEvent({ subscription: { id, status }, types, reload }: Props) {
+  if (status === 'PAUSED')
+    return <span className="soft">A test event can be sent once the subscription is resumed.</span>;
   return (
     <Action
       label="Send a test event"
       about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change. It is sent at once, also while other deliveries are on hold.`}
       ability="OPERATE"
-      isOffered={status !== 'PAUSED'}
       document={SendTest}
       variables={({ eventType = null }, idempotencyKey) => ({
         input: { subscriptionId: id, eventType, idempotencyKey },

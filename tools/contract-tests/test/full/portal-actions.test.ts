@@ -213,6 +213,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       expect(await textOfFocus(page)).toBe(await report.innerText());
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       expect(await page.getByRole('button', { name: /Send|Pause/ }).count()).toBe(0);
+      await page.getByText('A test event can be sent once the subscription is resumed.').waitFor();
       await visit(page, address);
       await page.getByText('It can be sent once the subscription is resumed.').waitFor();
       expect(await page.getByRole('button', { name: /Send|Resend/ }).count()).toBe(0);
