@@ -48,16 +48,21 @@ export default function DeliveryPage({ number }: { number: string }) {
   );
 }
 
+/** Unless its subscription is paused. */
+function canSend({ status, subscription, payloadDeletion, attempts }: DeliveryData): boolean {
+  const hasPayload = status !== 'EXPIRED' && payloadDeletion === null && attempts[0]?.error !== 'RENDERING_FAILED';
+  return subscription !== null && hasPayload;
+}
+
 /** Absent if nothing would be sent. */
 function Resend({ delivery, reload }: { delivery: DeliveryData; reload: () => void }) {
-  const { id, status, subscription, payloadDeletion, delay, attempts } = delivery;
-  const hasPayload = status !== 'EXPIRED' && payloadDeletion === null && attempts[0]?.error !== 'RENDERING_FAILED';
+  const { id, status, subscription, delay } = delivery;
   const isPaused = subscription?.status === 'PAUSED';
   return (
     <>
-      {isPaused && hasPayload && <span className="soft">It can be sent once the subscription is resumed.</span>}
+      {isPaused && canSend(delivery) && <span className="soft">It can be sent once the subscription is resumed.</span>}
       <Action
-        isOffered={subscription !== null && !isPaused && hasPayload && !lastingDelays.includes(delay?.reason)}
+        isOffered={!isPaused && canSend(delivery) && !lastingDelays.includes(delay?.reason)}
         label={status === 'PENDING' ? 'Send now' : 'Resend'}
         about="Its id, sequence and body stay the same: a receiver that has processed it ignores it."
         ability="OPERATE"
@@ -80,9 +85,10 @@ function SubscriptionLink({ of: { subscription, subscriptionId } }: { of: Delive
 }
 
 function Shown({ delivery }: { delivery: DeliveryData }) {
-  const { id, event, isTest, createdAt, delay, attempts } = delivery;
+  const { id, status, event, isTest, createdAt, delay, attempts } = delivery;
   const { path, params } = useUrl();
   const mayRead = useMay('READ_PAYLOAD');
+  const mayOperate = useMay('OPERATE');
   const selected = attempts.find(({ number }) => number === Number(params.get('attempt'))) ?? attempts[0];
   const oldest = attempts.at(-1)?.number ?? 1;
   const query = useQuery(Exchange, mayRead && selected ? { id, before: selected.number + 1 } : null);
@@ -93,9 +99,17 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
       {delay && (
         <div className="why warn">
           <p>
-            <b>{delayOf(delay.reason) + (delay.since ? ` since ${timeOf(delay.since)}` : '')}.</b>{' '}
-            <Visible text={delay.message} /> {delay.until && <b>{`Next attempt: ${timeOf(delay.until)}, `}</b>}
+            <b>{delayText(delay)}.</b> <Visible text={delay.message} />{' '}
+            {delay.until && <b>{`Next attempt: ${timeOf(delay.until)}, `}</b>}
             {delay.until && <Relative at={delay.until} />}
+          </p>
+        </div>
+      )}
+      {status === 'FAILED' && (
+        <div className="why bad">
+          <p>
+            <b>Deedwire no longer tries this delivery.</b>
+            {canSend(delivery) && mayOperate && ' Once the endpoint works, press Resend.'}
           </p>
         </div>
       )}
@@ -150,6 +164,14 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
       )}
     </>
   );
+}
+
+/** What it waits for. It can have been created later. */
+function delayText({ reason, since }: NonNullable<DeliveryData['delay']>): string {
+  if (since === null) return delayOf(reason);
+  if (reason === 'BREAKER_OPEN') return `On hold: the endpoint has failed since ${timeOf(since)}`;
+  if (reason === 'PAUSED') return `The subscription has been paused since ${timeOf(since)}`;
+  return `${delayOf(reason)} since ${timeOf(since)}`;
 }
 
 /** On the scale of the 5 seconds that an attempt can take. */
