@@ -45,7 +45,8 @@ export function Cause({ subscription, reload, response = true }: Props & { respo
 function Failing({ subscription, response }: Pick<Props, 'subscription'> & { response: boolean }) {
   const { callbackUrl, health, status } = subscription;
   const { failingSince, lastFailureAt, lastFailure: last, breakerOpenUntil, consecutiveFailures } = health;
-  const now = useNow(10_000);
+  // An attempt can have failed after the page last looked at its clock.
+  const now = Math.max(useNow(10_000), Date.parse(lastFailureAt ?? '') || 0);
   const sinceMs = Date.parse(failingSince ?? '');
   const since = failingSince ? ` since ${timeOf(failingSince)} (${formatDuration(now - sinceMs)})` : '';
   const untilMs = Date.parse(breakerOpenUntil ?? '');
@@ -55,8 +56,9 @@ function Failing({ subscription, response }: Pick<Props, 'subscription'> & { res
       <p>
         <Visible as="b" text={`${hostOf(callbackUrl)}: ${last ? resultOf(last) : 'attempts fail'}${since}.`} />{' '}
         {sentences(
-          consecutiveFailures > 0 && `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
-          lastFailureAt && `The last one was at ${timeOf(lastFailureAt)}.`,
+          consecutiveFailures > 1 && `${plural(consecutiveFailures, 'attempt')} failed in a row.`,
+          lastFailureAt &&
+            `The last ${consecutiveFailures > 1 ? 'one' : 'attempt'} failed at ${timeOf(lastFailureAt)}.`,
           isTested &&
             `On hold: we try one delivery at a time. ${untilMs > now ? `Next try ${formatRelative(breakerOpenUntil, now)}` : 'The next try is due now'}.`,
           health.state === 'FAILING' &&
