@@ -1,5 +1,5 @@
 import { minuteOf } from './time.ts';
-import { plural } from './words.ts';
+import { countedUntil, plural } from './words.ts';
 
 export interface Hour {
   readonly hour: string;
@@ -10,10 +10,10 @@ export interface Hour {
 const height = 34;
 
 /** Delivered and failed of each hour, on one scale, and their sums in words. What is not zero has at least 2 pixels. */
-export function Bars({ hours }: { hours: readonly Hour[] }) {
+export function Bars({ hours, readAtMs }: { hours: readonly Hour[]; readAtMs: number }) {
+  const until = `${countedUntil(readAtMs)}, once a minute`;
   const largest = Math.max(0, ...hours.map((hour) => hour.deliveredCount + hour.failedAttemptCount));
-  if (largest === 0)
-    return <p className="soft">{`Nothing counted in the last ${hours.length} hours (counted once a minute).`}</p>;
+  if (largest === 0) return <p className="soft">{`Nothing in the last ${hours.length} hours, ${until}.`}</p>;
   const sizeOf = (count: number) => (count === 0 ? 0 : Math.max(2, (count / largest) * (height - 4)));
   const total = (name: 'deliveredCount' | 'failedAttemptCount') => hours.reduce((sum, hour) => sum + hour[name], 0);
   const [delivered, failed] = wordsOf(total('deliveredCount'), total('failedAttemptCount'));
@@ -48,6 +48,7 @@ export function Bars({ hours }: { hours: readonly Hour[] }) {
       <figcaption>
         <span className="phase0">{delivered}</span>
         <span className="failed">{`${failed} in ${hours.length} h`}</span>
+        <small>{until}</small>
       </figcaption>
     </figure>
   );

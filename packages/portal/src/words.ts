@@ -1,3 +1,5 @@
+import { minuteOf } from './time.ts';
+
 export type Tone = 'good' | 'warn' | 'bad' | 'idle';
 
 const tones: readonly (readonly [tone: Tone, values: readonly string[]])[] = [
@@ -61,10 +63,21 @@ export function delayOf(reason: string): string {
   return delays[reason] ?? wordOf(reason);
 }
 
-/** Counts are stored once a minute, so without any it is not known whether something was delivered. */
-export function noneCounted(createdAt: string): string {
-  const isNew = Date.now() - Date.parse(createdAt) < 7 * 86_400_000;
-  return isNew ? 'None counted yet' : 'None counted in the last 7 days';
+/** Counts are kept for so long. */
+const keptMs = 7 * 86_400_000;
+
+/** Counts are stored once a minute, a few seconds later. */
+const countedAfterMs = 70_000;
+
+/** Without it, a count says nothing about the last minute. */
+export function countedUntil(readAtMs: number): string {
+  return `counted until ${minuteOf(new Date(readAtMs - countedAfterMs).toISOString())}`;
+}
+
+/** A delivery that is not counted yet can have been delivered. */
+export function noneCounted(createdAt: string, readAtMs: number): string {
+  const isNew = readAtMs - Date.parse(createdAt) < keptMs;
+  return `None ${isNew ? '' : 'in the last 7 days, '}${countedUntil(readAtMs)}`;
 }
 
 const pauses: Readonly<Record<string, string>> = {

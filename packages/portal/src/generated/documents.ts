@@ -574,10 +574,10 @@ export type SubscriptionQueryVariables = Exact<{
 
 export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
 
-export type FailedDeliveriesQueryVariables = Exact<{ [key: string]: never; }>;
+export type KeptDeliveriesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type FailedDeliveriesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, deliveries: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } } }> } };
+export type KeptDeliveriesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, failed: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, newest: { nodes: Array<{ id: string }> } }> } };
 
 export type AttemptFieldsFragment = { number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null };
 
@@ -588,7 +588,7 @@ export type SubscriptionHistoryQueryVariables = Exact<{
 }>;
 
 
-export type SubscriptionHistoryQuery = { webhookSubscription: { statistics: Array<{ failedCount: number }>, failed: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean } }, delivered: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> }, newest: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> } } | null };
+export type SubscriptionHistoryQuery = { webhookSubscription: { statistics: Array<{ failedCount: number }>, failed: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }>, pageInfo: { hasNextPage: boolean } }, delivered: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> }, newest: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> } } | null };
 
 export type LastResponseQueryVariables = Exact<{
   id: string;
@@ -602,7 +602,15 @@ export type LastAttemptsQueryVariables = Exact<{
 }>;
 
 
-export type LastAttemptsQuery = { webhookDelivery: { id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> } | null };
+export type LastAttemptsQuery = { webhookDelivery: { id: string, createdAt: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> } | null };
+
+export type AttemptsBeforeQueryVariables = Exact<{
+  subscriptionId: string;
+  until: string;
+}>;
+
+
+export type AttemptsBeforeQuery = { webhookDeliveries: { nodes: Array<{ id: string, event: { type: string }, attempts: Array<{ number: number, startedAt: string, durationMs: number, responseStatus: number | null, error: WebhookAttemptError | null }> }> } };
 
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -632,8 +640,9 @@ export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec1000
 export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;
 export const Subscriptions = 'acc747571d83a17ad9f8ab768ed22796a0812e4395c9ae02daa51fa14c3b9545' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
 export const Subscription = 'e6fe8d7e3f664c1fee4d2966ab1651706eb8e085bf04c530484f580e92ea5b07' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
-export const FailedDeliveries = '230ba30b6c28291db699b8bc390e2596397a0347b14c4f5fee648dd35e246904' as DocumentId<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>;
-export const SubscriptionHistory = '04d1a3ba72cdcd71d6d2f7f4ad1441336936023af081580be37cfd650bb1c19e' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
+export const KeptDeliveries = '825c0b5aa1969d1083c4c61384a9a5644829e265b219037228bb790b48337d7a' as DocumentId<KeptDeliveriesQuery, KeptDeliveriesQueryVariables>;
+export const SubscriptionHistory = '3be9f283c66a99ef4162362a1f66fe2acb77f3a66d110c31e51a7f2207e41308' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
 export const LastResponse = 'd59a6ed92729b2e4db94c32d8d4710d689f7d374ae40d94f977a15aedbf23057' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
-export const LastAttempts = '32d81e126d72d28901cea9754249e981251efa3b64691bdb333dcef7b77741fc' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
+export const LastAttempts = 'b956922698e822d2fb4e96cce4cf73fff1271961163ea4319fd8a76f8a830fd1' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
+export const AttemptsBefore = '15dff6f15de3ff748821a5c368f72f77d28d3b9583f78fe2c799cea4b5441141' as DocumentId<AttemptsBeforeQuery, AttemptsBeforeQueryVariables>;
 export const Choices = '3757eb6f42fc7a2f060ed6127d8de30b39bbada44004594cacabdc2c43382baa' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;

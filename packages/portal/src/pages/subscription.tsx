@@ -30,7 +30,9 @@ export default function SubscriptionPage({ number }: { number: string }) {
       <Heading title={title} above={<Link to="">Subscriptions</Link>}>
         {found && <Actions subscription={found} reload={query.reload} />}
       </Heading>
-      <Loaded query={query}>{() => found && <Shown subscription={found} reload={query.reload} />}</Loaded>
+      <Loaded query={query}>
+        {() => found && <Shown subscription={found} reload={query.reload} readAtMs={query.readAtMs ?? 0} />}
+      </Loaded>
     </>
   );
 }
@@ -64,11 +66,12 @@ function Actions({ subscription, reload }: Props) {
   );
 }
 
-function Shown({ subscription, reload }: Props) {
+function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: number }) {
   const { id, callbackUrl, health, createdAt, statistics } = subscription;
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
   const history = useQuery(documents.SubscriptionHistory, { id }, 30_000);
   const found = history.data?.webhookSubscription;
+  const isUnused = found?.newest.nodes.length === 0;
   const [delivered] = found?.delivered.nodes[0]?.attempts ?? [];
   // The counts can miss the last minute, and the newest delivery is not always the last one that was delivered.
   const deliveredAt = [health.lastDeliveredAt, delivered && resultTone(delivered) === 'good' && delivered.startedAt]
@@ -83,8 +86,18 @@ function Shown({ subscription, reload }: Props) {
           'Callback URL': <Visible as="code" text={callbackUrl} />,
           Pending: `${health.pendingCount.toLocaleString('en')}${health.pendingCountIsLowerBound ? '+' : ''}`,
           'Waiting since': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
-          Failed: found ? <Failed history={found} number={numberOf(id)} /> : '…',
-          'Last delivered': deliveredAt ? <Time at={deliveredAt} /> : noneCounted(createdAt),
+          Failed: found ? (
+            <Failed history={found} number={numberOf(id)} readAtMs={history.readAtMs ?? readAtMs} />
+          ) : (
+            '…'
+          ),
+          'Last delivered': deliveredAt ? (
+            <Time at={deliveredAt} />
+          ) : isUnused ? (
+            'No deliveries yet'
+          ) : (
+            noneCounted(createdAt, readAtMs)
+          ),
           Created: <Time at={createdAt} />,
         }}
       />
@@ -110,11 +123,13 @@ function Shown({ subscription, reload }: Props) {
         </Action>
       </div>
       <h2>Last 24 hours</h2>
-      <Bars hours={statistics} />
+      <Bars hours={statistics} readAtMs={readAtMs} />
       <HoursTable hours={statistics} />
       <h2>Latest attempts</h2>
       <Loaded query={history}>
-        {() => found && <LatestAttempts history={found} failedId={health.lastFailure?.deliveryId} at={deliveredAt} />}
+        {() =>
+          found && <LatestAttempts id={id} history={found} failedId={health.lastFailure?.deliveryId} at={deliveredAt} />
+        }
       </Loaded>
       <Pins subscription={subscription} reload={reload} />
       <Secret subscription={subscription} reload={reload} />

@@ -5,10 +5,10 @@ import { Cause } from '../cause.tsx';
 import { Find } from '../find-form.tsx';
 import {
   Choices,
-  FailedDeliveries,
+  KeptDeliveries,
   Subscriptions,
   type ChoicesQuery,
-  type FailedDeliveriesQuery,
+  type KeptDeliveriesQuery,
   type SubscriptionFieldsFragment,
 } from '../generated/documents.ts';
 import { Link } from '../location.tsx';
@@ -37,7 +37,9 @@ export default function SubscriptionsPage() {
         {({ webhookSubscriptions: { nodes } }) => (
           <>
             {nodes.length === 0 && types && <Subscribe types={types} />}
-            {nodes.length > 0 && <List nodes={nodes} types={types} reload={query.reload} />}
+            {nodes.length > 0 && (
+              <List nodes={nodes} types={types} reload={query.reload} readAtMs={query.readAtMs ?? 0} />
+            )}
           </>
         )}
       </Loaded>
@@ -46,7 +48,7 @@ export default function SubscriptionsPage() {
 }
 
 /** Those that need somebody first. */
-const states: readonly string[] = ['FAILING', 'RETRYING', 'PAUSED'];
+const states: readonly string[] = ['FAILING', 'RETRYING', 'PAUSED', 'HEALTHY'];
 
 function rankOf({ health: { state } }: SubscriptionFieldsFragment): number {
   return states.includes(state) ? states.indexOf(state) : states.length;
@@ -57,25 +59,26 @@ function orderOf(nodes: readonly SubscriptionFieldsFragment[]): string[] {
   return nodes.toSorted((a, b) => rankOf(a) - rankOf(b)).map(({ id }) => id);
 }
 
-/** Of so many subscriptions that fail, the page shows what the endpoint responded: each takes a query. */
-const responsesMax = 3;
+/** Of so many subscriptions with a response that is no success, the page shows it: each takes a query. */
+const responsesMax = 5;
 
 interface ListProps {
   readonly nodes: readonly SubscriptionFieldsFragment[];
   readonly types: RowProps['types'];
   readonly reload: () => void;
+  readonly readAtMs: number;
 }
 
 /** Does not change its order while somebody points at it. */
-function List({ nodes, types, reload }: ListProps) {
+function List({ nodes, types, reload, readAtMs }: ListProps) {
   const [order, setOrder] = useState(() => orderOf(nodes));
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!list.current?.matches(':hover, :focus-within')) setOrder(orderOf(nodes));
   }, [nodes]);
-  const failed = useQuery(FailedDeliveries, {}, 120_000).data?.webhookSubscriptions.nodes;
+  const kept = useQuery(KeptDeliveries, {}, 120_000).data?.webhookSubscriptions.nodes;
   const shown = nodes.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
-  const asked = shown.filter(({ health }) => health.lastFailure).slice(0, responsesMax);
+  const asked = shown.filter(({ health }) => health.lastFailure?.error === null).slice(0, responsesMax);
   const [failing = 0, ...others] = states.map((state) => nodes.filter(({ health }) => health.state === state).length);
   const summary = [
     `${failing} of ${nodes.length} failing`,
@@ -91,10 +94,11 @@ function List({ nodes, types, reload }: ListProps) {
           <Row
             key={each.id}
             subscription={each}
-            failed={failed?.find(({ id }) => id === each.id)?.deliveries}
+            kept={kept?.find(({ id }) => id === each.id)}
             response={asked.includes(each)}
             types={types}
             reload={reload}
+            readAtMs={readAtMs}
           />
         ))}
       </div>
@@ -105,14 +109,15 @@ function List({ nodes, types, reload }: ListProps) {
 interface RowProps {
   readonly subscription: SubscriptionFieldsFragment;
   /** Undefined while it is not known. */
-  readonly failed: FailedDeliveriesQuery['webhookSubscriptions']['nodes'][number]['deliveries'] | undefined;
+  readonly kept: KeptDeliveriesQuery['webhookSubscriptions']['nodes'][number] | undefined;
   /** Whether to read what the endpoint responded. */
   readonly response: boolean;
   readonly types: ChoicesQuery['webhookEventTypes'] | undefined;
   readonly reload: () => void;
+  readonly readAtMs: number;
 }
 
-function Row({ subscription, failed, response, types = [], reload }: RowProps) {
+function Row({ subscription, kept, response, types = [], reload, readAtMs }: RowProps) {
   const { id, callbackUrl, createdAt, health, statistics, eventTypes } = subscription;
   const { pendingCount, pendingCountIsLowerBound, oldestPendingAt, lastDeliveredAt } = health;
   const ending = eventTypes.flatMap(({ type, version }) => {
@@ -129,21 +134,25 @@ function Row({ subscription, failed, response, types = [], reload }: RowProps) {
         <Visible as="code" text={callbackUrl} />
       </div>
       <State value={health.state} />
-      <Bars hours={statistics} />
+      <Bars hours={statistics} readAtMs={readAtMs} />
       <div className="num">
         {`${pendingCount.toLocaleString('en')}${pendingCountIsLowerBound ? '+' : ''} pending`}
         <small>
           {oldestPendingAt && `waiting since ${minuteOf(oldestPendingAt)}`}
-          {!oldestPendingAt && !lastDeliveredAt && `last delivered: ${noneCounted(createdAt).toLowerCase()}`}
+          {!oldestPendingAt &&
+            !lastDeliveredAt &&
+            (kept?.newest.nodes.length === 0
+              ? 'no deliveries yet'
+              : `last delivered: ${noneCounted(createdAt, readAtMs).toLowerCase()}`)}
           {!oldestPendingAt && lastDeliveredAt && (
             <>
               delivered <Relative at={lastDeliveredAt} />
             </>
           )}
         </small>
-        {failed && failed.nodes.length > 0 && (
+        {kept && kept.failed.nodes.length > 0 && (
           <small>
-            {`${atLeast(failed)} failed `}
+            {`${atLeast(kept.failed)} failed `}
             <Link to={`recover?subscription=${numberOf(id)}&what=failed`}>Resend</Link>
           </small>
         )}
