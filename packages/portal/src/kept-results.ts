@@ -5,20 +5,21 @@ import { gateNow, type Session } from './session.ts';
 interface Result<Data> {
   readonly data: Data;
   readonly readAtMs: number;
+  readonly ageMs: () => number;
 }
 
 const mostResults = 30;
-/** The last results of a session, as JSON by their operation and variables. They end with the session. */
-const kept = new WeakMap<Session, Map<string, string>>();
+/** The last results of a session by their operation and variables, and their data as JSON. They end with the session. */
+const kept = new WeakMap<Session, Map<string, Result<string>>>();
 
 /** Returns the function that keeps a result of the session of now. */
 export function keeper<Data, Variables>(documentId: DocumentId<Data, Variables>, key: string) {
   const gate = gateNow();
-  const results = (gate.kind === 'open' && kept.get(gate.session)) || new Map<string, string>();
+  const results = (gate.kind === 'open' && kept.get(gate.session)) || new Map<string, Result<string>>();
   if (gate.kind === 'open') kept.set(gate.session, results);
   return (result: Result<Data>) => {
     results.delete(documentId + key);
-    results.set(documentId + key, JSON.stringify(result));
+    results.set(documentId + key, { ...result, data: JSON.stringify(result.data) });
     for (const oldest of [...results.keys()].slice(0, -mostResults)) results.delete(oldest);
   };
 }
@@ -29,6 +30,6 @@ export function keptResult<Data, Variables>(
   key: string | null,
 ): Result<Data> | undefined {
   const gate = gateNow();
-  const text = gate.kind === 'open' && isReturn() ? kept.get(gate.session)?.get(documentId + key) : undefined;
-  return text === undefined ? undefined : JSON.parse(text);
+  const result = gate.kind === 'open' && isReturn() ? kept.get(gate.session)?.get(documentId + key) : undefined;
+  return result && { ...result, data: JSON.parse(result.data) };
 }

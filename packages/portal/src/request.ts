@@ -2,13 +2,14 @@ import type { DocumentId } from './generated/documents.ts';
 import { refusalIn } from './response.ts';
 import { waitAfter } from './retry-after.ts';
 import { base, gateNow, leaveSession, recordUse } from './session.ts';
+import { startStopwatch } from './stopwatch.ts';
 
 interface FailureDetails {
   readonly status: number;
   readonly code: string;
   readonly requestId?: string | undefined;
-  /** When to send the request again, in milliseconds. Null if the server names no time. */
-  readonly retryAtMs?: number | null;
+  /** How long to wait, from now on, before the request is sent again. Undefined if the server names no time. */
+  readonly leftMs?: (() => number) | undefined;
   /** Something in front of Deedwire answered with a web page, which the browser shows when the page is loaded again. */
   readonly isPage?: boolean;
 }
@@ -91,8 +92,9 @@ export async function request<Body>(
   const count = refusals.get(operation) ?? 0;
   const waitMs = waitAfter(response.headers.get('Retry-After') ?? '', count, Date.now(), Math.random());
   if (waitMs !== null) refusals.set(operation, count + 1);
-  const retryAtMs = waitMs === null ? null : Date.now() + waitMs;
-  throw new Failure(refusal.message, { status, requestId, retryAtMs, ...refusal });
+  const passedMs = startStopwatch();
+  const leftMs = waitMs === null ? undefined : () => waitMs - passedMs();
+  throw new Failure(refusal.message, { status, requestId, leftMs, ...refusal });
 }
 
 /** Sends an operation, which is a use of the session. A 401 of Deedwire ends the session of this tab. */

@@ -11,9 +11,9 @@ const pollMs = 15_000;
  */
 export function useChanges(page: Query<DeliveriesQuery>, filters: DeliveriesQueryVariables, hasNewer: boolean) {
   const { nodes = [] } = page.data?.webhookDeliveries ?? {};
-  const ageMs = useNow(5_000) - (page.readAtMs ?? Infinity);
+  useNow(5_000);
   // The page of an entry of the history that is shown again can be hours old.
-  const isDue = ageMs >= pollMs || (isReturn() && page.data !== undefined);
+  const isDue = (page.ageMs?.() ?? 0) >= pollMs || (isReturn() && page.data !== undefined);
   const [newest, oldest] = [nodes[0], nodes.at(-1)].map((node) => node?.createdAt);
   // `until` excludes its own millisecond. Of all statuses, there can be more deliveries than rows.
   const range = newest && { since: oldest, until: new Date(Date.parse(newest) + 1).toISOString(), status: null };

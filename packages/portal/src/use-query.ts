@@ -2,12 +2,15 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DocumentId } from './generated/documents.ts';
 import { keeper, keptResult } from './kept-results.ts';
 import { type Failure, failureOf, hasPoints, send } from './request.ts';
+import { gateNow } from './session.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 export interface Query<Result> {
   readonly data: Result | undefined;
   /** When `data` was read. */
   readonly readAtMs: number | undefined;
+  /** How long ago that was. */
+  readonly ageMs: (() => number) | undefined;
   readonly failure: Failure | null;
   readonly reload: () => void;
 }
@@ -16,6 +19,7 @@ interface State<Result> {
   readonly key: string | null;
   readonly data?: Result;
   readonly readAtMs?: number;
+  readonly ageMs?: () => number;
   readonly failure?: Failure;
 }
 
@@ -30,11 +34,16 @@ export function isWatched(): boolean {
 /** A change has an effect within this time, or the page says that there is none yet. */
 export const effectMs = 30_000;
 const closeMs = 1000;
-let closeUntilMs = 0;
+const noWait = (): number => 0;
+let lastChange = { gate: gateNow(), ageMs: () => Infinity };
 
-/** After a change, each query with a `pollMs` is sent every second for a while. */
+/** After a change, each query of its session with a `pollMs` is sent every second for a while. */
 export function watchClosely(): void {
-  closeUntilMs = Date.now() + effectMs;
+  lastChange = { gate: gateNow(), ageMs: startStopwatch() };
+}
+
+function isClose(): boolean {
+  return lastChange.gate === gateNow() && lastChange.ageMs() < effectMs && hasPoints();
 }
 
 /**
@@ -55,9 +64,9 @@ export function useQuery<Result, Variables>(
   const shown: State<Result> = isOther ? { key, ...keptResult(documentId, key) } : state;
   const [round, setRound] = useState(0);
   const busy = useRef(false);
-  /** When the query can be sent by itself again: a limit that the server named has to end first. */
-  const lastMs = useRef({ sent: 0, retryAt: 0 });
-  const reload = useCallback(() => setRound((last) => last + 1), []);
+  /** When the query was sent, and how long it must not be sent by itself: a limit that the server named has to end first. */
+  const last = useRef({ sentMs: () => Infinity, leftMs: noWait });
+  const reload = useCallback(() => setRound((count) => count + 1), []);
   useEffect(() => {
     if (key === null) return;
     if (isOther && shown.data !== undefined) {
@@ -68,16 +77,16 @@ export function useQuery<Result, Variables>(
     const keep = keeper(documentId, key);
     const load = async () => {
       busy.current = true;
-      lastMs.current = { sent: Date.now(), retryAt: 0 };
+      last.current = { sentMs: startStopwatch(), leftMs: noWait };
       try {
         const data = await send(documentId, JSON.parse(key), abort.signal);
-        const result = { data, readAtMs: Date.now() };
+        const result = { data, readAtMs: Date.now(), ageMs: startStopwatch() };
         setState({ key, ...result });
         keep(result);
       } catch (error) {
         const failure = failureOf(error);
-        lastMs.current.retryAt = failure.details.retryAtMs ?? 0;
-        if (!abort.signal.aborted) setState((last) => ({ ...(last.key === key && last), key, failure }));
+        last.current.leftMs = failure.details.leftMs ?? noWait;
+        if (!abort.signal.aborted) setState((before) => ({ ...(before.key === key && before), key, failure }));
       } finally {
         if (!abort.signal.aborted) busy.current = false;
       }
@@ -88,12 +97,12 @@ export function useQuery<Result, Variables>(
   useEffect(() => {
     if (pollMs === undefined || key === null) return;
     const timer = setInterval(() => {
-      const now = Date.now();
-      const { sent, retryAt } = lastMs.current;
-      const isDue = (now < closeUntilMs && hasPoints()) || (pollMs !== null && now - sent >= pollMs);
-      if (isWatched() && isDue && now >= retryAt && !busy.current) reload();
+      const { sentMs, leftMs } = last.current;
+      const isDue = isClose() || (pollMs !== null && sentMs() >= pollMs);
+      if (isWatched() && isDue && leftMs() <= 0 && !busy.current) reload();
     }, closeMs);
     return () => clearInterval(timer);
   }, [key, pollMs, reload]);
-  return { data: shown.data, readAtMs: shown.readAtMs, failure: shown.failure ?? null, reload };
+  const { data, readAtMs, ageMs, failure = null } = shown;
+  return { data, readAtMs, ageMs, failure, reload };
 }

@@ -53,10 +53,11 @@ interface ProblemProps {
 /** Why there is no result. A query is tried again at the time that the server named, if somebody watches. */
 export function Problem({ failure, retry, reload = () => location.reload() }: ProblemProps) {
   const { message, details } = failure;
-  const { code, requestId, retryAtMs = null, isPage } = details;
+  const { code, requestId, isPage } = details;
   const { isFirst, retryAll } = useAlike(`${code} ${message}`, retry);
-  const leftMs = (retryAtMs ?? 0) - useNow(1000);
-  const isDue = isFirst && retryAtMs !== null && leftMs <= 0 && isWatched();
+  useNow(1000);
+  const leftMs = details.leftMs?.();
+  const isDue = isFirst && leftMs !== undefined && leftMs <= 0 && isWatched();
   useEffect(() => {
     if (isDue) retryAll();
   }, [isDue]);
@@ -65,7 +66,7 @@ export function Problem({ failure, retry, reload = () => location.reload() }: Pr
     <div className="why bad" role="alert">
       <p>
         <Visible text={message} /> {/* A screen reader reads the time once. */}
-        {retryAtMs !== null && leftMs > 0 && (
+        {leftMs !== undefined && leftMs > 0 && (
           <span role="timer">{`${retry ? 'This page tries' : 'Try'} again in ${formatDuration(leftMs)}.`}</span>
         )}
         <small>{requestId === undefined ? code : `${code}, request id ${requestId}`}</small>
