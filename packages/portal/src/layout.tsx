@@ -1,11 +1,12 @@
 import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 import { keepFocus } from './focus.ts';
 import { Link, useUrl } from './location.tsx';
-import { isEnd, request } from './request.ts';
+import { Failure, failureOf, isEnd, request } from './request.ts';
 import { SessionEnd } from './session-end.tsx';
 import { setGate, timeLeft, useSession } from './session.ts';
 import { tellTabs } from './tabs.ts';
 import { formatTime } from './time.ts';
+import { Problem } from './ui/problem.tsx';
 import { Visible } from './ui/text.tsx';
 import { useNow } from './ui/time.tsx';
 import { hostOf, urlOf, wordOf } from './words.ts';
@@ -24,15 +25,17 @@ export function Layout({ children }: { children: ReactNode }) {
   const now = useNow(10_000);
   const { expiresMs, idleEndsMs } = timeLeft();
   const leftMs = Math.min(expiresMs, idleEndsMs);
-  const [label, setLabel] = useState('Sign out');
+  const [failure, setFailure] = useState<Failure | null>(null);
   const signOut = async () => {
+    setFailure(null);
     try {
       await request('DELETE', 'session');
       tellTabs(null);
       setGate({ kind: 'signed-out' });
     } catch (error) {
+      const { message, details } = failureOf(error);
       if (isEnd(error)) setGate({ kind: 'signed-out' });
-      else setLabel('Not signed out: try again');
+      else setFailure(new Failure(`You may still be signed in. ${message}`, details));
     }
   };
   useEffect(keepFocus, []);
@@ -57,7 +60,7 @@ export function Layout({ children }: { children: ReactNode }) {
         <div className="session">
           <ReturnLink url={session.returnUrl} />{' '}
           <button className="link" onClick={() => void signOut()}>
-            {label}
+            Sign out
           </button>
           <small>
             <span>Signed in as </span>
@@ -69,6 +72,7 @@ export function Layout({ children }: { children: ReactNode }) {
           </small>
         </div>
       </header>
+      {failure && <Problem failure={failure} />}
       <SessionEnd />
       <main id="content" tabIndex={-1}>
         {children}

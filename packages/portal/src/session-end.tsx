@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'react';
 import { Use } from './generated/documents.ts';
-import { isEnd, request, send } from './request.ts';
+import { type Failure, failureOf, isEnd, request, send } from './request.ts';
 import { gateNow, leaveSession, type Session, setTimeLeft, timeLeft } from './session.ts';
+import { startStopwatch } from './stopwatch.ts';
 import { formatTime } from './time.ts';
+import { Problem } from './ui/problem.tsx';
 import { useNow } from './ui/time.tsx';
 
 let isAsking = false;
@@ -34,8 +36,8 @@ export function SessionEnd() {
   const leftMs = Math.min(expiresMs, idleEndsMs);
   const isOver = leftMs <= 0;
   const isNear = leftMs <= 60_000;
-  const [label, setLabel] = useState('Stay signed in');
-  const [stayedMs, setStayedMs] = useState(-Infinity);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [stayed, setStayed] = useState({ agoMs: () => Infinity });
 
   useEffect(() => {
     if (isOver || (isNear && !isLastMinute)) void askForSession();
@@ -53,12 +55,12 @@ export function SessionEnd() {
   }, []);
 
   const stay = async () => {
+    setFailure(null);
     try {
       await send(Use, {});
-      setLabel('Stay signed in');
-      setStayedMs(Date.now());
-    } catch {
-      setLabel('That failed: try again');
+      setStayed({ agoMs: startStopwatch() });
+    } catch (error) {
+      setFailure(failureOf(error));
     }
   };
   const end = formatTime(now + leftMs, now);
@@ -70,7 +72,7 @@ export function SessionEnd() {
             <>
               <p>{`Still there? You will be signed out at ${end}.`}</p>
               <button className="first" onClick={() => void stay()}>
-                {label}
+                Stay signed in
               </button>
             </>
           ) : (
@@ -78,7 +80,8 @@ export function SessionEnd() {
           )}
         </div>
       )}
-      {now - stayedMs < 10_000 && <p>You are still signed in.</p>}
+      {stayed.agoMs() < 10_000 && <p>You are still signed in.</p>}
+      {isLastMinute && failure && <Problem failure={failure} />}
     </div>
   );
 }
