@@ -1,3 +1,4 @@
+import { findPortalPage, type PortalPage } from '@deedwire/domain/portal-paths';
 import { Component, type ComponentType, Fragment, type ReactNode, Suspense, use } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Layout } from './layout.tsx';
@@ -37,31 +38,22 @@ function page(load: () => Promise<PageModule>): () => Promise<PageModule> {
   };
 }
 
-const routes = [
-  [/^$/, page(async () => subscriptions)],
-  [/^subscriptions\/(\d{1,19})$/, page(() => import('./pages/subscription.tsx'))],
-  [/^subscriptions\/(\d{1,19})\/pin$/, page(() => import('./pages/pin.tsx'))],
-  [/^deliveries$/, page(() => import('./pages/deliveries.tsx'))],
-  [/^deliveries\/(\d{1,19})$/, page(() => import('./pages/delivery.tsx'))],
-  [/^recover$/, page(() => import('./pages/recover.tsx'))],
-  [/^recover\/completeness$/, page(() => import('./pages/completeness.tsx'))],
-  [/^verify$/, page(() => import('./pages/verify.tsx'))],
-] as const;
-
-/** The page of a path, and the number in it. */
-function routeOf(path: string) {
-  for (const [pattern, load] of routes) {
-    const match = pattern.exec(path);
-    if (match) return { load, number: match[1] ?? '' };
-  }
-  return null;
-}
+const pages: Readonly<Record<PortalPage, () => Promise<PageModule>>> = {
+  subscriptions: page(async () => subscriptions),
+  subscription: page(() => import('./pages/subscription.tsx')),
+  pin: page(() => import('./pages/pin.tsx')),
+  deliveries: page(() => import('./pages/deliveries.tsx')),
+  delivery: page(() => import('./pages/delivery.tsx')),
+  recover: page(() => import('./pages/recover.tsx')),
+  completeness: page(() => import('./pages/completeness.tsx')),
+  verify: page(() => import('./pages/verify.tsx')),
+};
 
 function Page() {
-  const route = routeOf(useUrl().path);
-  if (route) {
-    const { default: Shown } = use(route.load());
-    return <Shown key={route.number} number={route.number} />;
+  const found = findPortalPage(useUrl().path);
+  if (found) {
+    const { default: Shown } = use(pages[found.name]());
+    return <Shown key={found.number} number={found.number} />;
   }
   return (
     <Heading title="No such page">
@@ -154,9 +146,8 @@ function refuseDrop(event: DragEvent): void {
 for (const type of ['dragover', 'drop'] as const) addEventListener(type, refuseDrop);
 
 // Beside the request for the session, not after it.
-routeOf(location.pathname.slice(base.length))
-  ?.load()
-  .catch(() => {});
+const first = findPortalPage(location.pathname.slice(base.length));
+if (first) pages[first.name]().catch(() => {});
 
 const root = createRoot(document.querySelector('#root') ?? document.body);
 root.render(<Boundary>{isSecureContext ? app : insecure}</Boundary>);

@@ -1,4 +1,5 @@
 import { createAddressLimiter } from '@deedwire/auth';
+import { findPortalPage } from '@deedwire/domain/portal-paths';
 import { addressBlock, requestPath } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { wrongMethod } from '../errors/wrong-method.ts';
@@ -15,9 +16,6 @@ const tooMany = new RequestError('RATE_LIMITED', {
   message: `This address has requested more than ${pageRequests.atOnce} pages and files of the portal, which are restored at ${pageRequests.perSecond} per second. Retry after the time in the Retry-After header.`,
 });
 
-/** The paths of `routes` in `packages/portal/src/main.tsx`. */
-const pagePath = /^(?:|subscriptions\/\d{1,19}(?:\/pin)?|deliveries(?:\/\d{1,19})?|recover(?:\/completeness)?|verify)$/;
-
 /**
  * Serves the pages and their files. They need no session, so they are limited per address; so are the session that a page asks for, and
  * what is refused before its client is known.
@@ -29,9 +27,8 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
 
   function sendPage(state: RequestState, { path, organizationId }: PortalRequest): LightResponse {
     const page = pages.index(`${interfacePath}/portal/${organizationId}/`);
-    return pagePath.test(path)
-      ? new LightResponse(page, { headers: { 'Content-Type': html } })
-      : sendNotFound(state, page);
+    if (findPortalPage(path) === null) return sendNotFound(state, page);
+    return new LightResponse(page, { headers: { 'Content-Type': html } });
   }
 
   function sendRefusal(state: RequestState): LightResponse {
