@@ -31,8 +31,9 @@ let requests: Request[];
 async function open(timeMs = Date.now()): Promise<void> {
   ({ page, requests } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } }));
   await page.clock.install({ time: timeMs });
-  await follow(page, await createPortalLink(t.partner));
-  await visit(page, path);
+  const link = await createPortalLink(t.partner);
+  await page.goto(link.replace('#', `${path}#`));
+  await page.getByRole('button', { name: 'Open the portal' }).click();
   await page.getByText('upstream connect error').first().waitFor();
   // Those until now are forgotten.
   requests.length = 0;
@@ -55,6 +56,8 @@ const lastUse = (): Promise<object[]> => t.sql(`select last_used_at::text from p
 /** What was sent since the page was opened, as `GET session`. */
 const sent = (): string[] =>
   requests.map((request) => `${request.method()} ${new URL(request.url()).pathname.split('/').at(-1)}`);
+
+const queries = (): number => sent().filter((each) => each === 'POST graphql').length;
 
 const heading = (name: string, of = page): Promise<void> => of.getByRole('heading', { name }).waitFor();
 
@@ -103,14 +106,15 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await open();
     await leaveFor('2 minutes');
     const used = await lastUse();
-    await page.clock.fastForward('29:00');
-    await expect.poll(sent).toEqual(['GET session']);
+    await Promise.all([page.waitForResponse('**/session'), page.clock.fastForward('29:00')]);
+    await page.clock.runFor(1_000);
+    expect(sent()).toEqual(['GET session']);
     // The server has said that 28 minutes are left.
     await page.clock.fastForward('26:00');
     expect(sent()).toEqual(['GET session']);
     await expect
       .poll(async () => {
-        await page.clock.fastForward('00:30');
+        await page.clock.fastForward('01:00');
         return sent();
       })
       .toEqual(['GET session', 'GET session']);
@@ -137,8 +141,13 @@ describe.skipIf(browser.isAbsent)('a page', () => {
       await screenshot(page, `still-there-${width}`);
     }
     expect(await lastUse()).toEqual(used);
+    await page.route('**/graphql', (route) => route.abort());
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    await page.getByRole('alert').getByText('No response arrived.').waitFor();
+    await page.unroute('**/graphql');
     await page.getByRole('button', { name: 'Stay signed in' }).click();
     await page.getByText('You are still signed in.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     expect(await stillThere().count()).toBe(0);
     await expect.poll(lastUse).not.toEqual(used);
     requests.length = 0;
@@ -211,7 +220,7 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     expect(await leftovers()).toEqual([]);
     expect(await problemsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Check again' }).click();
-    await page.getByRole('alert').getByText('No complete response arrived.').waitFor();
+    await page.getByRole('alert').getByText('No response arrived.').waitFor();
     await page.unroute('**/session');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('upstream connect error').first().waitFor();
@@ -230,7 +239,7 @@ describe.skipIf(browser.isAbsent)('a page', () => {
         json: { errors: [{ message: 'Too many.', extensions: { code: 'RATE_LIMITED' } }] },
       }),
     );
-    await page.getByRole('link', { name: 'Recover', exact: true }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Resend' }).click();
     await page.getByText('This page tries again in').first().waitFor();
     requests.length = 0;
     await page.clock.fastForward('10:30');
@@ -241,6 +250,25 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await page.keyboard.press('Tab');
     await page.clock.runFor(2_000);
     await expect.poll(sent).toContain('POST graphql');
+  });
+
+  test('looks for changes at its pace when a person sets the clock', async () => {
+    await open();
+    await visit(page, 'deliveries');
+    const setClock = async (hours: number) => {
+      await page.clock.setSystemTime(Date.now() + hours * 3_600_000);
+      await page.keyboard.press('Tab');
+      requests.length = 0;
+    };
+    await setClock(-5);
+    // The first time because of the age of the rows, then because of that of the last query.
+    for (const count of [2, 4]) {
+      await page.clock.fastForward('00:20');
+      await expect.poll(queries).toBe(count);
+    }
+    await setClock(5);
+    await page.clock.runFor(10_000);
+    await expect.poll(queries).toBe(2);
   });
 });
 
