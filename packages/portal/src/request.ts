@@ -83,7 +83,11 @@ export async function request<Body>(
     if (signal?.aborted) throw error;
     throw new Failure(`The response (status ${status}) was cut off.`, { status, code: `HTTP_${status}`, requestId });
   });
-  const refusal = refusalIn(response, text);
+  const refusal = refusalIn(
+    response,
+    text,
+    path === 'graphql' ? 'result' : method === 'DELETE' ? 'nothing' : 'session',
+  );
   const operation = input?.['documentId'] ?? method;
   if (refusal === null) {
     refusals.delete(operation);
@@ -94,7 +98,8 @@ export async function request<Body>(
   if (waitMs !== null) refusals.set(operation, count + 1);
   const passedMs = startStopwatch();
   const leftMs = waitMs === null ? undefined : () => waitMs - passedMs();
-  throw new Failure(refusal.message, { status, requestId, leftMs, ...refusal });
+  const { message, ...said } = refusal;
+  throw new Failure(message, { status, requestId, leftMs, ...said });
 }
 
 /** Sends an operation, which is a use of the session. A 401 of Deedwire ends the session of this tab. */
