@@ -1,6 +1,6 @@
 import type { DocumentId } from './generated/documents.ts';
 import { isReturn } from './history.ts';
-import { gateNow, type Session } from './session.ts';
+import { gateNow, onGate } from './session.ts';
 
 interface Result<Data> {
   readonly data: Data;
@@ -9,14 +9,17 @@ interface Result<Data> {
 }
 
 const mostResults = 30;
-/** The last results of a session by their operation and variables, and their data as JSON. They end with the session. */
-const kept = new WeakMap<Session, Map<string, Result<string>>>();
+/** The last results of the session by their operation and variables, and their data as JSON. */
+let kept = new Map<string, Result<string>>();
+
+// They end with the session, and so do those of requests that it still sends.
+onGate(() => {
+  if (gateNow().kind !== 'open') kept = new Map();
+});
 
 /** Returns the function that keeps a result of the session of now. */
 export function keeper<Data, Variables>(documentId: DocumentId<Data, Variables>, key: string) {
-  const gate = gateNow();
-  const results = (gate.kind === 'open' && kept.get(gate.session)) || new Map<string, Result<string>>();
-  if (gate.kind === 'open') kept.set(gate.session, results);
+  const results = kept;
   return (result: Result<Data>) => {
     results.delete(documentId + key);
     results.set(documentId + key, { ...result, data: JSON.stringify(result.data) });
@@ -29,7 +32,6 @@ export function keptResult<Data, Variables>(
   documentId: DocumentId<Data, Variables>,
   key: string | null,
 ): Result<Data> | undefined {
-  const gate = gateNow();
-  const result = gate.kind === 'open' && isReturn() ? kept.get(gate.session)?.get(documentId + key) : undefined;
+  const result = isReturn() ? kept.get(documentId + key) : undefined;
   return result && { ...result, data: JSON.parse(result.data) };
 }

@@ -3,7 +3,7 @@ import { keepFocus } from './focus.ts';
 import { Link, useUrl } from './location.tsx';
 import { Failure, failureOf, isEnd, request } from './request.ts';
 import { SessionEnd } from './session-end.tsx';
-import { setGate, timeLeft, useSession } from './session.ts';
+import { gateNow, setGate, timeLeft, useSession } from './session.ts';
 import { tellTabs } from './tabs.ts';
 import { formatTime } from './time.ts';
 import { Problem } from './ui/problem.tsx';
@@ -28,13 +28,16 @@ export function Layout({ children }: { children: ReactNode }) {
   const [failure, setFailure] = useState<Failure | null>(null);
   const signOut = async () => {
     setFailure(null);
+    const asker = gateNow();
+    // A link can have been opened in this tab meanwhile.
+    const leave = () => gateNow() === asker && setGate({ kind: 'signed-out' });
     try {
       await request('DELETE', 'session');
-      tellTabs(null);
-      setGate({ kind: 'signed-out' });
+      tellTabs({ ended: session.id });
+      leave();
     } catch (error) {
       const { message, details } = failureOf(error);
-      if (isEnd(error)) setGate({ kind: 'signed-out' });
+      if (isEnd(error)) leave();
       else setFailure(new Failure(`You may still be signed in. ${message}`, details));
     }
   };

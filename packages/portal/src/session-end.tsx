@@ -15,10 +15,12 @@ async function askForSession(): Promise<void> {
   isAsking = true;
   const asker = gateNow();
   const { idleEndsMs } = timeLeft();
+  const passedMs = startStopwatch();
   try {
     const session = await request<Session>('GET', 'session', undefined, AbortSignal.timeout(10_000));
+    if (asker.kind !== 'open' || session.id !== asker.session.id) throw new Error('An answer about another session.');
     // Unless it was used meanwhile.
-    if (timeLeft().idleEndsMs <= idleEndsMs) setTimeLeft(session);
+    if (timeLeft().idleEndsMs <= idleEndsMs) setTimeLeft(session, passedMs);
   } catch (error) {
     const left = timeLeft();
     if (gateNow() !== asker) return;
@@ -40,7 +42,9 @@ export function SessionEnd() {
   const [stayed, setStayed] = useState({ agoMs: () => Infinity });
 
   useEffect(() => {
-    if (isOver || (isNear && !isLastMinute)) void askForSession();
+    // The server has just said so. It is not asked again each second: something in front of it may have kept its answer.
+    if (isOver && passedMs() < 10_000) leaveSession('ended');
+    else if (isOver || (isNear && !isLastMinute)) void askForSession();
   }, [isOver, isNear, passedMs]);
   useEffect(() => {
     const ask = () => void askForSession();

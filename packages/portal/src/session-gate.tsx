@@ -3,6 +3,7 @@ import { ReturnLink } from './layout.tsx';
 import { go } from './location.tsx';
 import { type Failure, failureOf, isEnd, request } from './request.ts';
 import { gateNow, type Session, setGate, setTimeLeft, useGate } from './session.ts';
+import { startStopwatch } from './stopwatch.ts';
 import { tellTabs } from './tabs.ts';
 import { Notice } from './ui/notice.tsx';
 import { loading, Problem } from './ui/problem.tsx';
@@ -77,11 +78,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
         hideToken();
         const { id } = await request<Session>('POST', 'session', { token });
         setGate({ kind: 'link-opened' });
-        tellTabs(id);
+        tellTabs({ started: id });
       }
+      const passedMs = startStopwatch();
       const session = await request<Session>('GET', 'session');
       const isNew = gateNow().kind === 'link-opened';
-      setTimeLeft(session);
+      setTimeLeft(session, passedMs);
       setGate({ kind: 'open', session });
       if (isNew && session.subscriptionId) go(`subscriptions/${numberOf(session.subscriptionId)}`, true);
     } catch (error) {

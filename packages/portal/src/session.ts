@@ -47,11 +47,13 @@ export function setGate(next: Gate): void {
   for (const listener of listeners) listener();
 }
 
+export function onGate(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 export function useGate(): Gate {
-  return useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => gate,
-  );
+  return useSyncExternalStore(onGate, gateNow);
 }
 
 /** The session of the pages. They are rendered only while there is one. */
@@ -87,14 +89,14 @@ export function timeLeft(): TimeLeft {
   return { ...known, expiresMs: known.expiresMs - passedMs, idleEndsMs: known.idleEndsMs - passedMs };
 }
 
-export function setTimeLeft({
-  idleSeconds,
-  idleEndsInSeconds = idleSeconds,
-  expiresInSeconds = Infinity,
-}: Session): void {
+/** @param passedMs since the server was asked: its answer can be late */
+export function setTimeLeft(
+  { idleSeconds, idleEndsInSeconds = idleSeconds, expiresInSeconds = Infinity }: Session,
+  passedMs: () => number,
+): void {
   const isLastMinute = Math.min(idleEndsInSeconds, expiresInSeconds) <= 60;
   const [expiresMs, idleEndsMs] = [expiresInSeconds * 1000, idleEndsInSeconds * 1000];
-  known = { expiresMs, idleEndsMs, isLastMinute, passedMs: startStopwatch() };
+  known = { expiresMs, idleEndsMs, isLastMinute, passedMs };
 }
 
 /** The session was used. The server records that once a minute, so its idle time can have started a minute ago. */

@@ -11,15 +11,20 @@ function openChannel(): BroadcastChannel | null {
 
 const channel = openChannel();
 
-/** Tells the other tabs which session the browser has now. Null: it has none. They hide what another one shows. */
-export function tellTabs(sessionId: string | null): void {
+/** The id of a session. */
+type News = { readonly started: string } | { readonly ended: string };
+
+/** Tells the other tabs which session the browser has now, or has no longer. They hide what the others showed. */
+export function tellTabs(news: News): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows: a channel has one origin
-  channel?.postMessage(sessionId);
+  channel?.postMessage(news);
 }
 
-channel?.addEventListener('message', ({ data }) => {
+channel?.addEventListener('message', ({ data }: MessageEvent<News>) => {
   const gate = gateNow();
-  if (gate.kind !== 'open' || gate.session.id === data) return;
-  if (data === null) setGate({ kind: 'signed-out' });
-  else leaveSession('ended');
+  if (gate.kind !== 'open') return;
+  const { id } = gate.session;
+  if ('started' in data) {
+    if (data.started !== id) leaveSession('ended');
+  } else if (data.ended === id) setGate({ kind: 'signed-out' });
 });
