@@ -212,6 +212,37 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await hasEnded();
   });
 
+  test.each([
+    ['that nothing is left of it', { expiresInSeconds: 0 }, 'There is no session'],
+    ['something about another one', { id: 'gid://service/PortalSession/0' }, 'Your session could not be checked'],
+  ])('asks once when its session is due to end, is told %s, and clears itself', async (_, told, title) => {
+    await open();
+    await page.route('**/session', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), ...told } });
+    });
+    await page.clock.fastForward('30:00');
+    await heading(title);
+    expect(await leftovers()).toEqual([]);
+    await page.clock.runFor(10_000);
+    expect(sent()).toEqual(['GET session']);
+  });
+
+  test('has nothing of its session in its memory after the end', async () => {
+    await open();
+    await visit(page, 'deliveries');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading('You are signed out');
+    const devTools = await page.context().newCDPSession(page);
+    const chunks: string[] = [];
+    devTools.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => chunks.push(chunk));
+    await devTools.send('HeapProfiler.collectGarbage');
+    await devTools.send('HeapProfiler.takeHeapSnapshot');
+    const heap = chunks.join('');
+    expect(heap).toContain('You are signed out');
+    expect(heap.includes('upstream connect error')).toBe(false);
+  });
+
   test('hides what it shows when no answer arrives at the end, says so, and asks again', async () => {
     await open();
     await page.route('**/session', (route) => route.abort());
@@ -300,6 +331,27 @@ describe.skipIf(browser.isAbsent)('two tabs', () => {
     // The new tab keeps its session.
     await other.getByRole('link', { name: 'Deliveries', exact: true }).click();
     await heading('Deliveries', other);
+  });
+
+  test('keep a session that is newer than the one that a late answer ends', async () => {
+    await openBoth();
+    const late = Promise.withResolvers<void>();
+    await other.route('**/session', async (route) => {
+      const response = await route.fetch();
+      await late.promise;
+      await route.fulfill({ status: response.status() });
+    });
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await expect.poll(() => page.context().cookies()).toEqual([]);
+    await follow(page, await createPortalLink(t.partner));
+    await heading('There is no session', other);
+    const answered = other.waitForResponse('**/session');
+    late.resolve();
+    await answered;
+    // A message to the tabs arrives before the next click.
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+    await heading('Deliveries');
+    await heading('There is no session', other);
   });
 });
 
