@@ -7,8 +7,9 @@ import { gateNow, setGate, timeLeft, useSession } from './session.ts';
 import { tellTabs } from './tabs.ts';
 import { formatTime } from './time.ts';
 import { Problem } from './ui/problem.tsx';
+import { Stale } from './ui/stale.tsx';
 import { Visible } from './ui/text.tsx';
-import { useNow } from './ui/time.tsx';
+import { useClock } from './ui/time.tsx';
 import { hostOf, urlOf, wordOf } from './words.ts';
 
 const pages = [
@@ -22,7 +23,7 @@ const pages = [
 export function Layout({ children }: { children: ReactNode }) {
   const session = useSession();
   const { path } = useUrl();
-  const now = useNow(10_000);
+  const now = useClock(10_000);
   const { expiresMs, idleEndsMs } = timeLeft();
   const leftMs = Math.min(expiresMs, idleEndsMs);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -79,6 +80,7 @@ export function Layout({ children }: { children: ReactNode }) {
       <SessionEnd />
       <main id="content" tabIndex={-1}>
         {children}
+        <Stale />
       </main>
     </>
   );

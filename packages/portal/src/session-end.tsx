@@ -5,7 +5,7 @@ import { gateNow, leaveSession, type Session, setTimeLeft, timeLeft } from './se
 import { startStopwatch } from './stopwatch.ts';
 import { formatTime } from './time.ts';
 import { Problem } from './ui/problem.tsx';
-import { useNow } from './ui/time.tsx';
+import { useClock } from './ui/time.tsx';
 
 let isAsking = false;
 
@@ -33,7 +33,7 @@ async function askForSession(): Promise<void> {
 
 /** Asks a minute before the session ends, and stays for it; and asks when it has to have ended, and when the page is seen again. */
 export function SessionEnd() {
-  const now = useNow(1000);
+  const now = useClock(1000);
   const { expiresMs, idleEndsMs, isLastMinute, passedMs } = timeLeft();
   const leftMs = Math.min(expiresMs, idleEndsMs);
   const isOver = leftMs <= 0;

@@ -4,6 +4,7 @@ import { keeper, keptResult } from './kept-results.ts';
 import { type Failure, failureOf, hasPoints, send } from './request.ts';
 import { gateNow } from './session.ts';
 import { startStopwatch } from './stopwatch.ts';
+import { isWatched, useWatched } from './watch.ts';
 
 export interface Query<Result> {
   readonly data: Result | undefined;
@@ -23,14 +24,6 @@ interface State<Result> {
   readonly failure?: Failure;
 }
 
-let sinceInputMs = startStopwatch();
-for (const type of ['pointerdown', 'keydown']) addEventListener(type, () => (sinceInputMs = startStopwatch()), true);
-
-/** Whether the page may send operations by itself. A page that is left open must not keep its session alive. */
-export function isWatched(): boolean {
-  return document.visibilityState === 'visible' && sinceInputMs() < 600_000;
-}
-
 /** A change has an effect within this time, or the page says that there is none yet. */
 export const effectMs = 30_000;
 const closeMs = 1000;
@@ -45,6 +38,11 @@ export function watchClosely(): void {
 function isClose(): boolean {
   return lastChange.gate === gateNow() && lastChange.ageMs() < effectMs && hasPoints();
 }
+
+type Poll = Pick<Query<unknown>, 'readAtMs' | 'reload'>;
+
+/** What is read again while the page is watched. */
+export const polls = new Set<Poll>();
 
 /**
  * Sends a query, and sends it again every `pollMs` while the page is watched. Null as variables sends nothing.
@@ -94,15 +92,25 @@ export function useQuery<Result, Variables>(
     void load();
     return () => abort.abort();
   }, [documentId, key, round]);
+  const isSeen = useWatched();
   useEffect(() => {
-    if (pollMs === undefined || key === null) return;
-    const timer = setInterval(() => {
+    if (pollMs === undefined || key === null || !isSeen) return;
+    const look = () => {
       const { sentMs, leftMs } = last.current;
       const isDue = isClose() || (pollMs !== null && sentMs() >= pollMs);
       if (isWatched() && isDue && leftMs() <= 0 && !busy.current) reload();
-    }, closeMs);
+    };
+    // At once when somebody returns.
+    look();
+    const timer = setInterval(look, closeMs);
     return () => clearInterval(timer);
-  }, [key, pollMs, reload]);
+  }, [key, pollMs, reload, isSeen]);
   const { data, readAtMs, ageMs, failure = null } = shown;
+  useEffect(() => {
+    if (typeof pollMs !== 'number' || key === null) return;
+    const poll = { readAtMs, reload };
+    polls.add(poll);
+    return () => void polls.delete(poll);
+  }, [key, pollMs, readAtMs, reload]);
   return { data, readAtMs, ageMs, failure, reload };
 }

@@ -1,9 +1,10 @@
 import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { Failure } from '../request.ts';
 import { formatDuration } from '../time.ts';
-import { isWatched, type Query } from '../use-query.ts';
+import type { Query } from '../use-query.ts';
+import { isWatched } from '../watch.ts';
 import { Visible } from './text.tsx';
-import { useNow } from './time.tsx';
+import { useClock } from './time.tsx';
 
 interface Trouble {
   readonly text: string;
@@ -55,7 +56,7 @@ export function Problem({ failure, retry, reload = () => location.reload() }: Pr
   const { message, details } = failure;
   const { code, requestId, isPage } = details;
   const { isFirst, retryAll } = useAlike(`${code} ${message}`, retry);
-  useNow(1000);
+  useClock(1000);
   const leftMs = details.leftMs?.();
   const isDue = isFirst && leftMs !== undefined && leftMs <= 0 && isWatched();
   useEffect(() => {

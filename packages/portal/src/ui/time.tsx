@@ -1,14 +1,27 @@
 import { useEffect, useState } from 'react';
 import { formatRelative, formatUtc, timeOf } from '../time.ts';
+import { useWatched } from '../watch.ts';
 
-/** The time, which is current to `everyMs`. */
-export function useNow(everyMs: number): number {
+/** The time, which is current to `everyMs` while it runs. */
+function useTime(everyMs: number, isRunning: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
+    if (!isRunning) return;
+    setNow(Date.now());
     const timer = setInterval(() => setNow(Date.now()), everyMs);
     return () => clearInterval(timer);
-  }, [everyMs]);
+  }, [everyMs, isRunning]);
   return now;
+}
+
+/** The time beside what is read again while the page is watched: it stops with that. */
+export function useNow(everyMs: number): number {
+  return useTime(everyMs, useWatched());
+}
+
+/** The time beside what ends by itself, also while nobody watches. */
+export function useClock(everyMs: number): number {
+  return useTime(everyMs, true);
 }
 
 /** Local time with UTC below it. */
