@@ -283,6 +283,32 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await expect.poll(sent).toContain('POST graphql');
   });
 
+  test('left open says when it was read, stops its clocks, and is read at once when somebody returns', async () => {
+    await open();
+    await visit(page, '');
+    const main = page.getByRole('main');
+    const note = main.getByText(/^Updated \d\d:\d\d · /);
+    await page.clock.fastForward('10:30');
+    await note.waitFor();
+    const text = await main.innerText();
+    await page.clock.fastForward('05:00');
+    expect(await main.innerText()).toBe(text);
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [320, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 820 });
+      await page.emulateMedia({ colorScheme });
+      expect(await problemsOf(page)).toEqual([]);
+      await screenshot(page, `left-open-${width}`);
+    }
+    requests.length = 0;
+    await page.evaluate(`dispatchEvent(new Event('focus'))`);
+    await expect.poll(sent).toContain('POST graphql');
+    expect(await note.count()).toBe(0);
+    await expect.poll(() => main.innerText()).not.toBe(text);
+  });
+
   test('looks for changes at its pace when a person sets the clock', async () => {
     await open();
     await visit(page, 'deliveries');
