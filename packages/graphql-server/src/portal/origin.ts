@@ -13,8 +13,14 @@ export function findForeign(
 ): NonNullable<AuthenticationRefusal['foreign']> | null {
   const { host, origin: sentBy, 'sec-fetch-site': site = 'same-origin' } = headers;
   const expectedHost = new URL(origin).host;
-  if (host?.toLowerCase() !== expectedHost) return { host: loggableValue(host), expectedHost };
+  if (host?.toLowerCase() !== expectedHost) return { host: loggableHost(host), expectedHost };
   if (site !== 'same-origin') return { site: loggableValue(site) };
   if (sentBy === origin || (sentBy === undefined && isRead(method))) return null;
-  return { origin: loggableValue(sentBy), expectedOrigin: origin };
+  return { origin: loggableHost(sentBy), expectedOrigin: origin };
+}
+
+/** Undefined unless it is only a host, with a scheme and a port or without: before or after those can be a password. */
+function loggableHost(value: string | undefined): string | undefined {
+  const isHost = /^(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(value ?? '');
+  return isHost ? loggableValue(value) : undefined;
 }
