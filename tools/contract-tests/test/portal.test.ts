@@ -583,6 +583,10 @@ describe('requests of other sites', () => {
       { Origin: `https://dw_partner_ABCDEFGHIJKL_${'a'.repeat(43)}_abcdef` },
       { origin: 'https://dw_partner_ABCDEFGHIJKL_[redacted]', expectedOrigin: portalOrigin },
     ],
+    [{ Host: 'user:password@portal.example' }, { host: undefined, expectedHost: 'portal.example' }],
+    [{ Origin: 'https://user:password@portal.example' }, { origin: undefined, expectedOrigin: portalOrigin }],
+    [{ Origin: 'http://[::1]:8080' }, { origin: 'http://[::1]:8080', expectedOrigin: portalOrigin }],
+    [{ Origin: 'null' }, { origin: 'null', expectedOrigin: portalOrigin }],
     [{ 'Sec-Fetch-Site': 'cross-site' }, { site: 'cross-site' }],
   ] as [NonNullable<Sent['headers']>, object][])('say in the log what differs: %j', async (headers, differs) => {
     const { headers: received } = await browserOf(lender).open(await linkTo(lender), headers);
