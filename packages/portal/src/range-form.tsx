@@ -1,6 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react';
 import type { ChoicesQuery } from './generated/documents.ts';
 import { go, search, useUrl } from './location.tsx';
+import { timeInAddress } from './time.ts';
 import { onSubmit, type Option, Select, UserErrors, type Values } from './ui/form.tsx';
 import { TimeInput } from './ui/time-input.tsx';
 import { nameOf, numberOf } from './words.ts';
@@ -17,7 +18,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-const fromAfterTo = { message: 'From must be before To.', field: ['input', 'since'] };
+const errorOf = (name: string, message: string) => ({ message, field: ['input', name] });
 
 /** A form that chooses deliveries. Its values are in the URL. */
 export function RangeForm({ choices, selects, one = false, fromNote = null, onRange, children }: Props) {
@@ -50,7 +51,10 @@ export function RangeForm({ choices, selects, one = false, fromNote = null, onRa
       />
     );
   });
-  const [since, until] = [params.get('since'), params.get('until')];
+  const [since = null, until = null] = ['since', 'until'].map((name) => timeInAddress(params.get(name)));
+  const errors = Object.entries({ since, until }).flatMap(([name, time]) =>
+    time === null && params.get(name) ? errorOf(name, 'The address of this page has no valid time here.') : [],
+  );
   const submit = (values: Values) => {
     const [fromMs, toMs] = [Date.parse(values['since'] ?? ''), Date.parse(values['until'] ?? '')];
     setBackward(fromMs >= toMs);
@@ -60,7 +64,7 @@ export function RangeForm({ choices, selects, one = false, fromNote = null, onRa
   };
   return (
     <form className="filters" onSubmit={onSubmit(submit)}>
-      <UserErrors value={isBackward ? [fromAfterTo] : []}>
+      <UserErrors value={isBackward ? [errorOf('since', 'From must be before To.')] : errors}>
         {fields}
         <TimeInput
           key={`since ${since}`}

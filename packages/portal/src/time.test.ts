@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { formatDay, formatDuration, formatTime, formatUtc, fromLocalInput, toLocalInput, zoneOf } from './time.ts';
+import {
+  formatDay,
+  formatDuration,
+  formatTime,
+  formatUtc,
+  fromLocalInput,
+  timeInAddress,
+  toLocalInput,
+  zoneOf,
+} from './time.ts';
 
 test.each([
   [0, '0 s'],
@@ -101,4 +110,28 @@ describe('the input of a form', () => {
   test.each([null, '', 'never', '+275760-09-13T00:00:00.001Z'])('is empty for %j', (iso) => {
     expect(toLocalInput(iso)).toBe('');
   });
+});
+
+test.each(['2026-11-01T06:30:00Z', '2026-11-01T06:30:00.123456+05:30', '2028-02-29T00:00:00-11:00'])(
+  'keeps the time %s of an address',
+  (text) => {
+    expect(timeInAddress(text)).toBe(text);
+  },
+);
+
+test.each([
+  null,
+  '',
+  'foo',
+  '-1',
+  '2026',
+  '2026-11-01',
+  '2026-11-01T06:30',
+  '2026-11-01T06:30:00',
+  '2026-02-30T06:30:00Z',
+  '2026-11-01T99:30:00Z',
+  ' 2026-11-01T06:30:00Z',
+  '+275760-09-13T00:00:00Z',
+])('has no time for %j of an address', (text) => {
+  expect(timeInAddress(text)).toBeNull();
 });

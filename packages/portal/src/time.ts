@@ -63,6 +63,16 @@ export function formatDuration(ms: number): string {
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(' ');
 }
 
+const interfaceTime = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** A time as the interface takes it, of an address that anybody can write. Null for any other text: `Date.parse` takes `-1`. */
+export function timeInAddress(text: string | null): string | null {
+  const [iso, day] = interfaceTime.exec(text ?? '') ?? [];
+  if (iso === undefined || Number.isNaN(Date.parse(iso))) return null;
+  // `Date.parse` takes February 30 as March 2.
+  return new Date(`${iso.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(day) ? iso : null;
+}
+
 /** What a clock on the wall shows, as if it were in UTC. */
 function wallMsOf(ms: number): number {
   return ms - new Date(ms).getTimezoneOffset() * 60_000;

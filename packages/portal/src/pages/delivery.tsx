@@ -26,7 +26,7 @@ type ExchangeData = NonNullable<NonNullable<ExchangeQuery['webhookDelivery']>['a
 
 export default function DeliveryPage({ number }: { number: string }) {
   const id = gidOf(useSession(), 'WebhookDelivery', number);
-  const before = Number(useUrl().params.get('before')) || null;
+  const before = Number(/^\d{1,9}$/.exec(useUrl().params.get('before') ?? '')) || null;
   const [isPending, setPending] = useState(false);
   const query = useQuery(Delivery, { id, before }, isPending ? 5000 : null);
   const status = query.data?.webhookDelivery?.status;
