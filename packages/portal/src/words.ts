@@ -50,7 +50,7 @@ export function resultTone({ responseStatus, error }: Result): Tone {
 
 const delays: Readonly<Record<string, string>> = {
   PAUSED: 'Paused',
-  BREAKER_OPEN: 'On hold',
+  BREAKER_OPEN: 'On hold: the endpoint is failing',
   RETRY_AFTER: 'On hold: the endpoint asked to wait',
   RETRY_SCHEDULED: 'Waiting for its retry',
   NO_WORKER: 'Deedwire sends nothing at the moment',

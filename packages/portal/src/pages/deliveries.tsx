@@ -14,7 +14,7 @@ import { Visible } from '../ui/text.tsx';
 import { Time } from '../ui/time.tsx';
 import { useChanges } from '../use-changes.ts';
 import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf, plural, resultOf, resultTone, wordOf } from '../words.ts';
+import { delayOf, nameOf, numberOf, plural, resultOf, resultTone, wordOf } from '../words.ts';
 
 type Delivery = DeliveriesQuery['webhookDeliveries']['nodes'][number];
 
@@ -139,16 +139,8 @@ function cellsOf(delivery: Delivery, names: ReadonlyMap<string, string> | null) 
   };
 }
 
-const holds: Readonly<Record<string, string>> = {
-  PAUSED: 'waits until resumed',
-  BREAKER_OPEN: 'on hold: endpoint is failing',
-  RETRY_AFTER: 'on hold: endpoint asked to wait',
-  NO_WORKER: 'waits for Deedwire',
-  WAITING_FOR_TURN: 'due now',
-};
-
 /** Not relative to now: no clock runs beside a status that does not. */
 function delayText({ reason, until }: NonNullable<Delivery['delay']>): string {
   if (reason === 'RETRY_SCHEDULED' && until) return `due at ${timeOf(until)}`;
-  return holds[reason] ?? wordOf(reason);
+  return delayOf(reason);
 }

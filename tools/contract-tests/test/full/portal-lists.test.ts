@@ -80,7 +80,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
 
   test('reads what pending deliveries wait for, and one long name squeezes no other column', async () => {
     await visit(page, 'deliveries');
-    expect(await list().innerText()).toContain('on hold: endpoint is failing');
+    expect(await list().innerText()).toContain('On hold: the endpoint is failing');
     expect(await list().innerText()).not.toMatch(/\bago\b/);
     expect(await heights()).toHaveLength(50);
     expect(Math.max(...(await heights()))).toBeLessThan(30);
