@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import * as documents from '../generated/documents.ts';
 import { go, Link, search, useUrl } from '../location.tsx';
 import { RangeForm } from '../range-form.tsx';
@@ -12,7 +12,7 @@ import { State } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { useMutation } from '../use-mutation.ts';
 import { useQuery } from '../use-query.ts';
-import { delayOf, numberOf, plural, sentences, waitsText, wordOf } from '../words.ts';
+import { delayOf, numberOf, plural, sentences, toneOf } from '../words.ts';
 
 const amounts: readonly Option[] = [
   ['failed', 'Failed'],
@@ -28,9 +28,9 @@ export default function RecoverPage() {
   const [first] = query.data?.webhookSubscriptions.nodes ?? [];
   const number = params.get('subscription');
   const id = number === null ? first?.id : gidOf(session, 'WebhookSubscription', number);
-  const isPaused = query.data?.webhookSubscriptions.nodes.find((each) => each.id === id)?.status === 'PAUSED';
   const confirmation = params.get('confirmation');
   const isAll = params.get('what') === 'all';
+  const startedRef = useRef(false);
   return (
     <>
       <Heading title="Resend" />
@@ -62,10 +62,26 @@ export default function RecoverPage() {
       </Loaded>
       {query.data && !id && <p>There is no subscription yet.</p>}
       {mayOperate && id && confirmation && (
-        <Preview key={confirmation} subscriptionId={id} confirmation={confirmation} isPaused={isPaused} />
+        <Preview key={confirmation} subscriptionId={id} confirmation={confirmation} startedRef={startedRef} />
       )}
       {/* Read again once the resend of a confirmation was started. */}
-      {id && <History key={`${id} ${confirmation}`} subscriptionId={id} />}
+      {id && <History key={`${id} ${confirmation}`} subscriptionId={id} startedRef={startedRef} />}
+    </>
+  );
+}
+
+/** Why nothing is sent now, and what changes that. */
+const holds: Readonly<Record<string, string>> = {
+  PAUSED: 'The subscription is paused: nothing is sent until it is resumed.',
+  BREAKER_OPEN: 'The endpoint is failing: nothing is sent until one delivery succeeds.',
+  RETRY_AFTER: 'The endpoint asked to wait: nothing is sent until then.',
+  NO_WORKER: 'Deedwire sends nothing at the moment. If that lasts, tell its operator.',
+};
+
+function Hold({ reason, subscriptionId }: { reason: string; subscriptionId: string }) {
+  return (
+    <>
+      {holds[reason]} <Link to={`subscriptions/${numberOf(subscriptionId)}`}>See the subscription</Link>
     </>
   );
 }
@@ -73,11 +89,12 @@ export default function RecoverPage() {
 interface PreviewProps {
   readonly subscriptionId: string;
   readonly confirmation: string;
-  readonly isPaused: boolean;
+  /** Set when a resend starts: its row takes the focus. */
+  readonly startedRef: RefObject<boolean>;
 }
 
 /** Counts. Nothing is sent until the count was confirmed. */
-function Preview({ subscriptionId, confirmation, isPaused }: PreviewProps) {
+function Preview({ subscriptionId, confirmation, startedRef }: PreviewProps) {
   const { params } = useUrl();
   const type = params.get('type');
   const input: documents.ReplayWebhookEventsInput = {
@@ -87,6 +104,7 @@ function Preview({ subscriptionId, confirmation, isPaused }: PreviewProps) {
     eventTypes: type === null ? null : [type],
     onlyFailed: params.get('what') !== 'all',
   };
+  const query = useQuery(documents.Subscription, { id: subscriptionId });
   const { run, running, failure, userErrors } = useMutation(documents.Replay);
   const [estimate, setEstimate] = useState<documents.ReplayMutation['replayWebhookEvents']['estimate']>(null);
   const count = async () => {
@@ -97,16 +115,32 @@ function Preview({ subscriptionId, confirmation, isPaused }: PreviewProps) {
     void count();
   }, []);
   if (failure) return <Problem failure={failure} retry={() => void count()} />;
-  if (running) return loading;
+  if (running || (!query.data && !query.failure)) return loading;
   if (estimate === null) return <Errors of={userErrors} />;
   const amount = `${plural(estimate.count, 'delivery', 'deliveries')}${estimate.isLowerBound ? ' or more' : ''}`;
   const duration = estimate.seconds <= 1 ? 'a second' : formatDuration(estimate.seconds * 1000);
-  if (estimate.count === 0) return <p role="status">There is nothing to resend in this range.</p>;
+  const subscription = query.data?.webhookSubscription;
+  const isPaused = subscription?.status === 'PAUSED';
+  if (estimate.count === 0) {
+    const { pendingCount = 0, pendingCountIsLowerBound = false } = subscription?.health ?? {};
+    const pending = pendingCount.toLocaleString('en') + (pendingCountIsLowerBound ? '+' : '');
+    const isOne = pending === '1';
+    return (
+      <p role="status">
+        {input.onlyFailed ? 'Nothing failed for good in this range. ' : 'There is nothing to resend in this range. '}
+        {pendingCount > 0 &&
+          `${pending} ${isOne ? 'is pending: it is' : 'are pending: they are'} sent ${isPaused ? 'when you resume' : 'as the endpoint allows'}. `}
+        {query.failure && 'Whether deliveries are pending could not be read.'}
+      </p>
+    );
+  }
+  const hold = isPaused ? 'PAUSED' : subscription?.health.breakerOpenUntil ? 'BREAKER_OPEN' : null;
   return (
     <div className="why idle" role="status">
       <div>
         <p>
-          Resends <b>{amount}</b>. {isPaused ? waitsText : `Takes ${duration} or more.`}
+          Resends <b>{amount}</b>.{' '}
+          {hold ? <Hold reason={hold} subscriptionId={subscriptionId} /> : `Takes ${duration} or more.`}
         </p>
         <p className="soft">
           {estimate.byType.map((each) => `${each.type} ${each.count.toLocaleString('en')}`).join(' · ')}
@@ -119,19 +153,28 @@ function Preview({ subscriptionId, confirmation, isPaused }: PreviewProps) {
         primary
         document={documents.Replay}
         variables={() => ({ input: { ...input, idempotencyKey: confirmation } })}
-        onDone={() => go(`recover${search(params, { confirmation: null })}`, true)}
+        onDone={() => {
+          startedRef.current = true;
+          go(`recover${search(params, { confirmation: null })}`, true);
+        }}
       />
     </div>
   );
 }
 
-function History({ subscriptionId }: { subscriptionId: string }) {
+function History({ subscriptionId, startedRef }: Pick<PreviewProps, 'subscriptionId' | 'startedRef'>) {
   const [isRunning, setRunning] = useState(true);
   const query = useQuery(documents.Replays, { subscriptionId }, isRunning ? 2000 : 15_000);
   const nodes = query.data?.webhookReplays.nodes;
   useEffect(() => setRunning(nodes?.some(({ status }) => status === 'RUNNING') ?? true), [nodes]);
-  const rows = nodes?.map((each) => (
-    <ReplayRow key={each.id} replay={each} reload={query.reload} subscriptionId={subscriptionId} />
+  const rows = nodes?.map((each, at) => (
+    <ReplayRow
+      key={each.id}
+      replay={each}
+      reload={query.reload}
+      subscriptionId={subscriptionId}
+      startedRef={at === 0 ? startedRef : null}
+    />
   ));
   return (
     <>
@@ -145,24 +188,39 @@ interface ReplayRowProps {
   readonly replay: documents.ReplayFieldsFragment;
   readonly subscriptionId: string;
   readonly reload: () => void;
+  /** Null on a row that is not the newest. */
+  readonly startedRef: RefObject<boolean> | null;
 }
 
-function ReplayRow({ replay, subscriptionId, reload }: ReplayRowProps) {
+function ReplayRow({ replay, subscriptionId, reload, startedRef }: ReplayRowProps) {
   const { id, status, createdAt, queuedCount, skippedCount, skippedPendingCount, position, waitsFor } = replay;
-  const share = `${Math.floor(position * 100)} % of the range.`;
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!startedRef?.current) return;
+    startedRef.current = false;
+    row.current?.focus();
+  }, []);
+  const hold = status === 'RUNNING' && waitsFor !== null && waitsFor in holds ? waitsFor : null;
   const pending = skippedPendingCount ?? 0;
   return (
-    <section className="sub">
+    <section ref={row} className="sub" tabIndex={-1}>
       <Time at={createdAt} />
-      <State value={status} />
+      <State value={hold ? 'ON_HOLD' : status} tone={hold ? 'warn' : toneOf(status)} />
       <div>
-        <progress aria-label="Share of the range" value={position} />
-        <small>{sentences(share, waitsFor && `${delayOf(waitsFor)}.`)}</small>
+        <progress aria-label="Progress" value={position} />
+        <small>
+          {sentences(`${Math.floor(position * 100)} % done.`, !hold && waitsFor && `${delayOf(waitsFor)}.`)}
+        </small>
       </div>
       <div className="num">
         {queuedCount.toLocaleString('en')} queued
         <small>{skippedCount.toLocaleString('en')} skipped</small>
       </div>
+      {hold && (
+        <p className="all">
+          <Hold reason={hold} subscriptionId={subscriptionId} />
+        </p>
+      )}
       {pending > 0 && (
         <p className="all soft">
           {plural(pending, 'skipped delivery was', 'skipped deliveries were')} pending.{' '}

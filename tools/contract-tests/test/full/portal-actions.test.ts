@@ -220,7 +220,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await visit(page, `recover?subscription=${numberOf(id)}&what=all&since=2026-01-01T00:00:00.000Z`);
       await page.getByRole('button', { name: 'Preview' }).click();
       await page
-        .getByText(/^Resends .+ The subscription is paused: what is queued waits until it is resumed\.$/)
+        .getByText(/^Resends .+ The subscription is paused: nothing is sent until it is resumed\./)
         .waitFor();
       await confirm(page, /^Resend \d/);
       await confirm(page, 'Cancel the resend');
