@@ -1,11 +1,12 @@
 import { type ClipboardEvent, type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { wantedOf } from './find.ts';
-import { Choices, Deliveries, type DeliveriesQuery, Delivery } from './generated/documents.ts';
+import { Choices, Deliveries, type DeliveriesQuery, Delivery, Subscriptions } from './generated/documents.ts';
 import { go, Link, useUrl } from './location.tsx';
 import { type Failure, failureOf, send } from './request.ts';
 import { base, gidOf, type Session, useSession } from './session.ts';
 import { onSubmit } from './ui/form.tsx';
 import { Problem } from './ui/problem.tsx';
+import { State } from './ui/state.tsx';
 import { nameOf, numberOf } from './words.ts';
 
 /** A page to go to, or why there is none. */
@@ -14,6 +15,7 @@ type Found = { readonly to: string } | { readonly message: ReactNode };
 const searchable = 'Paste a delivery, event or record id, a payload, or a link. Or type the name of a subscription.';
 const nothing = `Nothing matches. ${searchable}`;
 const noEvent = 'There is no delivery of this event: no subscription received it, or it is no longer kept.';
+const noNumber = (number: string) => `There is no delivery, event or subscription with the number ${number}.`;
 const listed = (
   <span>
     This is the id of a resend. <Link to="recover">Resend</Link> lists those of each subscription.
@@ -115,10 +117,11 @@ async function foundOf(text: string, session: Session, signal: AbortSignal): Pro
       const { number } = wanted;
       const { webhookDelivery } = await send(Delivery, { id: gidOf(session, 'WebhookDelivery', number) }, signal);
       if (webhookDelivery !== null) return { to: `deliveries/${number}` };
-      return (await ofEvent(gidOf(session, 'WebhookEvent', number), signal)) ?? (await ofName(number, signal));
+      const ofNumber = await ofEvent(gidOf(session, 'WebhookEvent', number), signal);
+      return ofNumber ?? (await ofName(number, signal)) ?? { message: noNumber(number) };
     }
     case 'name':
-      return ofName(wanted.name, signal);
+      return (await ofName(wanted.name, signal)) ?? { message: nothing };
     case undefined:
       return { message: searchable };
   }
@@ -148,25 +151,44 @@ async function firstTwo(filter: { eventId: string } | { recordId: string }, sign
   return { isNone: false, only: undefined };
 }
 
-/** The subscription with a number, a name or a callback URL, or those with a part of it. */
-async function ofName(name: string, signal: AbortSignal): Promise<Found> {
-  const { nodes } = (await send(Choices, {}, signal)).webhookSubscriptions;
-  const texts = nodes.map((each) => ({
+/** How many subscriptions are listed of those that match. */
+const listedMax = 10;
+
+/** The subscription with a number, a name or a callback URL, those with a part of it, or the deliveries of an event type. */
+async function ofName(name: string, signal: AbortSignal): Promise<Found | null> {
+  const { webhookSubscriptions, webhookEventTypes } = await send(Choices, {}, signal);
+  const texts = webhookSubscriptions.nodes.map((each) => ({
     id: each.id,
     shown: nameOf(each),
-    all: [numberOf(each.id), nameOf(each), each.callbackUrl].map(plain),
+    number: numberOf(each.id),
+    all: [nameOf(each), each.callbackUrl].map(plain),
   }));
-  const same = texts.filter(({ all }) => all.includes(plain(name)));
-  const matching = same.length > 0 ? same : texts.filter(({ all }) => all.some((text) => text.includes(plain(name))));
-  const [first, ...others] = matching.map(({ id, shown }) => ({ to: `subscriptions/${numberOf(id)}`, shown }));
-  if (first === undefined) return { message: nothing };
-  if (others.length === 0) return first;
-  const links = [first, ...others].map(({ to, shown }) => (
-    <span key={to}>
-      <Link to={to}>{shown}</Link>{' '}
+  const same = texts.filter(({ number, all }) => number === name || all.includes(plain(name)));
+  const isType = same.length === 0 && webhookEventTypes.some(({ type }) => type === plain(name));
+  if (isType) return { to: `deliveries?${new URLSearchParams({ type: plain(name) })}` };
+  // A number is a part of many ports and names that nobody means.
+  const isPart = same.length === 0 && !/^\d+$/.test(name);
+  const matching = isPart ? texts.filter(({ all }) => all.some((text) => text.includes(plain(name)))) : same;
+  const [first, ...others] = matching;
+  if (first === undefined) return null;
+  if (others.length === 0) return { to: `subscriptions/${first.number}` };
+  const states = new Map(
+    (await send(Subscriptions, {}, signal)).webhookSubscriptions.nodes.map(({ id, health }) => [id, health.state]),
+  );
+  const links = matching.slice(0, listedMax).map(({ id, shown, number }) => (
+    <span key={id}>
+      <Link to={`subscriptions/${number}`}>{shown}</Link> <State value={states.get(id) ?? ''} />{' '}
     </span>
   ));
-  return { message: <span>Which of these subscriptions? {links}</span> };
+  const left = matching.length - links.length;
+  return {
+    message: (
+      <span>
+        Which of these subscriptions? {links}
+        {left > 0 && `And ${left} more: type more of the name.`}
+      </span>
+    ),
+  };
 }
 
 const plain = (text: string): string => text.normalize('NFKC').toLowerCase();

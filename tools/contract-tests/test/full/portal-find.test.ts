@@ -119,6 +119,19 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
     });
   });
 
+  test('a time of the address that is none is said beside its field', async () => {
+    const page = await open();
+    await visit(page, 'deliveries?since=-1');
+    const from = page.locator('label', { hasText: 'From' });
+    await from.getByText('The address of this page has no valid time here.').waitFor();
+    expect(await from.locator('input').inputValue()).toBe('');
+    await page.getByText(/A DateTime is .*found "-1"/).waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('table').waitFor();
+    expect(placeOf(page)).toBe('deliveries');
+  });
+
   test('a typed time in an hour that repeats has the offset of the time that it replaces, and shows UTC', async () => {
     const page = await open('America/New_York');
     await visit(page, 'deliveries?since=2026-11-01T05:10:00.000Z&until=2026-11-01T06:50:00.000Z');
@@ -193,6 +206,39 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
     await page.getByRole('button', { name: 'Resend 3 deliveries' }).waitFor();
   });
 
+  test('a resend says what holds it, and its row takes the focus', async () => {
+    const page = await open();
+    const subscription = `subscription=${numberOf(north.id)}`;
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      const held = text
+        .replaceAll('"breakerOpenUntil":null', '"breakerOpenUntil":"2099-01-01T00:00:00.000Z"')
+        .replaceAll('"pendingCount":0', '"pendingCount":35')
+        .replaceAll('"waitsFor":null', '"waitsFor":"BREAKER_OPEN"')
+        .replaceAll('"status":"COMPLETED"', '"status":"RUNNING"');
+      await route.fulfill({ response, body: held });
+    });
+    await visit(page, `recover?${subscription}`);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page
+      .getByText('Nothing failed for good in this range. 35 are pending: they are sent as the endpoint allows.')
+      .waitFor();
+    await visit(page, `recover?what=all&since=2026-01-01T00:00:00Z&${subscription}`);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('The endpoint is failing: nothing is sent until one delivery succeeds.').waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Resend 3 deliveries' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend 3 deliveries' }).click();
+    await expect.poll(() => page.evaluate('document.activeElement.className')).toBe('sub');
+    const row = page.locator('section.sub');
+    expect(await row.innerText()).toMatch(/On hold[^]*The endpoint is failing: nothing is sent until/);
+    expect(await row.innerText()).not.toContain('Running');
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await problemsOf(page)).toEqual([]);
+    await screenshot(page, 'resend-on-hold');
+  });
+
   test('Find opens what a text names', async () => {
     const page = await open();
     const portal = page.url();
@@ -213,6 +259,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
       [numberOf(north.id), subscription],
       ['crm of the NORTH', subscription],
       ['north', subscription],
+      ['referral.created', 'deliveries?type=referral.created'],
       [only.recordId, `deliveries?record=${encodeURIComponent(only.recordId)}`],
     ] as const) {
       if (placeOf(page) !== '') await page.getByRole('navigation').getByRole('link', { name: 'Subscriptions' }).click();
@@ -290,7 +337,12 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
       [`${namespace}/Referral/1`, 'There is no delivery about this record, or it is no longer kept.'],
       // Whether another account has such a record is not said.
       [otherRecord, 'There is no delivery about this record, or it is no longer kept.'],
-      ['123456789012345678', `Nothing matches. ${searchable}`],
+      ['123456789012345678', 'There is no delivery, event or subscription with the number 123456789012345678.'],
+      // A part of the number of each subscription, and of a port.
+      [
+        numberOf(north.id).slice(0, 2),
+        `There is no delivery, event or subscription with the number ${numberOf(north.id).slice(0, 2)}.`,
+      ],
       [`${namespace}/WebhookReplay/1`, 'This is the id of a resend. Resend lists those of each subscription.'],
       [
         page.url().replace(/\d+\/$/, '1/deliveries'),
@@ -314,7 +366,9 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
     expect(await messageOf(page)).toBe('');
     await page.unrouteAll();
     await find(page, 'CRM of the');
-    await expect.poll(() => messageOf(page)).toBe('Which of these subscriptions? CRM of the south CRM of the north');
+    await expect
+      .poll(() => messageOf(page))
+      .toMatch(/^Which of these subscriptions\? CRM of the south\s+Healthy\s+CRM of the north\s+Healthy/);
     expect(await page.getByLabel('Find').inputValue()).toBe('CRM of the');
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await problemsOf(page)).toEqual([]);
