@@ -28,7 +28,7 @@ interface Sent {
 export default function VerifyPage() {
   const { params } = useUrl();
   const [delivery] = /^\d{1,19}$/.exec(params.get('delivery') ?? '') ?? [];
-  const attempt = Number(params.get('attempt'));
+  const attempt = Number(/^\d{1,9}$/.exec(params.get('attempt') ?? ''));
   return (
     <>
       <Heading
@@ -96,6 +96,8 @@ const deliveryOf = (headers: Sent['headers']) => recordOf(headers, 'webhook-id',
 
 interface Verified {
   readonly at: Date;
+  /** Whether nobody said when it arrived, so `at` is now. */
+  readonly isAssumed: boolean;
   readonly subscriptionId: string | null;
   readonly diagnosis: Diagnosis;
 }
@@ -131,12 +133,13 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
     const at = arrival.current?.value || null;
     const text = capture.current?.value ?? '';
     const requests: Verified[] = [];
-    const add = async (headers: Sent['headers'], rest: Omit<Parameters<typeof diagnoseWebhook>[0], 'secrets'>) => {
+    type Rest = Omit<Parameters<typeof diagnoseWebhook>[0], 'secrets'>;
+    const add = async (headers: Sent['headers'], rest: Rest, isAssumed = false) => {
       const body = await bodyOf(headers);
       const sentBody = body === null ? null : bytesOfText(body).bytes;
       const diagnosis = await diagnoseWebhook({ ...rest, secrets, sentBody });
       const subscriptionId = recordOf(headers, deliveryHeaders.subscriptionId, 'WebhookSubscription');
-      requests.push({ at: rest.receivedAt, subscriptionId, diagnosis });
+      requests.push({ at: rest.receivedAt, isAssumed, subscriptionId, diagnosis });
     };
     const typedBody = await bytesOf(bodyFile, separate.current?.value ?? '');
     const ownBody = typedBody.length > 0 ? typedBody : null;
@@ -155,8 +158,8 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
         const { request, problem: unreadable } = readCapturedRequest(bytes, ownBody);
         const name = parts.length === 1 ? 'The request' : `Request ${index + 1}`;
         if (request === null) throw new Error(`${name} cannot be read. ${unreadable}`);
-        const arrived = at ?? receivedAt ?? sentAs(request.headers)?.at ?? Date.now();
-        await add(request.headers, { request, receivedAt: new Date(arrived) });
+        const arrived = at ?? receivedAt ?? sentAs(request.headers)?.at ?? null;
+        await add(request.headers, { request, receivedAt: new Date(arrived ?? Date.now()) }, arrived === null);
       }
     }
     setResults({ secrets: secrets.length, requests });
@@ -236,23 +239,32 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
   );
 }
 
-function Result({ at, subscriptionId, diagnosis, secrets }: Verified & { secrets: number }) {
-  const { isAccepted, rejection, matchingSecrets, findings } = diagnosis;
+function Result({ at, isAssumed, subscriptionId, diagnosis, secrets }: Verified & { secrets: number }) {
+  const { rejection, matchingSecrets, findings } = diagnosis;
+  const isAssumedAge = (code: string | null) => isAssumed && code === 'TIMESTAMP_TOO_OLD';
+  // A receiver checks the age last.
+  const isAccepted = diagnosis.isAccepted || isAssumedAge(rejection);
   const which = secrets === 1 ? 'the secret' : `secret ${matchingSecrets.join(' and ')} of ${secrets}`;
   const cause = matchingSecrets.length > 0 && `It was signed with ${which}; what follows is wrong.`;
+  const arrived = timeOf(at.toISOString());
   return (
     <section role="status" aria-label="Result" className={`why ${isAccepted ? 'good' : 'bad'}`}>
       <div>
         <p>
-          <State value={isAccepted ? 'Accepted' : 'Rejected'} tone={isAccepted ? 'good' : 'bad'} />{' '}
+          <State
+            value={diagnosis.isAccepted ? 'Accepted' : isAccepted ? 'Signed correctly' : 'Rejected'}
+            tone={isAccepted ? 'good' : 'bad'}
+          />{' '}
           {isAccepted ? `It was signed with ${which}.` : cause}
           <small>
-            {rejection && (
+            {isAssumed ? 'When it arrived was not typed.' : `Arrived at ${arrived}.`}
+            {` ${plural(findings.length, 'finding')}.`}
+            {!isAccepted && (
               <>
-                <code>{rejection}</code> ·{' '}
+                {' '}
+                A receiver answers with <code>{rejection}</code>.
               </>
             )}
-            {`Arrived at ${timeOf(at.toISOString())}. ${plural(findings.length, 'finding')}.`}
           </small>
         </p>
         {!isAccepted && (
@@ -264,6 +276,7 @@ function Result({ at, subscriptionId, diagnosis, secrets }: Verified & { secrets
         )}
         {findings.map(({ code, isProven, problem, remedy }) => (
           <p key={code + problem}>
+            {isAssumedAge(code) && `If it arrived at ${arrived}, which you did not type, it is too old. `}
             <Advice text={problem} /> <b>Fix:</b> <Advice text={remedy} />
             <small>
               <code>{code}</code>
