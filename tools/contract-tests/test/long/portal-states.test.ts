@@ -491,6 +491,36 @@ describe.skipIf(browser.isAbsent)('Find and ranges', () => {
     },
   );
 
+  test('an address with anything in its parameters shows its page', async () => {
+    await open();
+    const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
+    const delivery = String(row['id']);
+    const range = 'subscription type status record event since until after what counted confirmation';
+    const addresses = Object.entries({
+      deliveries: range,
+      recover: range,
+      'recover/completeness': range,
+      [`deliveries/${delivery}`]: 'attempt before side view',
+      verify: 'delivery attempt',
+      [`verify?delivery=${delivery}`]: 'attempt',
+    });
+    for (const [path, names] of addresses) {
+      await visit(page, path);
+      const parameters = names.split(' ');
+      const values = ['foo', '-1', '1e99', '%00%ED%A0%80', '2026-02-30T00:00:00Z'];
+      const queries = [
+        ...parameters.map((name) => `${name}=foo`),
+        ...values.map((value) => parameters.map((name) => `${name}=${value}`).join('&')),
+      ];
+      for (const query of queries) {
+        const address = JSON.stringify(`?${path.split('?')[1] ?? ''}&${query}`);
+        await page.evaluate(`history.pushState(null, '', ${address}), dispatchEvent(new PopStateEvent('popstate'))`);
+        await expect.poll(() => page.locator('.loading').count()).toBe(0);
+        expect(await page.getByRole('heading', { level: 1 }).innerText(), `${path} ${query}`).not.toMatch(/failed/);
+      }
+    }
+  });
+
   test.each([
     ['America/New_York', '2026-11-01T05:30:00.123Z', '2026-11-01T06:30:00.456Z'],
     ['Australia/Lord_Howe', '2026-04-04T14:45:00.123Z', '2026-04-04T15:15:00.456Z'],
