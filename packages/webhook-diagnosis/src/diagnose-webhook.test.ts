@@ -213,8 +213,12 @@ describe('a changed body', () => {
     expect(codesOf(await diagnose(reordered, { sentBody: unknown.body }))).toEqual(['BODY_KEYS_REORDERED']);
     // The same body and another secret: the secret is wrong.
     const wrong = await diagnose(signed(), { sentBody, secrets: [generateWebhookSecret()] });
-    expect(wrong.findings.map(({ problem }) => problem)).toEqual([
-      'The signature was made with another secret: the body is the one that Deedwire sends for this delivery.',
+    expect(wrong.findings).toMatchObject([
+      {
+        problem:
+          'The signature was made with another secret: the body is the one that Deedwire sends for this delivery.',
+        remedy: expect.not.stringContaining('the body'),
+      },
     ]);
   });
 });
@@ -412,9 +416,9 @@ describe('the clock', () => {
     const at = new Date(receivedAt.getTime() + 3_600_000);
     const changed = withBody((bytes) => Buffer.concat([bytes, Buffer.from('\n')]));
     expect(codesOf(await diagnose(changed, { at, secrets: [rest] }))).toEqual([
-      'TIMESTAMP_TOO_OLD',
       'SECRET_PREFIX_MISSING',
       'BODY_TRAILING_NEWLINE',
+      'TIMESTAMP_TOO_OLD',
     ]);
   });
 });

@@ -138,7 +138,9 @@ async function explain(input: DiagnosisInput, toleranceSeconds: number, order: C
     service: readTimestamp('x-service-webhook-timestamp', values, findings),
     standard: readTimestamp('webhook-timestamp', values, findings),
   };
-  findings.push(...clockFindings(timestamps, receivedAt, toleranceSeconds));
+  const [ofService, ofStandard] = [timestamps.service?.seconds ?? null, timestamps.standard?.seconds ?? null];
+  if (ofService !== null && ofStandard !== null && ofService !== ofStandard)
+    findings.push(detailed.timestampConflict(ofService, ofStandard));
 
   const schemes = present.map((name) => searchedScheme(name, values, timestamps, findings));
   const bodies = bodiesToSearch(request.body, sentBody, order);
@@ -151,6 +153,8 @@ async function explain(input: DiagnosisInput, toleranceSeconds: number, order: C
     matches.set(scheme.name, await searchSignature(scheme, candidates, bodies));
   }
   findings.push(...matchFindings(input, matches, values));
+  // Last: `receivedAt` can be the time of the diagnosis.
+  findings.push(...ageFindings(ofService ?? ofStandard, receivedAt, toleranceSeconds));
   return { findings: unique(findings), matchingSecrets: matchingOf(matches) };
 }
 
@@ -196,17 +200,11 @@ function readTimestamp(
 
 type Timestamps = Readonly<Record<SchemeName, ReadTimestamp | null>>;
 
-function clockFindings({ service, standard }: Timestamps, receivedAt: Date, tolerance: number): Finding[] {
-  const findings: Finding[] = [];
-  const [ofService, ofStandard] = [service?.seconds ?? null, standard?.seconds ?? null];
-  if (ofService !== null && ofStandard !== null && ofService !== ofStandard)
-    findings.push(detailed.timestampConflict(ofService, ofStandard));
-  const seconds = ofService ?? ofStandard;
-  if (seconds === null) return findings;
+function ageFindings(seconds: number | null, receivedAt: Date, tolerance: number): Finding[] {
+  if (seconds === null) return [];
   const age = Math.floor(receivedAt.getTime() / 1_000) - seconds;
-  if (age > tolerance) findings.push(detailed.timestampTooOld(age, tolerance));
-  if (-age > tolerance) findings.push(detailed.timestampTooNew(-age, tolerance));
-  return findings;
+  if (age > tolerance) return [detailed.timestampTooOld(age, tolerance)];
+  return -age > tolerance ? [detailed.timestampTooNew(-age, tolerance)] : [];
 }
 
 function searchedScheme(
@@ -260,12 +258,10 @@ function matchFindings(
   if (first === undefined) {
     const ofSecrets = secretFindings(secrets);
     if (matches.size === 0) return [...ofSecrets, ...ofBody];
-    return [
-      ...ofSecrets,
-      ...ofBody,
-      ...suspicions(request.body),
-      detailed.signatureMismatch(mismatchDetails(request.body, sentBody)),
-    ];
+    const wrong = mismatchDetails(request.body, sentBody);
+    const mismatch = detailed.signatureMismatch(wrong);
+    const doubts = [...ofBody, ...suspicions(request.body)];
+    return [...ofSecrets, ...(wrong === 'secret' ? [mismatch, ...doubts] : [...doubts, mismatch])];
   }
   const findings = found.flatMap(({ codes }) => codes.map((code) => finding(code, true)));
   if (found.some(({ usesKnownBody }) => usesKnownBody)) findings.push(differenceOf(request.body, sentBody));

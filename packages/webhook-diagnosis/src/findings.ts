@@ -249,7 +249,7 @@ export const detailed = {
     proven(
       'BODY_DIFFERENT',
       `The body is not the one that Deedwire sends for this delivery: it has ${captured} bytes instead of ${sent}, and the first difference is at byte ${offset}.`,
-      'Compare both bodies there. If another part of the system changes bodies, verify before it does.',
+      `Compare both bodies from byte ${offset} on. If another part of the system changes bodies, verify before it does.`,
     ),
   bodyLength: (captured: number, announced: number) =>
     proven(
@@ -331,7 +331,9 @@ export const detailed = {
         : wrong === 'both'
           ? 'The signature was made with another secret, and the body is not the one that Deedwire sends for this delivery.'
           : 'The signature was made with another secret, or for another body.',
-      'Compare the secret with that of the subscription in `X-Service-Webhook-Subscription-Id`, and the body with the payload of the delivery in `webhook-id`. Each subscription has its own secret, also in another environment.',
+      `Compare the secret with that of the subscription in \`X-Service-Webhook-Subscription-Id\`${
+        wrong === 'secret' ? '' : ', and the body with the payload of the delivery in `webhook-id`'
+      }. Each subscription has its own secret, also in another environment.`,
     ),
   signatureOtherVersion: (versions: readonly string[]) =>
     proven(
