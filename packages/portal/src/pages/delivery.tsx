@@ -299,6 +299,7 @@ function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Byt
     bytes.length < total && `The first ${plural(bytes.length, 'byte')} of ${plural(total, 'byte')}.`,
     text === null && 'Not UTF-8.',
     view === 'formatted' && 'Formatted for reading. "Text" shows the exact bytes.',
+    'SHA-256',
   );
   return (
     <>
@@ -307,7 +308,7 @@ function Body({ body: { bytes, text }, name, total = bytes.length }: { body: Byt
       </Tabs>
       <Visible as="pre" text={shown ?? ''} />
       <p className="soft">
-        {note} SHA-256 <code>{digest}</code>
+        {note} <code>{digest}</code>
       </p>
     </>
   );
