@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { missing } from '@deedwire/testing';
 import { type OpenedPage, type Page, type Route, useBrowser } from '@deedwire/testing/browser';
+import { signWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -782,6 +783,25 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     const result = page.getByRole('status', { name: 'Result' });
     await result.getByText('BODY_KEYS_REORDERED').waitFor();
     expect(await result.innerText()).toContain('1 finding.');
+  });
+
+  test('a request that is right is not rejected for a time that nobody typed', async () => {
+    const body = '{"type":"other"}';
+    const { secret } = endpoint.subscription;
+    const timestamp = Math.floor(Date.now() / 1000) - 3600;
+    const signed = { ...signWebhook({ id: 'other', timestamp, body, secret }) };
+    await visit(page, 'verify');
+    await page.getByLabel('Captured request').fill(JSON.stringify({ headers: signed, body }));
+    await page.getByLabel('Secret of the receiver').fill(secret);
+    await page.getByRole('button', { name: 'Verify' }).click();
+    const result = page.getByRole('status', { name: 'Result' });
+    await result.getByText('which you did not type, it is too old.').waitFor();
+    expect(await result.innerText()).toMatch(/^Signed correctly It was signed with the secret\./);
+    await page.getByLabel('Captured request').fill(JSON.stringify({ headers: signed, body: `${body}\n` }));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await result.getByText('Rejected').waitFor();
+    expect(await result.innerText()).toMatch(/BODY_TRAILING_NEWLINE[^]*TIMESTAMP_TOO_OLD/);
+    expect(await problemsOf(page)).toEqual([]);
   });
 
   test('a double click or a key changes something once, and the button keeps the focus', async () => {
