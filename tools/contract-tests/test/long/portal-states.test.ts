@@ -796,7 +796,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await page.getByRole('button', { name: 'Verify' }).click();
     const result = page.getByRole('status', { name: 'Result' });
     await result.getByText('which you did not type, it is too old.').waitFor();
-    expect(await result.innerText()).toMatch(/^Signed correctly It was signed with the secret\./);
+    expect(await result.innerText()).toMatch(/^Signed correctly\s+It was signed with the secret\./);
     await page.getByLabel('Captured request').fill(JSON.stringify({ headers: signed, body: `${body}\n` }));
     await page.getByRole('button', { name: 'Verify' }).click();
     await result.getByText('Rejected').waitFor();
