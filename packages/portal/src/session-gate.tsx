@@ -144,8 +144,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <p>{text}</p>
       {isBlocked && blocked}
       <p>
-        To get a new link, go back to the application that you came from. Its developers create one with{' '}
-        <code>createPortalLink</code>, and an operator of Deedwire with <code>deedwire-operator portal link</code>.
+        To get a new link, open the portal from the application that you came from. If it offers no portal, ask the
+        people who run it.
       </p>
       {'requestId' in gate && gate.requestId && (
         <p className="soft">

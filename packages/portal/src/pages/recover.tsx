@@ -12,7 +12,7 @@ import { State } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { useMutation } from '../use-mutation.ts';
 import { useQuery } from '../use-query.ts';
-import { delayOf, numberOf, plural, sentences, toneOf } from '../words.ts';
+import { delayOf, numberOf, plural, sentences, toneOf, wordOf } from '../words.ts';
 
 const amounts: readonly Option[] = [
   ['failed', 'Failed'],

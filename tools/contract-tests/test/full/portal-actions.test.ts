@@ -219,9 +219,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       expect(await page.getByRole('button', { name: /Send|Resend/ }).count()).toBe(0);
       await visit(page, `recover?subscription=${numberOf(id)}&what=all&since=2026-01-01T00:00:00.000Z`);
       await page.getByRole('button', { name: 'Preview' }).click();
-      await page
-        .getByText(/^Resends .+ The subscription is paused: nothing is sent until it is resumed\./)
-        .waitFor();
+      await page.getByText(/^Resends .+ The subscription is paused: nothing is sent until it is resumed\./).waitFor();
       await confirm(page, /^Resend \d/);
       await confirm(page, 'Cancel the resend');
       await expect.poll(() => textOfFocus(page)).toMatch(/^Cancelled\. \d+ deliver(y was|ies were) queued\.$/);
