@@ -313,9 +313,9 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await open();
     await visit(page, 'deliveries');
     const setClock = async (hours: number) => {
+      requests.length = 0;
       await page.clock.setSystemTime(Date.now() + hours * 3_600_000);
       await page.keyboard.press('Tab');
-      requests.length = 0;
     };
     await setClock(-5);
     // The first time because of the age of the rows, then because of that of the last query.
@@ -345,7 +345,7 @@ describe.skipIf(browser.isAbsent)('two tabs', () => {
     await other.getByRole('button', { name: 'Sign out' }).click();
     await heading('You are signed out');
     expect(await leftovers()).toEqual([]);
-    expect(sent()).toEqual(['DELETE session']);
+    expect(sent().filter((each) => each.endsWith('session'))).toEqual(['DELETE session']);
   });
 
   test('show one session: a new link clears the tab of the one before', async () => {
