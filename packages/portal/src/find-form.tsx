@@ -166,7 +166,7 @@ async function ofName(name: string, signal: AbortSignal): Promise<Found | null> 
   const same = texts.filter(({ number, all }) => number === name || all.includes(plain(name)));
   const isType = same.length === 0 && webhookEventTypes.some(({ type }) => type === plain(name));
   if (isType) return { to: `deliveries?${new URLSearchParams({ type: plain(name) })}` };
-  // A number is a part of many ports and names that nobody means.
+  // A bare number is also part of ports and names, which are not meant.
   const isPart = same.length === 0 && !/^\d+$/.test(name);
   const matching = isPart ? texts.filter(({ all }) => all.some((text) => text.includes(plain(name)))) : same;
   const [first, ...others] = matching;

@@ -16,7 +16,7 @@ interface FailedProps {
   readonly readAtMs: number;
 }
 
-/** How many deliveries nobody has received: those that are still failed, and what was counted, which a later success does not change. */
+/** The deliveries that are still failed, and the count of failures, which a later success does not change. */
 export function Failed({ history: { failed, statistics }, number, readAtMs }: FailedProps) {
   const counted = statistics.reduce((sum, { failedCount }) => sum + failedCount, 0);
   return (

@@ -96,7 +96,7 @@ const deliveryOf = (headers: Sent['headers']) => recordOf(headers, 'webhook-id',
 
 interface Verified {
   readonly at: Date;
-  /** Whether nobody said when it arrived, so `at` is now. */
+  /** Whether the time of arrival is unknown, so `at` is now. */
   readonly isAssumed: boolean;
   readonly subscriptionId: string | null;
   readonly diagnosis: Diagnosis;

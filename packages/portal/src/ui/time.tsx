@@ -19,7 +19,7 @@ export function useNow(everyMs: number): number {
   return useTime(everyMs, useWatched());
 }
 
-/** The time beside what ends by itself, also while nobody watches. */
+/** The time beside what ends by itself, also while the page is not watched. */
 export function useClock(everyMs: number): number {
   return useTime(everyMs, true);
 }

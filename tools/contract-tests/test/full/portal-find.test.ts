@@ -82,7 +82,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
     await t.close();
   });
 
-  describe('a time that nobody touched keeps its value', () => {
+  describe('a time that was not changed keeps its value', () => {
     test.each([
       [
         'America/New_York',

@@ -155,7 +155,7 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('says that the session ends after 8 hours, which nobody can prolong, and clears itself then', async () => {
+  test('says that the session ends after 8 hours, offers no way to prolong it, and clears itself then', async () => {
     await open();
     let expiresInSeconds = 100;
     await page.route('**/session', async (route) => {
@@ -215,11 +215,11 @@ describe.skipIf(browser.isAbsent)('a page', () => {
   test.each([
     ['that nothing is left of it', { expiresInSeconds: 0 }, 'There is no session'],
     ['something about another one', { id: 'gid://service/PortalSession/0' }, 'Your session could not be checked'],
-  ])('asks once when its session is due to end, is told %s, and clears itself', async (_, told, title) => {
+  ])('asks once when its session is due to end, receives %s, and clears itself', async (_, received, title) => {
     await open();
     await page.route('**/session', async (route) => {
       const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), ...told } });
+      await route.fulfill({ response, json: { ...(await response.json()), ...received } });
     });
     await page.clock.fastForward('30:00');
     await heading(title);

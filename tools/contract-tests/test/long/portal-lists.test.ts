@@ -217,7 +217,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     expect(await list().innerText()).not.toContain('on hold');
     expect(await updated.innerText()).not.toBe(text);
 
-    // Nobody uses the page: it is no longer read, and says when it was.
+    // Without input, the page stops polling and shows when it was read.
     await page.clock.fastForward(601_000);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(operationOf(request, documents) ?? ''));
@@ -266,7 +266,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     expect(await isOnBody()).toBe(false);
   });
 
-  test('sees the heading in the title, opens links in other tabs, and is told that a page does not exist', async () => {
+  test('sees the heading in the title, opens links in other tabs, and reads that a page does not exist', async () => {
     for (const path of ['deliveries', `subscriptions/${failing()}`, 'nothing', 'deliveries/x']) {
       await visit(page, path);
       await expect

@@ -266,7 +266,7 @@ describe.skipIf(browser.isAbsent)('a response', () => {
       expect(await sentWithin(90, opened)).toBe(0);
       await page.evaluate(`delete document.visibilityState`);
       expect(await sentWithin(3, opened)).toBe(2);
-      // Nobody uses it for longer than 10 minutes.
+      // There is no input for longer than 10 minutes.
       await page.clock.fastForward(600_000);
       expect(await sentWithin(90, opened)).toBe(0);
       await page.keyboard.press('Tab');

@@ -526,7 +526,7 @@ describe.skipIf(browser.isAbsent)('Find and ranges', () => {
     ['America/New_York', '2026-11-01T05:30:00.123Z', '2026-11-01T06:30:00.456Z'],
     ['Australia/Lord_Howe', '2026-04-04T14:45:00.123Z', '2026-04-04T15:15:00.456Z'],
     ['UTC', '2026-11-01T06:30:00.123Z', '2026-11-01T06:30:00.124Z'],
-  ])('times that nobody touched keep their values in %s', async (timezoneId, since, until) => {
+  ])('times that were not changed keep their values in %s', async (timezoneId, since, until) => {
     await open({ timezoneId });
     for (const [path, button] of [
       ['deliveries', 'Filter'],
@@ -785,7 +785,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     expect(await result.innerText()).toContain('1 finding.');
   });
 
-  test('a request that is right is not rejected for a time that nobody typed', async () => {
+  test('a request that is right is not rejected for a time that was not typed', async () => {
     const body = '{"type":"other"}';
     const { secret } = endpoint.subscription;
     const timestamp = Math.floor(Date.now() / 1000) - 3600;
