@@ -19,9 +19,13 @@ export type Respond = (response: ServerResponse, request: ReceivedRequest) => vo
 export interface Receiver extends Listening {
   /** The callback URL. */
   url: string;
-  /** Handshakes and deliveries, in order of arrival. */
+  /** All of them, in order of arrival. */
   requests: ReceivedRequest[];
   handshakes: ReceivedRequest[];
+  /**
+   * The other POST requests. A request with another method is only in `requests`, and its answer is 405: a process that another
+   * test has stopped may have had this port before, and some client may still ask there.
+   */
   deliveries: ReceivedRequest[];
   /** A test can replace these; the next request uses the new function. */
   onHandshake: Respond;
@@ -59,6 +63,10 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
       const request = { method, path: requestPath, headers, rawHeaders, body: Buffer.concat(chunks), atMs };
       const isHandshake = request.body.toString().startsWith('{"verification_token":');
       receiver.requests.push(request);
+      if (method !== 'POST') {
+        response.writeHead(405, { Allow: 'POST' }).end();
+        return;
+      }
       (isHandshake ? receiver.handshakes : receiver.deliveries).push(request);
       (isHandshake ? receiver.onHandshake : receiver.onDelivery)(response, request);
     });
