@@ -1,10 +1,12 @@
 import { defineConfig } from 'vite';
+import { Subscriptions } from './src/generated/documents.ts';
 
 export default defineConfig({
   // The server replaces `./assets/` in index.html by the path of the account.
   base: './',
   // `pnpm generate` writes documents.json there: the operations that the server accepts.
   publicDir: 'generated',
+  define: { firstQuery: JSON.stringify(Subscriptions) },
   // Our packages from their sources.
   resolve: { conditions: ['deedwire-source', 'module', 'browser'] },
   // `jsx-runtime.ts` also serves builds for development.

@@ -1,3 +1,6 @@
+/** The operation `Subscriptions`, from vite.config.ts: a module that other scripts import too would be a file of its own. */
+declare const firstQuery: string;
+
 const show = (tag: string, textContent: string) => Object.assign(document.createElement(tag), { textContent });
 
 let isWaiting = false;
@@ -62,11 +65,27 @@ addEventListener(
 // The same for a page in a file of its own.
 addEventListener('vite:preloadError', fail);
 
-// Requests the session beside the files, not after them: `request.ts` takes the response. A link opens another session.
+// Requests the session beside the files, not after them, and then what the first page shows. A link opens another session.
 const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0];
 if (base && isSecureContext && !isRefused && !location.hash.startsWith('#link=')) {
-  const headers = { Accept: 'application/json' };
-  window.earlySession = fetch(`${base}session`, { headers, cache: 'no-store', redirect: 'manual' });
+  const headers = { Accept: 'application/graphql-response+json, application/json' };
+  const init = { cache: 'no-store', redirect: 'manual' } as const;
+  const early = (window.early = new Map([['GET', fetch(`${base}session`, { ...init, headers })]]));
+  const requestFirstQuery = async () => {
+    const response = await early.get('GET');
+    if (!response?.ok || location.pathname !== base) return;
+    const { id }: { id: string } = await response.clone().json();
+    early.set(
+      firstQuery,
+      fetch(`${base}graphql`, {
+        ...init,
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json', 'X-Portal-Session': id },
+        body: JSON.stringify({ documentId: firstQuery, variables: {} }),
+      }),
+    );
+    await early.get(firstQuery);
+  };
   // `request.ts` says it, later than a browser reports it.
-  window.earlySession.catch(() => {});
+  requestFirstQuery().catch(() => {});
 }

@@ -42,15 +42,9 @@ export function hasPoints(): boolean {
 
 declare global {
   interface Window {
-    /** The response to `GET session` that `reload.ts` requests while the scripts are loading. */
-    earlySession?: Promise<Response> | undefined;
+    /** The responses that `reload.ts` requests while the scripts are loading, by their operation. Each is taken once. */
+    early?: Map<unknown, Promise<Response>>;
   }
-}
-
-function takeEarlySession(): Promise<Response> | undefined {
-  const { earlySession } = window;
-  window.earlySession = undefined;
-  return earlySession;
 }
 
 /** @throws {Failure} for any response other than a success */
@@ -65,7 +59,9 @@ export async function request<Body>(
   const gate = gateNow();
   if (gate.kind === 'open') headers['X-Portal-Session'] = gate.session.id;
   const init = { method, headers, body: input === undefined ? null : JSON.stringify(input), signal: signal ?? null };
-  const early = method === 'GET' && path === 'session' ? takeEarlySession() : undefined;
+  const operation = input?.['documentId'] ?? method;
+  const early = window.early?.get(operation);
+  window.early?.delete(operation);
   const sent = early ?? fetch(base + path, { ...init, cache: 'no-store', redirect: 'manual' });
   const response = await sent.catch((error: unknown) => {
     if (signal?.aborted) throw error;
@@ -88,7 +84,6 @@ export async function request<Body>(
     text,
     path === 'graphql' ? 'result' : method === 'DELETE' ? 'nothing' : 'session',
   );
-  const operation = input?.['documentId'] ?? method;
   if (refusal === null) {
     refusals.delete(operation);
     return JSON.parse(text || '{}');
