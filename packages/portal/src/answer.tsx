@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { Delivery, type DeliveryQuery, Retry } from './generated/documents.ts';
 import { LastResponse } from './last-response.tsx';
 import { startStopwatch } from './stopwatch.ts';
@@ -23,7 +24,7 @@ interface Props {
   /** Whether it is sent at once, also while the others of its subscription are on hold. */
   readonly hasten?: boolean;
   /** Where to look for an answer later. */
-  readonly children?: ReactNode;
+  readonly children?: ComponentChildren;
 }
 
 /** What the endpoint answers. The dialog that sent the delivery stays open for it. */

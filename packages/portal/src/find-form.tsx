@@ -1,4 +1,5 @@
-import { type ClipboardEvent, type DragEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import type { ComponentChildren, TargetedClipboardEvent, TargetedDragEvent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { wantedOf } from './find.ts';
 import { Choices, Deliveries, type DeliveriesQuery, Delivery, Subscriptions } from './generated/documents.ts';
 import { go, Link, useUrl } from './location.tsx';
@@ -10,7 +11,7 @@ import { State } from './ui/state.tsx';
 import { nameOf, numberOf } from './words.ts';
 
 /** A page to go to, or why there is none. */
-type Found = { readonly to: string } | { readonly message: ReactNode };
+type Found = { readonly to: string } | { readonly message: ComponentChildren };
 
 const searchable = 'Paste a delivery, event or record id, a payload, or a link. Or type the name of a subscription.';
 const nothing = `Nothing matches. ${searchable}`;
@@ -28,7 +29,7 @@ export function Find() {
   const session = useSession();
   const { params } = useUrl();
   const [typed, setTyped] = useState<string | null>(null);
-  const [message, setMessage] = useState<ReactNode>('');
+  const [message, setMessage] = useState<ComponentChildren>('');
   const [failure, setFailure] = useState<Failure | null>(null);
   const running = useRef(new AbortController());
   // A search must not lead away from a page that was opened meanwhile.
@@ -57,14 +58,14 @@ export function Find() {
     setTyped(line);
     return line;
   };
-  const drop = async (event: DragEvent) => {
+  const drop = async (event: TargetedDragEvent<HTMLElement>) => {
     event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    const text = file ? file.slice(0, maxLength).text() : event.dataTransfer.getData('text/plain');
+    const [file] = event.dataTransfer?.files ?? [];
+    const text = file ? file.slice(0, maxLength).text() : (event.dataTransfer?.getData('text/plain') ?? '');
     await find(fill(await text));
   };
-  const paste = (event: ClipboardEvent) => {
-    const text = event.clipboardData.getData('text/plain');
+  const paste = (event: TargetedClipboardEvent<HTMLElement>) => {
+    const text = event.clipboardData?.getData('text/plain') ?? '';
     if (!text.trim().includes('\n')) return;
     event.preventDefault();
     fill(text);
@@ -81,9 +82,9 @@ export function Find() {
         name="wanted"
         aria-label="Find"
         placeholder="Find an id or a name, or drop a payload"
-        autoComplete="off"
+        autocomplete="off"
         value={typed ?? params.get('event') ?? params.get('record') ?? ''}
-        onChange={(event) => setTyped(event.currentTarget.value)}
+        onInput={(event) => setTyped(event.currentTarget.value)}
         onPaste={paste}
       />
       <button>Find</button>

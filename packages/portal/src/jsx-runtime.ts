@@ -1,30 +1,30 @@
-import { createElement, type ElementType, Fragment, type Key, type ReactNode } from 'react';
-import * as react from 'react/jsx-runtime';
+import { type ComponentChildren, type ComponentType, createElement, Fragment, type Key, type VNode } from 'preact';
 
-export type { JSX } from 'react/jsx-runtime';
+export type { JSX } from 'preact/jsx-runtime';
 export { Fragment };
 
 /** Names and bytes: a translation of them is wrong. */
-const untranslated: readonly ElementType[] = ['code', 'pre'];
+const untranslated: readonly unknown[] = ['code', 'pre'];
+
+const isText = (child: ComponentChildren): child is string | number =>
+  typeof child === 'number' || (typeof child === 'string' && child.trim() !== '');
 
 /** A text beside others, in an element of its own. Nothing translates white space. */
-function wrapped(child: ReactNode): ReactNode {
-  const isText = typeof child === 'number' || (typeof child === 'string' && child.trim() !== '');
-  return isText ? createElement('span', null, child) : child;
-}
+const wrapped = (child: ComponentChildren): ComponentChildren =>
+  isText(child) ? createElement('span', { textContent: child }) : child;
 
 interface Props {
-  readonly children?: ReactNode;
+  readonly children?: ComponentChildren;
 }
 
-const creator =
-  (create: typeof react.jsx) =>
-  (type: ElementType, { children, ...rest }: Props, key?: Key) => {
-    const texts = Array.isArray(children) ? children.map(wrapped) : type === Fragment ? wrapped(children) : children;
-    return create(type, { ...(untranslated.includes(type) && { translate: 'no' }), ...rest, children: texts }, key);
-  };
+// The compiler calls this for JSX. A browser that translates a page replaces its text nodes, which Preact would still change and
+// remove. Here each text is the property of an element instead: setting it replaces what the browser has put there.
+export function jsx(type: string | ComponentType<Props>, { children, ...rest }: Props, key?: Key): VNode {
+  const texts = Array.isArray(children) ? children.map(wrapped) : type === Fragment ? wrapped(children) : children;
+  if (typeof type !== 'string') return createElement(type, { ...rest, key }, texts);
+  const text = isText(texts) ? { textContent: texts } : {};
+  const given = { ...(untranslated.includes(type) && { translate: false }), ...rest, ...text, key };
+  return createElement(type, given, isText(texts) ? undefined : texts);
+}
 
-// The compiler calls these for JSX. A browser that translates a page replaces its text nodes, and React then neither changes nor
-// removes them; it replaces the text of an element whose only child is a text, so each text becomes such a child.
-export const jsx = creator(react.jsx);
-export const jsxs = creator(react.jsxs);
+export const jsxs = jsx;

@@ -1,4 +1,5 @@
-import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
+import type { ComponentChildren, TargetedMouseEvent } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { keepFocus } from './focus.ts';
 import { Link, useUrl } from './location.tsx';
 import { Failure, failureOf, isEnd, request } from './request.ts';
@@ -20,7 +21,7 @@ const pages = [
 ] as const;
 
 /** The frame of every page: whose account it shows, what the session may do, and until when. */
-export function Layout({ children }: { children: ReactNode }) {
+export function Layout({ children }: { children: ComponentChildren }) {
   const session = useSession();
   const { path } = useUrl();
   const now = useClock(10_000);
@@ -87,7 +88,7 @@ export function Layout({ children }: { children: ReactNode }) {
 }
 
 /** To the list of a page, past its filters. The fragment stays as it is: it is for tokens of links. */
-function skip(event: MouseEvent) {
+function skip(event: TargetedMouseEvent<HTMLElement>) {
   event.preventDefault();
   const [main, list] = ['main', 'main section[tabindex]'].map((each) => document.querySelector<HTMLElement>(each));
   (list ?? main)?.focus();

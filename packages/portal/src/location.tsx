@@ -1,6 +1,7 @@
-import { type ComponentProps, type MouseEvent, useSyncExternalStore } from 'react';
+import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { navigate } from './history.ts';
 import { base } from './session.ts';
+import { useStore } from './use-store.ts';
 import { marked } from './visible-text.ts';
 
 const changed = 'deedwire-location';
@@ -14,7 +15,7 @@ function subscribe(listener: () => void): () => void {
 
 /** The URL after the path of the account: `deliveries/913` and the query string. */
 export function useUrl(): { path: string; params: URLSearchParams } {
-  const url = useSyncExternalStore(subscribe, () => location.pathname + location.search);
+  const url = useStore(subscribe, () => location.pathname + location.search);
   const [path = '', query = ''] = url.slice(base.length).split('?');
   return { path, params: new URLSearchParams(query) };
 }
@@ -35,15 +36,20 @@ export function search(params: URLSearchParams, changes: Record<string, string |
   return next.size === 0 ? '' : `?${next}`;
 }
 
-type LinkProps = ComponentProps<'a'> & {
-  to: string;
+interface LinkProps {
+  readonly to: string;
   /** Whether the target takes the place of this entry of the history: it is another view of the same thing. */
-  replace?: boolean;
-};
+  readonly replace?: boolean;
+  readonly className?: string;
+  readonly title?: string;
+  readonly translate?: false;
+  readonly 'aria-current'?: 'page' | boolean | undefined;
+  readonly children: ComponentChildren;
+}
 
 /** Another state of the page it is on is read from the beginning of the part that the link is in. */
 export function Link({ to, replace = false, children, ...rest }: LinkProps) {
-  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+  const follow = (event: TargetedMouseEvent<HTMLAnchorElement>) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     const link = event.currentTarget;

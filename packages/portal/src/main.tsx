@@ -1,6 +1,6 @@
 import { findPortalPage, type PortalPage } from '@deedwire/domain/portal-paths';
-import { Component, type ComponentType, Fragment, type ReactNode, Suspense, use } from 'react';
-import { createRoot } from 'react-dom/client';
+import { Component, type ComponentChildren, type ComponentType, Fragment, render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { Layout } from './layout.tsx';
 import { Link, useUrl } from './location.tsx';
 import * as subscriptions from './pages/subscriptions.tsx';
@@ -24,42 +24,53 @@ interface PageModule {
   readonly default: ComponentType<{ number: string }>;
 }
 
-/** A page in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
-function page(load: () => Promise<PageModule>): () => Promise<PageModule> {
-  let found: Promise<PageModule> | undefined;
-  return () => {
-    found ??= load().then((value) => {
-      forgetReloads();
-      // `use` reads from these what is here already. Otherwise, React shows the fallback first, for at least 300 ms.
-      Object.assign(found ?? {}, { status: 'fulfilled', value });
-      return value;
-    });
-    return found;
-  };
+/** Each page but the first is in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
+const imports: Readonly<Record<PortalPage, () => Promise<PageModule>>> = {
+  subscriptions: async () => subscriptions,
+  subscription: () => import('./pages/subscription.tsx'),
+  pin: () => import('./pages/pin.tsx'),
+  deliveries: () => import('./pages/deliveries.tsx'),
+  delivery: () => import('./pages/delivery.tsx'),
+  recover: () => import('./pages/recover.tsx'),
+  completeness: () => import('./pages/completeness.tsx'),
+  verify: () => import('./pages/verify.tsx'),
+};
+
+/** Those that have arrived. */
+const pages: Partial<Record<PortalPage, PageModule>> = {};
+
+async function load(name: PortalPage): Promise<void> {
+  pages[name] ??= await imports[name]();
+  forgetReloads();
 }
 
-const pages: Readonly<Record<PortalPage, () => Promise<PageModule>>> = {
-  subscriptions: page(async () => subscriptions),
-  subscription: page(() => import('./pages/subscription.tsx')),
-  pin: page(() => import('./pages/pin.tsx')),
-  deliveries: page(() => import('./pages/deliveries.tsx')),
-  delivery: page(() => import('./pages/delivery.tsx')),
-  recover: page(() => import('./pages/recover.tsx')),
-  completeness: page(() => import('./pages/completeness.tsx')),
-  verify: page(() => import('./pages/verify.tsx')),
-};
+const fallback = (
+  <>
+    <h1>Webhooks</h1>
+    {loading}
+  </>
+);
 
 function Page() {
   const found = findPortalPage(useUrl().path);
-  if (found) {
-    const { default: Shown } = use(pages[found.name]());
-    return <Shown key={found.number} number={found.number} />;
-  }
-  return (
-    <Heading title="No such page">
-      <Link to="">See the subscriptions</Link>
-    </Heading>
-  );
+  const name = found?.name;
+  const [, setArrived] = useState<PortalPage>();
+  useEffect(() => {
+    // `reload.ts` tells the person that it did not arrive.
+    if (name)
+      load(name).then(
+        () => setArrived(name),
+        () => {},
+      );
+  }, [name]);
+  if (!found)
+    return (
+      <Heading title="No such page">
+        <Link to="">See the subscriptions</Link>
+      </Heading>
+    );
+  const Shown = pages[found.name]?.default;
+  return Shown ? <Shown key={found.number} number={found.number} /> : fallback;
 }
 
 interface BoundaryState {
@@ -69,20 +80,22 @@ interface BoundaryState {
 }
 
 /** Shows a page again that has failed: an extension of the browser may have changed its elements. One that fails again is replaced. */
-class Boundary extends Component<{ children: ReactNode }, BoundaryState> {
+class Boundary extends Component<{ children: ComponentChildren }, BoundaryState> {
   override state: BoundaryState = { error: null, round: 0 };
 
-  static getDerivedStateFromError(error: unknown) {
+  static override getDerivedStateFromError(error: unknown) {
     return { error };
   }
 
   override componentDidCatch() {
-    if (this.state.round === 0) this.setState({ error: null, round: 1 });
+    // Not at once: Preact gives an error that comes meanwhile to nobody.
+    if (this.state.round === 0) setTimeout(() => this.setState({ error: null, round: 1 }));
   }
 
   override render() {
     const { error, round } = this.state;
-    return error === null ? <Fragment key={round}>{this.props.children}</Fragment> : <Failed error={error} />;
+    if (error === null) return <Fragment key={round}>{this.props.children}</Fragment>;
+    return round > 0 && <Failed error={error} />;
   }
 }
 
@@ -118,19 +131,10 @@ const insecure = (
   </Notice>
 );
 
-const fallback = (
-  <>
-    <h1>Webhooks</h1>
-    {loading}
-  </>
-);
-
 const app = (
   <SessionGate>
     <Layout>
-      <Suspense fallback={fallback}>
-        <Page />
-      </Suspense>
+      <Page />
     </Layout>
   </SessionGate>
 );
@@ -147,7 +151,6 @@ for (const type of ['dragover', 'drop'] as const) addEventListener(type, refuseD
 
 // Beside the request for the session, not after it.
 const first = findPortalPage(location.pathname.slice(base.length));
-if (first) pages[first.name]().catch(() => {});
+if (first) load(first.name).catch(() => {});
 
-const root = createRoot(document.querySelector('#root') ?? document.body);
-root.render(<Boundary>{isSecureContext ? app : insecure}</Boundary>);
+render(<Boundary>{isSecureContext ? app : insecure}</Boundary>, document.querySelector('#root') ?? document.body);

@@ -1,4 +1,5 @@
-import { type ReactNode, useRef, useState } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import type { ChoicesQuery } from './generated/documents.ts';
 import { go, search, useUrl } from './location.tsx';
 import { timeInAddress } from './time.ts';
@@ -15,7 +16,7 @@ interface Props {
   /** Why the beginning of the range is required. Null if it is not. */
   readonly fromNote?: string | null;
   readonly onRange: (values: Values) => Readonly<Record<string, string | null>>;
-  readonly children: ReactNode;
+  readonly children: ComponentChildren;
 }
 
 const errorOf = (name: string, message: string) => ({ message, field: ['input', name] });

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState } from 'preact/hooks';
 import * as documents from './generated/documents.ts';
 import { LastResponse } from './last-response.tsx';
 import { amountOf, deliveredText, outcomeOf, pausedText, type Sent, waitingText } from './remedy-report.ts';

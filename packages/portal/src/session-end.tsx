@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState } from 'preact/hooks';
 import { Use } from './generated/documents.ts';
 import { type Failure, failureOf, isEnd, request, send } from './request.ts';
 import { gateNow, leaveSession, type Session, setTimeLeft, timeLeft } from './session.ts';

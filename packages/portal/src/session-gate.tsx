@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { ReturnLink } from './layout.tsx';
 import { go } from './location.tsx';
 import { type Failure, failureOf, isEnd, request } from './request.ts';
@@ -48,7 +49,7 @@ const blocked = (
 );
 
 /** Shows the pages in a session, and otherwise how to get one. */
-export function SessionGate({ children }: { children: ReactNode }) {
+export function SessionGate({ children }: { children: ComponentChildren }) {
   const gate = useGate();
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);

@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react';
 import { startStopwatch } from './stopwatch.ts';
+import { useStore } from './use-store.ts';
 
 /** The path of the account, for example `/partners/portal/7/`. */
 export const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
@@ -53,7 +53,7 @@ export function onGate(listener: () => void): () => void {
 }
 
 export function useGate(): Gate {
-  return useSyncExternalStore(onGate, gateNow);
+  return useStore(onGate, gateNow);
 }
 
 /** The session of the pages. They are rendered only while there is one. */

@@ -73,7 +73,7 @@ export function LatestAttempts({ id: subscriptionId, history, failedId, at }: La
   const rows = shown.map(([path, attempt]) => [
     <Link to={`deliveries/${path}`}>{timeOf(attempt.startedAt)}</Link>,
     <State value={resultOf(attempt)} tone={resultTone(attempt)} />,
-    <bdi translate="no">{attempt.type}</bdi>,
+    <bdi translate={false}>{attempt.type}</bdi>,
     `${attempt.durationMs.toLocaleString('en')} ms`,
   ]);
   return (

@@ -1,5 +1,5 @@
 import { deliveryHeaders } from '@deedwire/domain/names';
-import { useState } from 'react';
+import { useState } from 'preact/hooks';
 import { Answer, waitingText } from './answer.tsx';
 import { Deliveries, SendTest, type SubscriptionFieldsFragment } from './generated/documents.ts';
 import { Link } from './location.tsx';

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useRef, useState } from 'preact/hooks';
 import type { DocumentId } from './generated/documents.ts';
 import { type Failure, failureOf, send } from './request.ts';
 

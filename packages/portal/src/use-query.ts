@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { DocumentId } from './generated/documents.ts';
 import { keeper, keptResult } from './kept-results.ts';
 import { type Failure, failureOf, hasPoints, send } from './request.ts';

@@ -1,5 +1,6 @@
 import { joiners } from '@deedwire/domain/joiners';
-import { createElement, type ReactNode } from 'react';
+import type { ComponentChildren } from 'preact';
+import { jsx } from './jsx-runtime.ts';
 
 /** Controls, format characters, separators that look like nothing, and halves of surrogate pairs. Not line feeds and tabs. */
 const invisible = String.raw`(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{DI}\u2800]`;
@@ -33,10 +34,10 @@ export function beginningOf(text: string, length: number): string {
 }
 
 /** Text of others: what is invisible or changes the direction is marked. */
-export function marked(text: string): ReactNode {
+export function marked(text: string): ComponentChildren {
   const segments = segmentsOf(text);
   if (segments.every((part) => typeof part === 'string')) return text;
   return segments.map((part, key) =>
-    typeof part === 'string' ? createElement('span', { key }, part) : createElement('mark', { key }, part.mark),
+    typeof part === 'string' ? jsx('span', { children: part }, key) : jsx('mark', { children: part.mark }, key),
   );
 }

@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react';
 import { startStopwatch } from './stopwatch.ts';
+import { useStore } from './use-store.ts';
 
 const listeners = new Set<() => void>();
 
@@ -38,5 +38,5 @@ function onWatch(listener: () => void): () => void {
 }
 
 export function useWatched(): boolean {
-  return useSyncExternalStore(onWatch, isWatched);
+  return useStore(onWatch, isWatched);
 }

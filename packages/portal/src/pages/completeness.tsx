@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   type ComparedEvent,
   type Comparison,
@@ -86,7 +86,7 @@ export default function CompletenessPage() {
         with <code>deliveryId</code> and <code>body</code>.
       </p>
       <Dropped file={file} onFile={setFile} label="Drop a log file (.gz is fine) or paste it">
-        <textarea ref={pasted} aria-label="Log" rows={6} autoComplete="off" spellCheck={false} />
+        <textarea ref={pasted} aria-label="Log" rows={6} autocomplete="off" spellcheck={false} />
       </Dropped>
       <Loaded query={query}>
         {(choices) => (
@@ -235,7 +235,7 @@ function Listed({ title, events }: { title: string; events: readonly (ComparedEv
   if (events.length === 0) return null;
   const rows = events.slice(0, shownMax).map(({ sequence, deliveryId, type, createdMs, line }) => [
     sequence.toLocaleString('en'),
-    <Link to={`deliveries/${numberOf(deliveryId)}`} translate="no">
+    <Link to={`deliveries/${numberOf(deliveryId)}`} translate={false}>
       {type}
     </Link>,
     <Time at={new Date(createdMs).toISOString()} />,

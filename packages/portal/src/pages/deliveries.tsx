@@ -111,7 +111,7 @@ function cellsOf(delivery: Delivery, names: ReadonlyMap<string, string> | null) 
     Created: <Time at={delivery.createdAt} />,
     Event: (
       <>
-        <Link to={`deliveries/${numberOf(id)}`} translate="no">
+        <Link to={`deliveries/${numberOf(id)}`} translate={false}>
           {event.type}
         </Link>
         <small>{`${event.version} · ${sequenceNumber.toLocaleString('en')}${isTest ? ' · test' : ''}`}</small>

@@ -1,5 +1,6 @@
 import { curlCommand } from '@deedwire/domain/curl-command';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { Answer, lastingDelays } from '../answer.tsx';
 import { type Bytes, bytesOfBase64, bytesOfText, hexOf, indentJson, sha256Of } from '../bytes.ts';
 import { Delivery, type DeliveryQuery, Exchange, type ExchangeQuery, Payload, Retry } from '../generated/documents.ts';
@@ -230,7 +231,12 @@ function Contents({ id, attempt, query, exchange }: ContentsProps) {
   );
 }
 
-function Tabs(props: { name: string; current: string | undefined; values: readonly string[]; children?: ReactNode }) {
+function Tabs(props: {
+  name: string;
+  current: string | undefined;
+  values: readonly string[];
+  children?: ComponentChildren;
+}) {
   const { path, params } = useUrl();
   const links = props.values.map((value) => (
     <Link

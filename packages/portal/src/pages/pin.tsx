@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState } from 'preact/hooks';
 import type { Props } from '../cause.tsx';
 import { changes } from '../generated/changes.ts';
 import * as documents from '../generated/documents.ts';

@@ -1,4 +1,5 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import * as documents from '../generated/documents.ts';
 import { go, Link, search, useUrl } from '../location.tsx';
 import { RangeForm } from '../range-form.tsx';

@@ -9,7 +9,7 @@ import { TestEvent } from '../test-event.tsx';
 import { formatDay, formatRelative, timeOf } from '../time.ts';
 import { Action } from '../ui/action.tsx';
 import { Copy } from '../ui/copy.tsx';
-import { Input, Select } from '../ui/form.tsx';
+import { Field, Input, Select } from '../ui/form.tsx';
 import { Heading } from '../ui/heading.tsx';
 import { Links } from '../ui/links.tsx';
 import { Loaded, Problem } from '../ui/problem.tsx';
@@ -112,13 +112,19 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
           onDone={reload}
           result={() => <p>The new URL passed the handshake. Deliveries go there from now on.</p>}
         >
-          <Input
+          <Field
             name="callbackUrl"
             label="Callback URL"
-            type="url"
-            required
-            maxLength={2048}
-            defaultValue={callbackUrl}
+            control={
+              <input
+                name="callbackUrl"
+                type="url"
+                autocomplete="off"
+                required
+                maxLength={2048}
+                defaultValue={callbackUrl}
+              />
+            }
           />
         </Action>
       </div>
@@ -144,7 +150,7 @@ function Pins({ subscription: { id, eventTypes } }: Props) {
     const { versions = [] } = types?.find((each) => each.type === type) ?? {};
     const pinned = versions.find((each) => each.version === version);
     return [
-      <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`} translate="no">
+      <Link to={`deliveries?subscription=${numberOf(id)}&type=${encodeURIComponent(type)}`} translate={false}>
         {type}
       </Link>,
       <>

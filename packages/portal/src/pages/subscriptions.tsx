@@ -1,5 +1,5 @@
 import { requestHeaders } from '@deedwire/domain/names';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';
 import { Find } from '../find-form.tsx';

@@ -1,6 +1,7 @@
 import { deliveryHeaders } from '@deedwire/domain/names';
 import { diagnoseWebhook, type Diagnosis, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis/web';
-import { type ReactNode, useRef, useState } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import { bytesOfText } from '../bytes.ts';
 import { Delivery, Exchange, Payload } from '../generated/documents.ts';
 import { Link, useUrl } from '../location.tsx';
@@ -102,13 +103,13 @@ interface Verified {
   readonly diagnosis: Diagnosis;
 }
 
-function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
+function Form({ sent, children }: { sent: Sent | null; children?: ComponentChildren }) {
   const mayRead = useMay('READ_PAYLOAD');
   const [file, setFile] = useState<File | null>(null);
   const [bodyFile, setBodyFile] = useState<File | null>(null);
   const [problem, setProblem] = useState('');
   const [results, setResults] = useState<{ secrets: number; requests: readonly Verified[] } | null>(null);
-  // Not a state of React, which would write it into the document.
+  // Not a state of a component, which would write it into the document.
   const secret = useRef<HTMLTextAreaElement>(null);
   const capture = useRef<HTMLTextAreaElement>(null);
   const separate = useRef<HTMLTextAreaElement>(null);
@@ -190,8 +191,8 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
           ref={secret}
           className="secret"
           rows={2}
-          autoComplete="off"
-          spellCheck={false}
+          autocomplete="off"
+          spellcheck={false}
           placeholder="whsec_…"
         />
       </label>
@@ -204,8 +205,8 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
           ref={capture}
           aria-label="Captured request"
           rows={7}
-          autoComplete="off"
-          spellCheck={false}
+          autocomplete="off"
+          spellcheck={false}
           placeholder={note ?? 'HTTP text, the output of curl -v, HAR, or JSON with headers and body'}
         />
       </Dropped>
@@ -215,7 +216,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ReactNode }) {
         label="If you captured the body separately, drop it or paste it"
         name="File of the body"
       >
-        <textarea ref={separate} aria-label="Body" rows={2} autoComplete="off" spellCheck={false} />
+        <textarea ref={separate} aria-label="Body" rows={2} autocomplete="off" spellcheck={false} />
       </Dropped>
       <TimeInput
         ref={arrival}

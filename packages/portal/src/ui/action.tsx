@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DocumentId } from '../generated/documents.ts';
 import { type Ability, useMay } from '../session.ts';
 import { useMutation, userErrorsOf } from '../use-mutation.ts';
@@ -27,12 +28,12 @@ interface ActionProps<Result extends object, Variables> {
   /** Whether the button could work now. A dialog that is open stays. */
   readonly isOffered?: boolean;
   /** The fields of the form. */
-  readonly children?: ReactNode;
+  readonly children?: ComponentChildren;
   readonly onDone?: (result: Result) => void;
   /** Shown beside the button after a success, also once the button is gone. */
-  readonly report?: (result: Result) => ReactNode;
+  readonly report?: (result: Result) => ComponentChildren;
   /** Shown in the dialog after a success. Without it, the dialog closes. */
-  readonly result?: (result: Result, refused: readonly Refused[]) => ReactNode;
+  readonly result?: (result: Result, refused: readonly Refused[]) => ComponentChildren;
 }
 
 /** A button that asks before it changes something. Absent without the ability. */

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState } from 'preact/hooks';
 
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [result, setResult] = useState('');

@@ -1,4 +1,4 @@
-import type { DragEvent, ReactNode } from 'react';
+import type { ComponentChildren, TargetedDragEvent } from 'preact';
 import { plural } from '../words.ts';
 import { Visible } from './text.tsx';
 
@@ -9,11 +9,11 @@ export function Dropped(props: {
   label: string;
   /** Of the control for the file. */
   name?: string;
-  children: ReactNode;
+  children: ComponentChildren;
 }) {
   const { file, onFile, label, name = 'File', children } = props;
-  const drop = (event: DragEvent) => {
-    const [dropped] = event.dataTransfer.files;
+  const drop = (event: TargetedDragEvent<HTMLElement>) => {
+    const [dropped] = event.dataTransfer?.files ?? [];
     // Text is dropped into the field.
     if (!dropped) return;
     event.preventDefault();

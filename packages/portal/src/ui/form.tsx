@@ -1,4 +1,5 @@
-import { type ComponentProps, createContext, type ReactNode, type SyntheticEvent, useContext } from 'react';
+import { type ComponentChildren, createContext, type TargetedEvent } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { UserError } from '../use-mutation.ts';
 import { Advice } from './text.tsx';
 
@@ -17,7 +18,8 @@ export function Errors({ of }: { of: readonly UserError[] }) {
 }
 
 /** A labelled control with the user errors of its input field, which is called as its label is in `name`. */
-function Field({ name, label, control }: { name?: string | undefined; label: string; control: ReactNode }) {
+export function Field(props: { name?: string | undefined; label: string; control: ComponentChildren }) {
+  const { name, label, control } = props;
   const errors = useContext(UserErrors).filter(({ field }) => field?.[1] === name);
   return (
     <label className="field">
@@ -28,25 +30,43 @@ function Field({ name, label, control }: { name?: string | undefined; label: str
   );
 }
 
-export function Input({ label, ...rest }: ComponentProps<'input'> & { label: string }) {
-  return <Field {...rest} label={label} control={<input autoComplete="off" spellCheck={false} {...rest} />} />;
+interface InputProps {
+  readonly label: string;
+  readonly name: string;
+  readonly defaultValue?: string;
+  readonly placeholder?: string;
+  readonly pattern?: string;
+  /** What the pattern means. */
+  readonly title?: string;
+}
+
+export function Input({ label, name, ...rest }: InputProps) {
+  const control = <input name={name} autocomplete="off" spellcheck={false} {...rest} />;
+  return <Field name={name} label={label} control={control} />;
 }
 
 export type Option = readonly [value: string, label: string];
 
-type SelectProps = ComponentProps<'select'> & { label: string; options: readonly Option[]; value?: string };
+interface SelectProps {
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly name?: string;
+  readonly value?: string;
+  readonly onChange?: (event: TargetedEvent<HTMLSelectElement>) => void;
+  readonly onBlur?: () => void;
+}
 
 /** Also offers a value, for example of a URL, that is not among the options. */
-export function Select({ label, options, value, ...rest }: SelectProps) {
+export function Select({ label, options, name, value, ...rest }: SelectProps) {
   const all =
     value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value] as const];
   const list = all.map(([each, text]) => <option key={each} value={each} label={text} />);
   return (
     <Field
-      {...rest}
+      name={name}
       label={label}
       control={
-        <select {...rest} value={value}>
+        <select name={name} value={value} {...rest}>
           {list}
         </select>
       }
@@ -58,7 +78,7 @@ export function Select({ label, options, value, ...rest }: SelectProps) {
 export type Values = Readonly<Record<string, string>>;
 
 export function onSubmit(use: (values: Values) => Promise<void> | void) {
-  return (event: SyntheticEvent<HTMLFormElement>) => {
+  return (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     const texts = Array.from(new FormData(event.currentTarget), ([name, value]) => [
       name,

@@ -1,13 +1,22 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { arrive } from '../history.ts';
 import { useUrl } from '../location.tsx';
 import { marked } from '../visible-text.ts';
 
 /** The heading of a page, and where the page starts to be read. */
-export function Heading({ title, above, children }: { title: string; above?: ReactNode; children?: ReactNode }) {
+export function Heading({
+  title,
+  above,
+  children,
+}: {
+  title: string;
+  above?: ComponentChildren;
+  children?: ComponentChildren;
+}) {
   const { path, params } = useUrl();
   const ref = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${ref.current?.textContent} · Webhooks`;
   }, [title]);
   useEffect(() => arrive(ref.current), [path, params.toString()]);

@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Failure } from '../request.ts';
 import { formatDuration } from '../time.ts';
 import type { Query } from '../use-query.ts';
+import { useStore } from '../use-store.ts';
 import { isWatched } from '../watch.ts';
 import { Visible } from './text.tsx';
 import { useClock } from './time.tsx';
@@ -31,7 +33,7 @@ function useAlike(text: string, retry: (() => void) | undefined) {
     setTroubles([...troubles, own]);
     return () => setTroubles(troubles.filter((each) => each !== own));
   }, [own, canRetry]);
-  const all = useSyncExternalStore(
+  const all = useStore(
     (listener) => (listeners.add(listener), () => listeners.delete(listener)),
     () => troubles,
   );
@@ -86,9 +88,9 @@ export const loading = (
 
 interface LoadedProps<Result> {
   readonly query: Query<Result>;
-  readonly children: (data: Result) => ReactNode;
+  readonly children: (data: Result) => ComponentChildren;
   /** Shown if there is nothing. */
-  readonly empty?: ReactNode;
+  readonly empty?: ComponentChildren;
 }
 
 /** The result of a query, or that it is loading or failed. */

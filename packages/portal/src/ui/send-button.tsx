@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react';
+import type { ComponentProps } from 'preact';
 
 type SendButtonProps = ComponentProps<'button'> & { readonly isSending: boolean };
 

@@ -10,7 +10,7 @@ const shapes: Record<Tone, string> = {
 /** A state as a word, a shape and a color. The documentation and the API have the same word. */
 export function State({ value, tone = toneOf(value) }: { value: string; tone?: Tone }) {
   return (
-    <span className={`state ${tone}`} translate="no">
+    <span className={`state ${tone}`} translate={false}>
       <svg viewBox="0 0 10 10" aria-hidden="true">
         <path d={shapes[tone]} />
       </svg>

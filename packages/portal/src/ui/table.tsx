@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react';
+import type { ComponentChildren } from 'preact';
 
-export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   const facts = Object.entries(of).map(([name, value]) => (
     <div key={name}>
       <dt>{name}</dt>
@@ -11,7 +11,7 @@ export function Facts({ of }: { of: Readonly<Record<string, ReactNode>> }) {
 }
 
 // The roles are those of the elements, which Safari forgets when a narrow screen shows a row as a list.
-function rowOf(cells: readonly ReactNode[], head: readonly string[] | null, key = 0) {
+function rowOf(cells: readonly ComponentChildren[], head: readonly string[] | null, key = 0) {
   const Cell = head ? 'td' : 'th';
   return (
     <tr key={key} role="row">
@@ -24,7 +24,7 @@ function rowOf(cells: readonly ReactNode[], head: readonly string[] | null, key 
   );
 }
 
-export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly ReactNode[])[] }) {
+export function Table({ head, rows }: { head: readonly string[]; rows: readonly (readonly ComponentChildren[])[] }) {
   return (
     <table role="table">
       <thead role="rowgroup">{rowOf(head, null)}</thead>

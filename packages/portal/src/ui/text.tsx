@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'react';
-import { flushSync } from 'react-dom';
+import { useEffect, useState } from 'preact/hooks';
 import { beginningOf, marked } from '../visible-text.ts';
 
 /** The advice about an attempt. What is in backticks is code. */
@@ -14,7 +13,7 @@ export function Visible({ text, as: Tag = 'bdi' }: { text: string; as?: 'b' | 'b
   const isShort = shown.length < text.length;
   useEffect(() => {
     if (!isShort) return;
-    const showAll = () => flushSync(() => setLength(text.length));
+    const showAll = () => setLength(text.length);
     addEventListener('beforeprint', showAll);
     return () => removeEventListener('beforeprint', showAll);
   }, [isShort, text]);

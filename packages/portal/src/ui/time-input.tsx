@@ -1,6 +1,7 @@
-import { type Ref, useId, useState } from 'react';
+import type { Ref } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { formatUtc, fromLocalInput, toLocalInput, zoneOf } from '../time.ts';
-import { Input } from './form.tsx';
+import { Field } from './form.tsx';
 
 interface Props {
   readonly label: string;
@@ -24,19 +25,24 @@ export function TimeInput({ label, name, ref, value = null, near = null, note = 
   const at = fromLocalInput(text, value ?? near ?? openedAt);
   return (
     <div className="field">
-      <Input
+      <Field
         name={name}
         label={`${label} (${zoneOf(at ?? near ?? openedAt)})`}
-        type="datetime-local"
-        step={1}
-        max="9999-12-31T23:59:59"
-        required={required}
-        aria-describedby={id}
-        defaultValue={toLocalInput(value)}
-        onChange={(event) => setText(event.currentTarget.value)}
+        control={
+          <input
+            name={name}
+            type="datetime-local"
+            step={1}
+            max="9999-12-31T23:59:59"
+            required={required}
+            aria-describedby={id}
+            defaultValue={toLocalInput(value)}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        }
       />
       {/* After the input of the same name, so the form has this value. */}
-      <input type="hidden" name={name} ref={ref} value={at ?? ''} />
+      <input type="hidden" name={name} ref={ref ?? null} value={at ?? ''} />
       <small id={id}>{at === null ? note : formatUtc(Date.parse(at))}</small>
     </div>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState } from 'preact/hooks';
 import { formatRelative, formatUtc, timeOf } from '../time.ts';
 import { useWatched } from '../watch.ts';
 

@@ -51,7 +51,7 @@ function pathsOf(): string[] {
 
 /** What else the browser reports of a page with a file that is refused. */
 function problemsWithoutRefusals(): string[] {
-  return browser.takeProblems().filter((problem) => !/^429 for |MIME|imported module|Minified React/.test(problem));
+  return browser.takeProblems().filter((problem) => !/^429 for |MIME|imported module/.test(problem));
 }
 
 /** As a browser that blocks cookies and site data. */

@@ -95,7 +95,7 @@ describe.skipIf(context === null)('the images', () => {
     expect(files.filter((path) => /^app\/.*\/(?:test|tests|__tests__)\//.test(path))).toEqual([]);
     const hasPages = files.includes('app/node_modules/@deedwire/portal/dist/index.html');
     expect(hasPages).toBe(apis.some((api) => api === app));
-    expect(files.filter((path) => /^app\/node_modules\/(?:react|react-dom|vite)\//.test(path))).toEqual([]);
+    expect(files.filter((path) => /^app\/node_modules\/(?:preact|vite)\//.test(path))).toEqual([]);
     const bytes = files.filter((path) => path.startsWith('app/')).map((path) => lstatSync(join(root, path)).size);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(20_000_000);
     const writable = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
