@@ -21,6 +21,7 @@ test.each([
   ['a number', jsxs('p', { children: [3, ' of ', 4] }), '<p><span>3</span><span> of </span><span>4</span></p>'],
   ['a text in a fragment', jsx(Fragment, { children: 'text' }), '<span>text</span>'],
   ['no text alone', jsx('p', { children: 'text' }), '<p>text</p>'],
+  ['no title of SVG', jsx('title', { children: 'text' }), '<title>"text"</title>'],
   ['no white space', jsxs('p', { children: [link, ' ', link] }), '<p><a>link</a>" "<a>link</a></p>'],
   ['no element of a list', jsx('p', { children: [link] }), '<p><a>link</a></p>'],
   ['no missing child', jsxs('p', { children: [null, false, ''] }), '<p></p>'],

@@ -6,6 +6,9 @@ export { Fragment };
 /** Names and bytes: a translation of them is wrong. */
 const untranslated: readonly unknown[] = ['code', 'pre'];
 
+/** Preact sets no properties of elements of SVG. */
+const ofSvg: readonly unknown[] = ['title'];
+
 const isText = (child: ComponentChildren): child is string | number =>
   typeof child === 'number' || (typeof child === 'string' && child.trim() !== '');
 
@@ -22,9 +25,10 @@ interface Props {
 export function jsx(type: string | ComponentType<Props>, { children, ...rest }: Props, key?: Key): VNode {
   const texts = Array.isArray(children) ? children.map(wrapped) : type === Fragment ? wrapped(children) : children;
   if (typeof type !== 'string') return createElement(type, { ...rest, key }, texts);
-  const text = isText(texts) ? { textContent: texts } : {};
+  const isProperty = isText(texts) && !ofSvg.includes(type);
+  const text = isProperty ? { textContent: texts } : {};
   const given = { ...(untranslated.includes(type) && { translate: false }), ...rest, ...text, key };
-  return createElement(type, given, isText(texts) ? undefined : texts);
+  return createElement(type, given, isProperty ? undefined : texts);
 }
 
 export const jsxs = jsx;

@@ -87,7 +87,8 @@ class Boundary extends Component<{ children: ComponentChildren }, BoundaryState>
     return { error };
   }
 
-  override componentDidCatch() {
+  override componentDidCatch(error: unknown) {
+    reportError(error);
     // Not at once: Preact gives an error that comes meanwhile to nobody.
     if (this.state.round === 0) setTimeout(() => this.setState({ error: null, round: 1 }));
   }

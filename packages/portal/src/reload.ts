@@ -70,21 +70,21 @@ const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0];
 if (base && isSecureContext && !isRefused && !location.hash.startsWith('#link=')) {
   const headers = { Accept: 'application/graphql-response+json, application/json' };
   const init = { cache: 'no-store', redirect: 'manual' } as const;
-  const early = (window.early = new Map([['GET', fetch(`${base}session`, { ...init, headers })]]));
+  const session = fetch(`${base}session`, { ...init, headers });
+  const responses = new Map([['GET', session]]);
+  window.early = { sentMs: performance.now(), responses };
   const requestFirstQuery = async () => {
-    const response = await early.get('GET');
-    if (!response?.ok || location.pathname !== base) return;
+    const response = await session;
+    if (!response.ok || location.pathname !== base) return;
     const { id }: { id: string } = await response.clone().json();
-    early.set(
-      firstQuery,
-      fetch(`${base}graphql`, {
-        ...init,
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json', 'X-Portal-Session': id },
-        body: JSON.stringify({ documentId: firstQuery, variables: {} }),
-      }),
-    );
-    await early.get(firstQuery);
+    const query = fetch(`${base}graphql`, {
+      ...init,
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json', 'X-Portal-Session': id },
+      body: JSON.stringify({ documentId: firstQuery, variables: {} }),
+    });
+    responses.set(`${id} ${firstQuery}`, query);
+    await query;
   };
   // `request.ts` says it, later than a browser reports it.
   requestFirstQuery().catch(() => {});

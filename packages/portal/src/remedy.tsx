@@ -101,9 +101,9 @@ function Report({ sent, subscription, isLate }: ReportProps) {
     if (outcome === 'DONE') setResult((last) => last ?? (hasFailed ? 'Nothing is pending now.' : deliveredText(sent)));
     if (outcome === 'PAUSED') setResult((last) => (last === null || !isLate ? pausedText(sent, subscription) : last));
   }, [outcome]);
-  if (result !== null) return result;
+  if (result !== null) return <>{result}</>;
   const { lastFailure } = subscription.health;
-  if (outcome !== 'FAILING' || !lastFailure) return waitingText(sent, subscription, isLate);
+  if (outcome !== 'FAILING' || !lastFailure) return <>{waitingText(sent, subscription, isLate)}</>;
   return (
     <>
       {`Still failing: ${failureOf(lastFailure)}.`}

@@ -42,16 +42,28 @@ export function hasPoints(): boolean {
 
 declare global {
   interface Window {
-    /** The responses that `reload.ts` requests while the scripts are loading, by their operation. Each is taken once. */
-    early?: Map<unknown, Promise<Response>>;
+    /** What `reload.ts` requests while the scripts are loading: `GET`, and `<id of the session> <operation>`. */
+    early?: { readonly sentMs: number; readonly responses: Map<string, Promise<Response>> } | undefined;
   }
+}
+
+/** One of a person who has gone elsewhere meanwhile is too old once the page is opened. */
+const earlyMaxMs = 10_000;
+
+/** Each is taken once. */
+function takeEarly(name: string): Promise<Response> | undefined {
+  if (!window.early || performance.now() - window.early.sentMs > earlyMaxMs) return undefined;
+  const { responses } = window.early;
+  const response = responses.get(name);
+  responses.delete(name);
+  return response;
 }
 
 /** @throws {Failure} for any response other than a success */
 export async function request<Body>(
   method: string,
   path: string,
-  input?: Readonly<Record<string, unknown>>,
+  input?: Readonly<Record<string, unknown>> & { readonly documentId?: string },
   signal?: AbortSignal,
 ): Promise<Body> {
   const headers: Record<string, string> = { Accept: 'application/graphql-response+json, application/json' };
@@ -59,15 +71,15 @@ export async function request<Body>(
   const gate = gateNow();
   if (gate.kind === 'open') headers['X-Portal-Session'] = gate.session.id;
   const init = { method, headers, body: input === undefined ? null : JSON.stringify(input), signal: signal ?? null };
-  const operation = input?.['documentId'] ?? method;
-  const early = window.early?.get(operation);
-  window.early?.delete(operation);
+  const operation = input?.documentId ?? method;
+  const early = takeEarly(gate.kind === 'open' ? `${gate.session.id} ${operation}` : operation);
   const sent = early ?? fetch(base + path, { ...init, cache: 'no-store', redirect: 'manual' });
   const response = await sent.catch((error: unknown) => {
     if (signal?.aborted) throw error;
     const why = navigator.onLine ? 'Check your connection.' : 'This browser is offline.';
     throw new Failure(`No response arrived. ${why}`, { status: 0, code: 'NO_RESPONSE' });
   });
+  signal?.throwIfAborted();
   const { status } = response;
   pointsLeft = Number(/;r=(\d+)/.exec(response.headers.get('RateLimit') ?? '')?.[1] ?? pointsLeft);
   if (response.type === 'opaqueredirect') {

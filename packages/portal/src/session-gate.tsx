@@ -59,6 +59,8 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
   const takeToken = (): boolean => {
     const token = /^#link=(.*)$/.exec(location.hash)?.[1];
     if (token === undefined) return false;
+    // It asked for the session before.
+    window.early = undefined;
     const isKept = keepsCookies();
     if (isKept) hideToken();
     setIsBlocked(!isKept);

@@ -120,6 +120,7 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
                 name="callbackUrl"
                 type="url"
                 autocomplete="off"
+                spellcheck={false}
                 required
                 maxLength={2048}
                 defaultValue={callbackUrl}

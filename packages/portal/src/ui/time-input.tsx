@@ -32,6 +32,7 @@ export function TimeInput({ label, name, ref, value = null, near = null, note = 
           <input
             name={name}
             type="datetime-local"
+            autocomplete="off"
             step={1}
             max="9999-12-31T23:59:59"
             required={required}

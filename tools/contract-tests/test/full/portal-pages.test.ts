@@ -175,7 +175,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(problemsWithoutRefusals()).toEqual([]);
   });
 
-  test('a page looks for its session while its files are loading, and a link for none', async () => {
+  test('a page asks for its session and its contents while its files are loading, and a link for nothing', async () => {
     const { page, requests } = await browser.open(t.origin);
     const sessions = () => requests.filter((each) => each.url().endsWith('/session')).map((each) => each.method());
     await page.goto(await createPortalLink(t.partner));
@@ -183,14 +183,17 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     expect(sessions()).toEqual([]);
     await page.getByRole('button', { name: 'Open the portal' }).click();
     await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
-    const looked = page.waitForResponse((each) => each.url().endsWith('/session'));
+    const queried = page.waitForResponse((each) => each.url().endsWith('/graphql'));
     await page.route('**/assets/index-*.js', async (route) => {
-      await looked;
+      await queried;
       await route.fallback();
     });
+    requests.length = 0;
     await page.reload();
-    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
-    expect(sessions()).toEqual(['POST', 'GET', 'GET']);
+    await page.getByText('CRM of the north').first().waitFor();
+    expect(sessions()).toEqual(['GET']);
+    const early = (await (await queried).request().postDataJSON()).documentId;
+    expect(requests.filter((each) => each.postDataJSON()?.documentId === early)).toHaveLength(1);
   });
 
   test('a page whose session is refused during a flood says so, and shows it after it', async () => {
