@@ -136,17 +136,13 @@ test('names the version and the place with too many combinations', { timeout }, 
 
 const numbered = (count: number, schemaOf: (index: number) => [string, unknown]) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => schemaOf(index)));
-const negations = Array.from({ length: 900 }, (_, index) => ({ not: { required: [`p${index}`] } }));
 const patternsOf = (type: string) => ({
   properties: numbered(3_000, (index) => [`p${index}`, { type: 'string' }]),
   patternProperties: numbered(1_500, (index) => [`^q${index}`, { type }]),
 });
 
-test.each([
-  ['conditions in another order', { allOf: negations }, { allOf: negations.toReversed() }],
-  ['patterns and names', patternsOf('string'), patternsOf('number')],
-])('counts the steps of many %s', { timeout }, (_, from, to) => {
-  expect(() => compare(from, to)).toThrow(TooManyStepsError);
+test('counts the steps of many patterns and names', { timeout }, () => {
+  expect(() => compare(patternsOf('string'), patternsOf('number'))).toThrow(TooManyStepsError);
 });
 
 test.each(['^(a+)+$', '^(?:a|a)*$', '^a*a*a*a*a*a*b$'])('names the pattern %s, which takes too long', (pattern) => {
@@ -156,14 +152,4 @@ test.each(['^(a+)+$', '^(?:a|a)*$', '^a*a*a*a*a*a*b$'])('names the pattern %s, w
   });
   const problem = `the pattern ${JSON.stringify(pattern)} at $ takes more than a second to match the names there.`;
   expect(() => compare(schema('string'), schema('number'))).toThrow(problem);
-});
-
-const manyBranches = (minLength: number) => ({
-  allOf: [...Array.from({ length: 150_000 }, () => ({ type: 'string' })), { minLength }],
-});
-
-test('compares an allOf with 150,000 branches', { timeout }, () => {
-  expect(compare(manyBranches(1), manyBranches(2)).changes.map(({ rule }) => rule)).toEqual([
-    'json-schema/boundTightened',
-  ]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareGraphql } from '../../src/graphql/compare-graphql.ts';
+import { TooManyStepsError } from '../../src/input-error.ts';
 import { compareJsonSchemas } from '../../src/json-schema/compare-json-schema.ts';
 import { chainOfDefinitions, chainOfTypes } from '../support/chains.ts';
 
@@ -30,4 +31,24 @@ test('compares 10,000 types in linear time', () => {
     expect(report.changes).toHaveLength(10_000);
   });
   expect(cpuMs).toBeLessThan(maxCpuMs);
+});
+
+function compareBoth(from: object, to: object) {
+  const [old, now] = [from, to].map((schema) => ({ file: 'a.json', text: JSON.stringify(schema) }));
+  if (old === undefined || now === undefined) throw new Error('unreachable');
+  return compareJsonSchemas(old, now, { direction: 'both' });
+}
+
+test('compares an allOf with 150,000 branches', () => {
+  const branches = Array.from({ length: 150_000 }, () => ({ type: 'string' }));
+  const { changes } = compareBoth(
+    { allOf: [...branches, { minLength: 1 }] },
+    { allOf: [...branches, { minLength: 2 }] },
+  );
+  expect(changes.map(({ rule }) => rule)).toEqual(['json-schema/boundTightened']);
+});
+
+test('counts the steps of many conditions in another order', () => {
+  const negations = Array.from({ length: 900 }, (_, index) => ({ not: { required: [`p${index}`] } }));
+  expect(() => compareBoth({ allOf: negations }, { allOf: negations.toReversed() })).toThrow(TooManyStepsError);
 });
