@@ -88,7 +88,7 @@ export function createSessionRequests(options: SessionRequestsOptions) {
         const request = { earlierHash, requestId, address };
         const exchanged = await exchangePortalLink(actionsOf(link.clientId), link, request);
         const { session, token } = exchanged ?? refuse('unknown', state);
-        return show(state, session, { 'Set-Cookie': setCookie(token, maxAgeSeconds) });
+        return show(state, session, { 'Set-Cookie': setCookie(token) });
       },
     };
   }
@@ -116,7 +116,8 @@ export function createSessionRequests(options: SessionRequestsOptions) {
       await charge(state, writePoints);
       await endOwnPortalSession(actionsOf(session.clientId), session, { requestId, address });
       sessions.forget(state);
-      return send(state, '', { status: 204, headers: { 'Set-Cookie': setCookie('', 0) } });
+      // The cookie stays, and is refused from now on: a response that is late would remove that of a session opened meanwhile.
+      return send(state, '', { status: 204, headers: {} });
     },
   };
 
@@ -132,9 +133,9 @@ export function createSessionRequests(options: SessionRequestsOptions) {
     });
   }
 
-  function setCookie(value: string, maxAge: number): string {
+  function setCookie(token: string): string {
     const secure = origin.startsWith('https:') ? ' Secure;' : '';
-    return `${name}=${value};${secure} HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAge}`;
+    return `${name}=${token};${secure} HttpOnly; SameSite=Strict; Path=/; Max-Age=${maxAgeSeconds}`;
   }
 
   return (method: string | undefined, organizationId: string): SessionRequest | undefined => {
