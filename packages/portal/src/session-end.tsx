@@ -1,13 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Use } from './generated/documents.ts';
 import { type Failure, failureOf, isEnd, request, send } from './request.ts';
-import { gateNow, leaveSession, type Session, setTimeLeft, timeLeft } from './session.ts';
+import { gateNow, isKept, leaveSession, type Session, setTimeLeft, timeLeft } from './session.ts';
 import { startStopwatch } from './stopwatch.ts';
 import { formatTime } from './time.ts';
 import { Problem } from './ui/problem.tsx';
 import { useClock } from './ui/time.tsx';
 
 let isAsking = false;
+/** How many answers in a row were no newer than the last one. Within a second of it, one of the server can be so too. */
+let keptAnswers = 0;
 
 /** Asks whether the session is live, which is no use of it. Without an answer, the page is hidden once the session can have ended. */
 async function askForSession(): Promise<void> {
@@ -19,6 +21,8 @@ async function askForSession(): Promise<void> {
   try {
     const session = await request<Session>('GET', 'session', undefined, AbortSignal.timeout(10_000));
     if (asker.kind !== 'open' || session.id !== asker.session.id) throw new Error('An answer about another session.');
+    keptAnswers = isKept(session) ? keptAnswers + 1 : 0;
+    if (keptAnswers > 1) throw new Error('Something in front of the server keeps its answers.');
     // Unless it was used meanwhile.
     if (timeLeft().idleEndsMs <= idleEndsMs) setTimeLeft(session, passedMs);
   } catch (error) {

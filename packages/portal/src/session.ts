@@ -75,18 +75,31 @@ export function leaveSession(kind: 'ended' | 'unchecked', requestId?: string): v
 interface TimeLeft {
   readonly expiresMs: number;
   readonly idleEndsMs: number;
+  /** The time until the hard end that the last answer said. */
+  readonly saidMs: number;
   /** Whether the server said that it ends within a minute. */
   readonly isLastMinute: boolean;
   /** Since that was known. */
   readonly passedMs: () => number;
 }
 
-let known: TimeLeft = { expiresMs: 0, idleEndsMs: 0, isLastMinute: false, passedMs: startStopwatch() };
+let known: TimeLeft = {
+  expiresMs: 0,
+  idleEndsMs: 0,
+  saidMs: Infinity,
+  isLastMinute: false,
+  passedMs: startStopwatch(),
+};
 
 /** How long the session lasts, from now on. */
 export function timeLeft(): TimeLeft {
   const passedMs = known.passedMs();
   return { ...known, expiresMs: known.expiresMs - passedMs, idleEndsMs: known.idleEndsMs - passedMs };
+}
+
+/** Whether an answer is not newer than the last one: the hard end of a session comes nearer with each. */
+export function isKept({ expiresInSeconds = 0 }: Session): boolean {
+  return expiresInSeconds * 1000 >= known.saidMs;
 }
 
 /** @param passedMs since the server was asked: its answer can be late */
@@ -96,13 +109,13 @@ export function setTimeLeft(
 ): void {
   const isLastMinute = Math.min(idleEndsInSeconds, expiresInSeconds) <= 60;
   const [expiresMs, idleEndsMs] = [expiresInSeconds * 1000, idleEndsInSeconds * 1000];
-  known = { expiresMs, idleEndsMs, isLastMinute, passedMs };
+  known = { expiresMs, idleEndsMs, saidMs: expiresMs, isLastMinute, passedMs };
 }
 
 /** The session was used. The server records that once a minute, so its idle time can have started a minute ago. */
 export function recordUse({ idleSeconds }: Session): void {
-  const { expiresMs } = timeLeft();
-  known = { expiresMs, idleEndsMs: (idleSeconds - 60) * 1000, isLastMinute: false, passedMs: startStopwatch() };
+  const idleEndsMs = (idleSeconds - 60) * 1000;
+  known = { ...timeLeft(), idleEndsMs, isLastMinute: false, passedMs: startStopwatch() };
 }
 
 /** The global identifier of a record, from the number in a URL. */

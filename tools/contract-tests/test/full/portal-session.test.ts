@@ -228,6 +228,23 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     expect(sent()).toEqual(['GET session']);
   });
 
+  test.each([1_700, 70, 11])('asks a few times if a proxy always answers that %i seconds are left', async (seconds) => {
+    await open();
+    const response = await page.request.get(`${new URL(page.url()).pathname.replace(/deliveries.*/, '')}session`);
+    const kept = { ...(await response.json()), idleEndsInSeconds: seconds };
+    await page.route('**/session', (route) => route.fulfill({ json: kept }));
+    await page.clock.fastForward('29:00');
+    await expect.poll(sent).toEqual(['GET session']);
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward('05:00');
+        return page.getByRole('heading', { level: 1 }).innerText();
+      })
+      .toBe('Your session could not be checked');
+    expect(await leftovers()).toEqual([]);
+    expect(sent().length).toBeLessThan(5);
+  });
+
   test('has nothing of its session in its memory after the end', async () => {
     await open();
     await visit(page, 'deliveries');
