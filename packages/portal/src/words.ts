@@ -92,8 +92,17 @@ export function pauseOf(reason: string | null): string {
   return pauses[reason ?? ''] ?? 'It is paused. Its events are kept.';
 }
 
-/** Of what is resent while a subscription is paused. */
-export const waitsText = 'The subscription is paused: what is queued waits until it is resumed.';
+const holds: Readonly<Record<string, string>> = {
+  PAUSED: 'The subscription is paused: nothing is sent until it is resumed.',
+  BREAKER_OPEN: 'The endpoint is failing: nothing is sent until one delivery succeeds.',
+  RETRY_AFTER: 'The endpoint asked to wait: nothing is sent until then.',
+  NO_WORKER: 'Deedwire sends nothing at the moment. If that lasts, tell its operator.',
+};
+
+/** Why nothing of a resend is sent now, and what changes that. Null if it only takes its turn. */
+export function holdOf(reason: string | null): string | null {
+  return holds[reason ?? ''] ?? null;
+}
 
 /** `1,204 deliveries` */
 export function plural(count: number, one: string, many = `${one}s`): string {

@@ -25,7 +25,7 @@ import { Table } from '../ui/table.tsx';
 import { Visible } from '../ui/text.tsx';
 import { Time } from '../ui/time.tsx';
 import { useQuery } from '../use-query.ts';
-import { nameOf, numberOf, plural, sentences, waitsText } from '../words.ts';
+import { holdOf, nameOf, numberOf, plural, sentences } from '../words.ts';
 
 interface Start {
   readonly startedMs: number;
@@ -287,7 +287,7 @@ function Send({
           label={`Resend ${amount}`}
           about={sentences(
             'Their ids, sequences and bodies stay the same. At most 60 can be sent in a minute.',
-            isPaused && waitsText,
+            isPaused && holdOf('PAUSED'),
           )}
           ability="OPERATE"
           primary

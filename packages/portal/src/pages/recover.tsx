@@ -13,7 +13,7 @@ import { State } from '../ui/state.tsx';
 import { Time } from '../ui/time.tsx';
 import { useMutation } from '../use-mutation.ts';
 import { useQuery } from '../use-query.ts';
-import { delayOf, numberOf, plural, sentences, toneOf, wordOf } from '../words.ts';
+import { delayOf, holdOf, numberOf, plural, sentences, toneOf, wordOf } from '../words.ts';
 
 const amounts: readonly Option[] = [
   ['failed', 'Failed'],
@@ -71,18 +71,10 @@ export default function RecoverPage() {
   );
 }
 
-/** Why nothing is sent now, and what changes that. */
-const holds: Readonly<Record<string, string>> = {
-  PAUSED: 'The subscription is paused: nothing is sent until it is resumed.',
-  BREAKER_OPEN: 'The endpoint is failing: nothing is sent until one delivery succeeds.',
-  RETRY_AFTER: 'The endpoint asked to wait: nothing is sent until then.',
-  NO_WORKER: 'Deedwire sends nothing at the moment. If that lasts, tell its operator.',
-};
-
-function Hold({ reason, subscriptionId }: { reason: string; subscriptionId: string }) {
+function Hold({ text, subscriptionId }: { text: string; subscriptionId: string }) {
   return (
     <>
-      {holds[reason]} <Link to={`subscriptions/${numberOf(subscriptionId)}`}>See the subscription</Link>
+      {text} <Link to={`subscriptions/${numberOf(subscriptionId)}`}>See the subscription</Link>
     </>
   );
 }
@@ -135,13 +127,13 @@ function Preview({ subscriptionId, confirmation, startedRef }: PreviewProps) {
       </p>
     );
   }
-  const hold = isPaused ? 'PAUSED' : subscription?.health.breakerOpenUntil ? 'BREAKER_OPEN' : null;
+  const hold = holdOf(isPaused ? 'PAUSED' : subscription?.health.breakerOpenUntil ? 'BREAKER_OPEN' : null);
   return (
     <div className="why idle" role="status">
       <div>
         <p>
           Resends <b>{amount}</b>.{' '}
-          {hold ? <Hold reason={hold} subscriptionId={subscriptionId} /> : `Takes ${duration} or more.`}
+          {hold ? <Hold text={hold} subscriptionId={subscriptionId} /> : `Takes ${duration} or more.`}
         </p>
         <p className="soft">
           {estimate.byType.map((each) => `${each.type} ${each.count.toLocaleString('en')}`).join(' · ')}
@@ -201,7 +193,7 @@ function ReplayRow({ replay, subscriptionId, reload, startedRef }: ReplayRowProp
     startedRef.current = false;
     row.current?.focus();
   }, []);
-  const hold = status === 'RUNNING' && waitsFor !== null && waitsFor in holds ? waitsFor : null;
+  const hold = status === 'RUNNING' ? holdOf(waitsFor) : null;
   const pending = skippedPendingCount ?? 0;
   return (
     <section ref={row} className="sub" tabIndex={-1}>
@@ -219,7 +211,7 @@ function ReplayRow({ replay, subscriptionId, reload, startedRef }: ReplayRowProp
       </div>
       {hold && (
         <p className="all">
-          <Hold reason={hold} subscriptionId={subscriptionId} />
+          <Hold text={hold} subscriptionId={subscriptionId} />
         </p>
       )}
       {pending > 0 && (

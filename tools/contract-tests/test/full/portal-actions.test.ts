@@ -228,7 +228,8 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await page.getByLabel('Log').fill('gid://service/WebhookDelivery/1');
       await page.getByRole('button', { name: 'Compare' }).click();
       await page.getByRole('button', { name: /^Resend \d/ }).click();
-      expect(await page.getByRole('dialog').innerText()).toContain('what is queued waits until it is resumed');
+      const text = 'The subscription is paused: nothing is sent until it is resumed.';
+      expect(await page.getByRole('dialog').innerText()).toContain(text);
       await visit(page, `subscriptions/${numberOf(id)}`);
       await confirm(page, 'Resume');
       await page.getByText(/^(Resumed\. Nothing was pending|\d+ delivered)\.$/).waitFor();
