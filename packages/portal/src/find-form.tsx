@@ -1,7 +1,14 @@
 import type { ComponentChildren, TargetedClipboardEvent, TargetedDragEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { wantedOf } from './find.ts';
-import { Choices, Deliveries, type DeliveriesQuery, Delivery, Subscriptions } from './generated/documents.ts';
+import {
+  Choices,
+  Deliveries,
+  type DeliveriesQuery,
+  Delivery,
+  ReplaySubscription,
+  Subscriptions,
+} from './generated/documents.ts';
 import { go, Link, useUrl } from './location.tsx';
 import { type Failure, failureOf, send } from './request.ts';
 import { base, gidOf, type Session, useSession } from './session.ts';
@@ -17,11 +24,7 @@ const searchable = 'Paste a delivery, event or record id, a payload, or a link. 
 const nothing = `Nothing matches. ${searchable}`;
 const noEvent = 'There is no delivery of this event: no subscription received it, or it is no longer kept.';
 const noNumber = (number: string) => `There is no delivery, event or subscription with the number ${number}.`;
-const listed = (
-  <span>
-    This is the id of a resend. <Link to="recover">Resend</Link> lists those of each subscription.
-  </span>
-);
+const noReplay = 'There is no resend with this id, or it is no longer kept.';
 const maxLength = 1_000_000;
 
 /** Opens what an identifier, a header, a payload, an address or a name names. What is dropped stays in the browser. */
@@ -101,8 +104,11 @@ async function foundOf(text: string, session: Session, signal: AbortSignal): Pro
       return { to: wanted.to };
     case 'other-account':
       return { message: 'This page is of another account, or of another server. Open a link to its portal first.' };
-    case 'replay':
-      return { message: listed };
+    case 'replay': {
+      const { webhookReplay } = await send(ReplaySubscription, { id: wanted.id }, signal);
+      if (webhookReplay === null) return { message: noReplay };
+      return { to: `recover?subscription=${numberOf(webhookReplay.subscriptionId)}` };
+    }
     case 'subscription':
       return { to: `subscriptions/${wanted.number}` };
     case 'delivery':

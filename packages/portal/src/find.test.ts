@@ -14,7 +14,7 @@ test.each([
   ['an event', `  ${event}\n`, isEvent],
   ['a record', record, { kind: 'record', id: record }],
   ['a subscription', 'gid://service/WebhookSubscription/5', { kind: 'subscription', number: '5' }],
-  ['a resend', 'gid://service/WebhookReplay/5', { kind: 'replay' }],
+  ['a resend', 'gid://service/WebhookReplay/5', { kind: 'replay', id: 'gid://service/WebhookReplay/5' }],
   ['a number', ' 913\r\n', { kind: 'number', number: '913' }],
   ['a number in quotes', '"913"', { kind: 'number', number: '913' }],
   ['an id that JSON escaped', String.raw`gid:\/\/service\/WebhookEvent\/111034132070400000`, isEvent],

@@ -1,9 +1,9 @@
 /** What somebody looks for. Global identifiers are as they are in events. */
 export type Wanted =
   | { readonly kind: 'page'; readonly to: string }
-  | { readonly kind: 'other-account' | 'replay' }
+  | { readonly kind: 'other-account' }
   | { readonly kind: 'delivery' | 'subscription' | 'number'; readonly number: string }
-  | { readonly kind: 'event' | 'record'; readonly id: string }
+  | { readonly kind: 'event' | 'record' | 'replay'; readonly id: string }
   | { readonly kind: 'name'; readonly name: string };
 
 const gids = /gid:\/\/[a-z][a-z0-9-]*\/(\w+)\/([1-9]\d{0,18})(?!\d)/g;
@@ -31,7 +31,7 @@ export function wantedOf(text: string, portal: string): Wanted | null {
   if (type === 'WebhookDelivery') return { kind: 'delivery', number };
   if (type === 'WebhookEvent') return { kind: 'event', id };
   if (type === 'WebhookSubscription') return { kind: 'subscription', number };
-  if (type === 'WebhookReplay') return { kind: 'replay' };
+  if (type === 'WebhookReplay') return { kind: 'replay', id };
   if (id !== '') return { kind: 'record', id };
   return isNumber(trimmed) ? { kind: 'number', number: trimmed } : { kind: 'name', name: trimmed };
 }

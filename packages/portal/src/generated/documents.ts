@@ -526,6 +526,13 @@ export type RotateMutation = { rotateWebhookSecret: { webhookSecret: string | nu
 
 export type ReplayFieldsFragment = { id: string, status: WebhookReplayStatus, createdAt: string, queuedCount: number, skippedCount: number, skippedPendingCount: number | null, position: number, waitsFor: WebhookDelayReason | null };
 
+export type ReplaySubscriptionQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ReplaySubscriptionQuery = { webhookReplay: { subscriptionId: string } | null };
+
 export type ReplaysQueryVariables = Exact<{
   subscriptionId: string;
 }>;
@@ -633,6 +640,7 @@ export const SendPending = 'c053116a9fc8cc996d1e5ce57a35856dd23f92dd8b3499ce0b8d
 export const SendTest = 'b5e72a4a121ee477748839cdd8bc434a30e4b5781e0de514d67a7e8ccf98ef1d' as DocumentId<SendTestMutation, SendTestMutationVariables>;
 export const Update = '32706b00c9d7ec70d5efc8b458f09254ba806f4c5ab752ec6f5832b4d89237bb' as DocumentId<UpdateMutation, UpdateMutationVariables>;
 export const Rotate = 'a6890e66dca55379eb01c9cc513029c0500a560cf5aa0fdd4d47a51bee7b734c' as DocumentId<RotateMutation, RotateMutationVariables>;
+export const ReplaySubscription = '896128034c6d9e81b1ac58b0b877f78d68c001a0f14e8692a4ea08e25f3a1dc1' as DocumentId<ReplaySubscriptionQuery, ReplaySubscriptionQueryVariables>;
 export const Replays = 'ee509eb2c613e5093d471055764385cbfb88338ab996739322d1357da56f165b' as DocumentId<ReplaysQuery, ReplaysQueryVariables>;
 export const Replay = '3f0f84e8f891785f22730bf5c0c01e4c8fd1cd44d081a925582465af3bff46dd' as DocumentId<ReplayMutation, ReplayMutationVariables>;
 export const CancelReplay = 'a78c1a08fb58f289984317ff3c48e56f9bd4ba44ab20835d28854c0031b65a74' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;

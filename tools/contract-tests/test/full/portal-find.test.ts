@@ -38,6 +38,12 @@ const refer = parse('mutation { createReferral(input: { clientName: "Grace Hoppe
 interface Referred {
   createReferral: { referral: { id: string } };
 }
+const resend = parse(
+  'mutation ($subscriptionId: ID!) { replayWebhookEvents(input: { subscriptionId: $subscriptionId }) { webhookReplay { id } } }',
+);
+interface Resent {
+  replayWebhookEvents: { webhookReplay: { id: string } };
+}
 const numberOf = (id: string): string => id.split('/').at(-1) ?? missing();
 
 function sentOf({ headers, body }: Receiver['deliveries'][number]): Sent {
@@ -240,6 +246,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
   });
 
   test('Find opens what a text names', async () => {
+    const { replayWebhookEvents } = await t.partner.request<Resent, object>(resend, { subscriptionId: north.id });
     const page = await open();
     const portal = page.url();
     const delivery = `deliveries/${numberOf(only.id)}`;
@@ -255,6 +262,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
       [payload, delivery],
       [JSON.stringify(only.body), delivery],
       [`${portal}${delivery}?attempt=1`, `${delivery}?attempt=1`],
+      [`resent by ${replayWebhookEvents.webhookReplay.id}`, `recover?subscription=${numberOf(north.id)}`],
       [north.id, subscription],
       [numberOf(north.id), subscription],
       ['crm of the NORTH', subscription],
@@ -343,7 +351,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
         numberOf(north.id).slice(0, 2),
         `There is no delivery, event or subscription with the number ${numberOf(north.id).slice(0, 2)}.`,
       ],
-      [`${namespace}/WebhookReplay/1`, 'This is the id of a resend. Resend lists those of each subscription.'],
+      [`${namespace}/WebhookReplay/1`, 'There is no resend with this id, or it is no longer kept.'],
       [
         page.url().replace(/\d+\/$/, '1/deliveries'),
         'This page is of another account, or of another server. Open a link to its portal first.',

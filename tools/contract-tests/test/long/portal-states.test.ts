@@ -433,7 +433,7 @@ describe.skipIf(browser.isAbsent)('Find and ranges', () => {
       ['Nobody', 'Nothing matches.'],
       [gid('WebhookEvent'), 'There is no delivery of this event'],
       [gid('Referral'), 'There is no delivery about this record'],
-      [gid('WebhookReplay'), 'Resend lists those of each subscription.'],
+      [gid('WebhookReplay'), 'There is no resend with this id'],
       [page.url().replace(/\d+\/$/, '1/'), 'This page is of another account'],
     ] as const) {
       await page.setViewportSize({ width: 1280, height: 820 });
