@@ -100,6 +100,20 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     }
   });
 
+  test('the deliveries need no sideways scrolling of the page when only its text is enlarged to 400 %', async () => {
+    const { page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } });
+    await follow(page, await createPortalLink(t.partner));
+    await visit(page, 'deliveries');
+    await page.evaluate(`{
+      const elements = Array.from(document.querySelectorAll('body, body *'));
+      const sizes = elements.map((each) => 4 * parseFloat(getComputedStyle(each).fontSize) + 'px');
+      for (const [at, each] of elements.entries()) each.style?.setProperty('font-size', sizes[at]);
+    }`);
+    expect(await problemsOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 3000 });
+    await screenshot(page, 'deliveries-enlarged');
+  });
+
   test('the program of docs/portal.md creates a link', async () => {
     const [program = ''] = commandsOf(
       readFileSync(join(workspaceRoot, 'docs/portal.md'), 'utf8'),
