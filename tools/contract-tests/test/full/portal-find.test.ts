@@ -359,6 +359,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
     ] as const) {
       await find(page, text);
       await expect.poll(() => messageOf(page), { message: text.slice(0, 100) }).toBe(message);
+      expect(await page.getByLabel('Find').inputValue()).toBe(text.toWellFormed());
       expect(placeOf(page)).toBe('');
     }
     const { message, code, requestId } = {

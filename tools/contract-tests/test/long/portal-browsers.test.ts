@@ -1,6 +1,8 @@
 import { type Page, useBrowser } from '@deedwire/testing/browser';
+import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  expectCurrent,
   expectFitsNarrow,
   expectPrintable,
   pageScript,
@@ -83,8 +85,16 @@ describe.skipIf(browser.isAbsent)('each page of the portal', () => {
 
   test('is current in a browser that translates it', async () => {
     const [{ page: plain }, { page: translated }] = [await browser.open(t.origin), await browser.open(t.origin)];
-    const { show } = await startTranslation(t, plain, translated);
-    for (const path of Object.values(paths)) await show(path);
+    const { show, pass } = await startTranslation(t, plain, translated);
+    const { home: first, ...others } = paths;
+    const home = await show(first);
+    const shown = [home];
+    for (const path of Object.values(others)) shown.push(await show(path));
+    // One more is pending, which the first page says.
+    await t.partner.request(parse('mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }'), {});
+    await pass(60_000);
+    await home.plain.getByText(/^2\b/).first().waitFor();
+    for (const pair of shown) await expectCurrent(pair);
     expect(browser.takeProblems()).toEqual([]);
   });
 });
