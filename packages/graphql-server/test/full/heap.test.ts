@@ -24,7 +24,7 @@ async function sendRequests(port: number, request: string, count: number): Promi
 }
 
 test('at most 1 kB of a request survives a minor collection', async () => {
-  const program = fileURLToPath(new URL('heap-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../heap-process.ts', import.meta.url));
   const execArgv = ['--conditions=deedwire-source', '--expose-gc', '--max-semi-space-size=16'];
   child = fork(program, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [{ port, apiKey }] = await once(child, 'message');

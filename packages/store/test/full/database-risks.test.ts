@@ -1,8 +1,8 @@
 import { withClient } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type DatabaseRisk, findCertificateRisk, findDatabaseRisks, migrate } from '../src/index.ts';
-import { createMigratedDatabase, withStore } from './support/database.ts';
+import { type DatabaseRisk, findCertificateRisk, findDatabaseRisks, migrate } from '../../src/index.ts';
+import { createMigratedDatabase, withStore } from '../support/database.ts';
 
 /** Of the server of the tests, which does not flush. */
 const ofServer = ['fsync', 'full_page_writes'];

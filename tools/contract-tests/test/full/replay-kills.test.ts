@@ -2,10 +2,10 @@ import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { connect, eventually, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { endsWithin } from './support/faults/ends-within.ts';
-import { createInterfaceClient } from './support/interface-client.ts';
-import { storeFailures } from './support/store-failures.ts';
-import { subscribe } from './support/subscribe.ts';
+import { endsWithin } from '../support/faults/ends-within.ts';
+import { createInterfaceClient } from '../support/interface-client.ts';
+import { storeFailures } from '../support/store-failures.ts';
+import { subscribe } from '../support/subscribe.ts';
 
 // `KILLS=200` is a longer run. The deliveries are more than the kills let through, so that each interrupts the replay.
 const kills = Number(process.env['KILLS'] ?? 3);
