@@ -20,7 +20,7 @@ import {
   visit,
 } from '../support/portal.ts';
 
-// Each page, as other browsers, their translators and their printers show it. `test/full` has what people meet most.
+// Each page, as other browsers, their translators and their printers show it. `portal-devices.test.ts` has what people meet most.
 
 const browser = useBrowser('The portal');
 
