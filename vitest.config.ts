@@ -63,7 +63,7 @@ const longest = [
   'tools/contract-tests/test/full/graphiql.test.ts',
   'packages/webhook-receiver/test/full/reconcile.test.ts',
   'packages/actions/test/full/query-plans.test.ts',
-  'tools/contract-tests/test/full/alerts.test.ts',
+  'tools/contract-tests/test/full/webhook-worker/alerts.test.ts',
   'tools/contract-tests/test/full/replay-kills.test.ts',
   'tools/checks/test/full/release-scripts.test.ts',
   'packages/store/test/full/database-risks.test.ts',

@@ -153,7 +153,7 @@ test('every released event arrives signed, and valid against its published JSON 
   expect(asyncApiErrors('partner', 'ReferralConverted20270201', {}, converted)).toMatch(
     /must have required property 'webhook-signature'.*payload\/version must be equal to constant/s,
   );
-  // webhook.test is sent only on request, and alerts about subscriptions that fail: full/alerts.test.ts.
+  // webhook.test is sent only on request, and alerts about subscriptions that fail: full/webhook-worker/alerts.test.ts.
   const others: readonly string[] = ['webhook.test', ...alertTypes];
   const all = released([...lenderTypes, ...partnerTypes])
     .map(({ type }) => type)

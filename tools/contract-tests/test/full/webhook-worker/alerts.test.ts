@@ -10,7 +10,7 @@ import { eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished } from 'vitest';
-import { test } from '../webhook-worker/fixtures.ts';
+import { test } from '../../webhook-worker/fixtures.ts';
 
 async function startFailingReceiver(): Promise<Receiver> {
   const receiver = await startReceiver();

@@ -11,7 +11,7 @@ import {
 import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from '../webhook-worker/fixtures.ts';
+import { test } from '../../webhook-worker/fixtures.ts';
 
 /** The tables in which some row contains the text. */
 async function tablesWith(harness: Harness, text: string): Promise<string[]> {
