@@ -49,12 +49,11 @@ async function startOutage(): Promise<void> {
 async function endOutage(): Promise<void> {
   receiver.onDelivery = acknowledge;
   await t.sql('update webhook_subscription set send_pending_at = null');
-  await t.partner.request(
-    parse(
-      'mutation ($id: ID!) { sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { code } } }',
-    ),
-    { id },
-  );
+  for (const mutation of [
+    'resumeWebhookSubscription(input: { id: $id })',
+    'sendPendingWebhookDeliveries(input: { subscriptionId: $id })',
+  ])
+    await t.partner.request(parse(`mutation ($id: ID!) { ${mutation} { userErrors { code } } }`), { id });
   await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toEqual([]));
   await t.sql('update webhook_subscription set send_pending_at = null');
 }
