@@ -182,9 +182,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     expect(await bars.innerText()).toMatch(
       /\d \w+ at \d\d:00\s+at most 1,222 an hour\s+now\s+1,200 delivered\s+22 attempts failed in 24 h\s+counted until \d\d:\d\d, once a minute/,
     );
-    expect(await bars.locator('title').nth(-2).textContent()).toMatch(
-      /^\d+ \w+ at \d\d:00: 1,200 delivered, 22 attempts failed$/,
-    );
+    expect(await bars.locator('title').nth(-2).textContent()).toMatch(/\d\d:00: 1,200 delivered, 22 attempts failed$/);
     await page.getByText('Hour by hour').click();
     await page.getByRole('row', { name: /\d\d:00 1,200 22$/ }).waitFor();
     expect(await problemsOf(page)).toEqual([]);
