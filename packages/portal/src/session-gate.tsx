@@ -76,21 +76,26 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
     if (token !== null && !isKept) return;
     setFailure(null);
     setBusy(true);
+    let asker = gateNow();
     try {
       if (token !== null) {
         hideToken();
         const { id } = await request<Session>('POST', 'session', { token });
-        setGate({ kind: 'link-opened' });
         tellTabs({ started: id });
+        // Another link can have arrived meanwhile.
+        if (gateNow() !== asker) return;
+        setGate((asker = { kind: 'link-opened' }));
       }
       const passedMs = startStopwatch();
       const session = await request<Session>('GET', 'session');
-      const isNew = gateNow().kind === 'link-opened';
+      if (gateNow() !== asker) return;
+      const isNew = asker.kind === 'link-opened';
       setTimeLeft(session, passedMs);
       setGate({ kind: 'open', session });
       if (isNew && session.subscriptionId) go(`subscriptions/${numberOf(session.subscriptionId)}`, true);
     } catch (error) {
       const refused = gateNow();
+      if (refused !== asker) return;
       const { requestId } = failureOf(error).details;
       if (!isEnd(error)) setFailure(failureOf(error));
       else if (refused.kind === 'link') setGate({ kind: 'link-failed', requestId });

@@ -25,6 +25,7 @@ async function leaveEarly(): Promise<string> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
+  await page.waitForLoadState('networkidle');
   await page.route('**/assets/index-*.js', async (route) => {
     await released;
     await route.fallback();
@@ -59,6 +60,26 @@ describe.skipIf(browser.isAbsent)('what was requested early', () => {
     await page.clock.fastForward(11_000);
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
     await expect.poll(operations).toContain(early);
+  });
+
+  test('leaves a link that arrives before it is answered', async () => {
+    const link = await createPortalLink(t.partner);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/session', async (route) => {
+      if (route.request().method() === 'GET') await released;
+      await route.fallback();
+    });
+    const looked = page.waitForRequest('**/session');
+    await page.goto(link.replace(/#.*/, ''));
+    await looked;
+    await page.evaluate(`location.hash = '${new URL(link).hash}'`);
+    await page.getByRole('button', { name: 'Open the portal' }).waitFor();
+    const answered = page.waitForResponse('**/session');
+    release();
+    await answered;
+    await page.getByRole('button', { name: 'Open the portal' }).click();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    expect(browser.takeProblems().filter((problem) => !problem.startsWith('401 for'))).toEqual([]);
   });
 
   test('is no answer about the session of a link that arrives meanwhile', async () => {
