@@ -9,14 +9,22 @@ export interface Statement {
   planning?: Planning;
 }
 
+type Values = readonly (string | number)[];
+
+/** The last statement of each template: a function that runs one would write it anew at each of its calls. */
+const written = new WeakMap<TemplateStringsArray, { statement: Statement; values: Values }>();
+
 /** The statement whose text is the template. */
 export function sql(name: string, planning?: Planning) {
-  return (parts: TemplateStringsArray, ...values: readonly (string | number)[]): Statement => ({
-    name,
+  return (parts: TemplateStringsArray, ...values: Values): Statement => {
+    const last = written.get(parts);
+    if (last?.statement.name === name && last.values.every((value, index) => value === values[index]))
+      return last.statement;
     // The parts without escapes.
-    text: String.raw({ raw: parts }, ...values),
-    ...(planning && { planning }),
-  });
+    const statement = { name, text: String.raw({ raw: parts }, ...values), ...(planning && { planning }) };
+    written.set(parts, { statement, values });
+    return statement;
+  };
 }
 
 /** Runs statements: on any connection of the pool, or inside a transaction. */

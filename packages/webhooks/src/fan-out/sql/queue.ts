@@ -69,21 +69,7 @@ const nextAccount = (above: string): string => `
               and blocked_on is null
             order by ${inOrder} limit 1`;
 
-/**
- * Finds up to `accountsMax` accounts with entries that are not left out, and reads up to `entriesMax` entries of each. Jumps from
- * account to account, so that the number of their entries does not matter, and over what is left out. Blocked entries and accounts
- * that are not at home are left out.
- * The skips of a shard are in the order of their accounts.
- *
- * Served by webhook_event_queue_by_account.
- */
-export async function readQueue(
-  database: Database,
-  shards: readonly { readonly shard: Shard; readonly skips: readonly Skip[] }[],
-  accountsMax: number,
-  entriesMax: number,
-): Promise<AccountRead[]> {
-  const statement = sql('fan-out-read-queue')`
+const readQueueStatement = sql('fan-out-read-queue')`
       with account as (
         select gap.shard, found.account_id as id, $8::int as entries_max,
           case found.account_id when gap.above then gap.above_position when gap.below then gap.below_position else 0 end as after
@@ -102,11 +88,26 @@ export async function readQueue(
         where ${isHome('found.account_id')}
         limit $7
       )${readEntries}`;
+
+/**
+ * Finds up to `accountsMax` accounts with entries that are not left out, and reads up to `entriesMax` entries of each. Jumps from
+ * account to account, so that the number of their entries does not matter, and over what is left out. Blocked entries and accounts
+ * that are not at home are left out.
+ * The skips of a shard are in the order of their accounts.
+ *
+ * Served by webhook_event_queue_by_account.
+ */
+export async function readQueue(
+  database: Database,
+  shards: readonly { readonly shard: Shard; readonly skips: readonly Skip[] }[],
+  accountsMax: number,
+  entriesMax: number,
+): Promise<AccountRead[]> {
   // What is between two neighbors of the skips. The changes of an account are above its events that are left out.
   const gaps = shards.flatMap(({ shard, skips }) =>
     [...skips, undefined].map((below, index) => ({ shard, above: skips[index - 1], below })),
   );
-  const rows = await database.query<Row & Record<string, unknown>>(statement, [
+  const rows = await database.query<Row & Record<string, unknown>>(readQueueStatement, [
     pgArray(gaps.map(({ shard }) => shard)),
     pgArray(gaps.map(({ above }) => above?.account ?? '0')),
     pgArray(gaps.map(({ above }) => above?.through ?? positionMax)),
@@ -119,6 +120,12 @@ export async function readQueue(
   return rows.map(toAccountRead);
 }
 
+const readAccountsStatement = sql('fan-out-read-accounts')`
+      with account as (
+        select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::int[]) as known (shard, id, after, entries_max)
+        where ${isHome('known.id')}
+      )${readEntries}`;
+
 /**
  * Reads the first `entriesMax` entries of accounts, except blocked ones, and events up to the position `after`.
  *
@@ -128,12 +135,7 @@ export async function readAccounts(
   database: Database,
   accounts: readonly (Pick<QueuedAccount, 'id' | 'shard' | 'after'> & { readonly entriesMax: number })[],
 ): Promise<AccountRead[]> {
-  const statement = sql('fan-out-read-accounts')`
-      with account as (
-        select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::int[]) as known (shard, id, after, entries_max)
-        where ${isHome('known.id')}
-      )${readEntries}`;
-  const rows = await database.query<Row & Record<string, unknown>>(statement, [
+  const rows = await database.query<Row & Record<string, unknown>>(readAccountsStatement, [
     pgArray(accounts.map(({ shard }) => shard)),
     pgArray(accounts.map(({ id }) => id)),
     pgArray(accounts.map(({ after }) => after)),
