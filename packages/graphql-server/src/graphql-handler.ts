@@ -6,6 +6,7 @@ import { createAlarms, type HandlerContext, type HttpResponse, type Logger } fro
 import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
+import { authenticate, createClientStep } from './authentication/accept-client.ts';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
 import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots, createClientTurns } from './cost/client-slots.ts';
@@ -15,35 +16,28 @@ import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
 import { createDocuments } from './operation/documents.ts';
-import { guardPlugin, keepContext } from './plugins/guard-plugin.ts';
+import type { ContextOfOperation } from './operation/operation-pauses.ts';
 import type { InterfacePlugin } from './plugins/interface-plugin.ts';
-import { asRequest, lightFetch, noContext, LightRequest, LightResponse } from './plugins/light-fetch.ts';
-import { sendProbe } from './plugins/probe.ts';
-import {
-  type ContextOfOperation,
-  RequestState,
-  present,
-  type RequestContext,
-  type RequestPlugin,
-  type ServedVersion,
-} from './plugins/request-state.ts';
+import { asRequest, lightFetch, LightRequest, noContext } from './plugins/light-fetch.ts';
+import type { RequestContext, RequestPlugin } from './plugins/request-plugin.ts';
 import { useBody } from './plugins/use-body.ts';
-import { authenticateByKeyOrSession, useClient } from './plugins/use-client.ts';
+import { useCharge } from './plugins/use-charge.ts';
 import { useCost } from './plugins/use-cost.ts';
 import { useDocuments } from './plugins/use-documents.ts';
 import { useExecution } from './plugins/use-execution.ts';
-import { useRequestChecks } from './plugins/use-request-checks.ts';
-import { useRequestLog } from './plugins/use-request-log.ts';
 import { useResponse } from './plugins/use-response.ts';
-import { useVersion } from './plugins/use-version.ts';
 import { withoutDefaults } from './plugins/without-defaults.ts';
 import type { Portal } from './portal/portal.ts';
-import { useSessionRequests } from './portal/session-requests.ts';
 import { type RequestLimits, requestLimits } from './request-limits.ts';
+import { createRequestLog } from './request-log.ts';
 import { createParsedDocuments, createRequestMetrics } from './request-metrics.ts';
+import { present, RequestState, type ServedVersion } from './request-state.ts';
+import { adopt, refuse } from './respond.ts';
 import type { OperationOrigin } from './schema/operation-context.ts';
+import { createRequestCheck } from './transport/check-request.ts';
 import type { UseCounter } from './use/use-counter.ts';
 import { createUsedCoordinates } from './use/used-coordinates.ts';
+import { createVersionStep } from './versions/choose-version.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
 
 /** Caps reading new documents at 20 % of the CPU time for each client. */
@@ -85,7 +79,7 @@ export interface GraphqlHandlerOptions {
 
 export type GraphqlHandler = (request: IncomingMessage, context: HandlerContext) => Promise<HttpResponse>;
 
-/** For each Yoga: what our plugins do. */
+/** What our steps and plugins do. */
 const withoutOptions = {
   fetchAPI: lightFetch,
   graphiql: false,
@@ -97,17 +91,12 @@ const withoutOptions = {
   batching: false,
   cors: false,
   landingPage: false,
-  logging: false, // useRequestLog
+  logging: false, // createRequestLog
 } as const;
 
-/**
- * Serves one interface with Yoga. What the interface promises is a list of plugins in the order of a request.
- *
- * @throws {PluginRefusedError} if a plugin of the app replaces a part of the contract
- */
-export async function createGraphqlHandler(options: GraphqlHandlerOptions): Promise<GraphqlHandler> {
-  const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql, portal } =
-    options;
+/** Serves one interface: the steps of a request in their order. The last one is the Yoga of its version, a list of plugins. */
+export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+  const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
   const { limits = requestLimits, countUse = () => {} } = options;
   const authenticator = createRequestAuthenticator(options);
   const pace = createRefusalPace(refusalPace);
@@ -124,7 +113,6 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
     }),
   };
   const parsedDocuments = createParsedDocuments(metrics);
-  const keepsContext = keepContext(logger);
 
   function lastReleased(before: number): GraphQLSchema | null {
     return options.versions.slice(0, before).findLast(({ status }) => status !== 'preview')?.schema ?? null;
@@ -133,17 +121,48 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
   /** Each version has a Yoga, so that plugins see one schema. */
   function serveVersion(version: InterfaceVersion, position: number): ServedVersion {
     const { schema } = version;
-    const ofApp = options
-      .plugins()
-      .map((plugin, index) => guardPlugin(plugin, `plugins[${index}]`, limits.operationMs));
     const plugins: RequestPlugin[] = [
       useBody(limits),
       useDocuments(),
       useExecution(schema, countUse),
-      ...(ofApp.length > 0 ? [keepsContext, ...ofApp] : []),
+      useCharge(limits),
+      ...options.plugins(),
       useCost(limits),
       useResponse(limits),
     ];
+    const yoga = createYoga<RequestContext>({
+      ...withoutOptions,
+      schema,
+      graphqlEndpoint: path,
+      plugins: [withoutDefaults(plugins), ...plugins],
+      context({ requestState: state }) {
+        const { requestId, address, http } = state;
+        const { client, keyId, session } = present(state.caller);
+        const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
+        const context = createContext({ client, keyId, session, requestId, address, whenClosed });
+        // The key may be revoked during a wait. First, so that an operation whose key is refused acquires nothing again.
+        context.pauses?.add({
+          pause() {},
+          async resume() {
+            await authenticate(authenticator, state);
+          },
+        });
+        return (state.context = context);
+      },
+    });
+
+    async function respond(state: RequestState): Promise<void> {
+      try {
+        const response = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
+        if (Object.is(response, state.outcome?.response)) return;
+        await adopt(response, state);
+      } finally {
+        // A plugin can end a request before its document is read, or after its operation was charged.
+        state.reading?.end(0);
+        state.charge?.end(state.charge.rejected ?? state.charge.points.charged);
+      }
+    }
+
     return {
       ...version,
       headers: {
@@ -155,62 +174,45 @@ export async function createGraphqlHandler(options: GraphqlHandlerOptions): Prom
       ),
       pricing: createPricing(schema, { ...limits, costs: version.costs }),
       usedCoordinates: createUsedCoordinates(schema, version.status === 'preview' ? lastReleased(position) : null),
-      handle: createYoga<RequestContext>({
-        ...withoutOptions,
-        schema,
-        plugins: [withoutDefaults(plugins, false), ...plugins],
-        context({ requestState: state }) {
-          const { requestId, address, http, keyId, session } = state;
-          const client = present(state.client);
-          const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
-          const context = createContext({ client, keyId, session, requestId, address, whenClosed });
-          // The key may be revoked during a wait. First, so that an operation whose key is refused acquires nothing again.
-          context.pauses?.add({
-            pause() {},
-            async resume() {
-              await authenticateByKeyOrSession(authenticator, state);
-            },
-          });
-          state.pauses = context.pauses;
-          state.extensions = context.extensions;
-          return context;
-        },
-      }).handleRequest,
+      respond,
     };
   }
 
-  const versions = options.versions.map(serveVersion);
-  const plugins: RequestPlugin[] = [
-    ...(graphiql ? [graphiql.plugin] : []),
-    ...(portal ? [portal.serve(authenticator)] : []),
-    useRequestChecks({ path, ...limits }),
-    useClient({ authenticator, pace, shared }),
-    ...(portal ? [useSessionRequests()] : []),
-    useVersion({ versions, now, countUse, ...limits }),
-    useRequestLog({
-      logger,
-      raiseAlarm: createAlarms(metrics, logger),
-      observe: createRequestMetrics(interfaceName, metrics),
-      pace,
-      ...refusalPace,
-    }),
-  ];
-  const yoga = createYoga<RequestContext>({
-    ...withoutOptions,
-    graphqlEndpoint: path,
-    plugins: [withoutDefaults(plugins, graphiql !== undefined), ...plugins],
-    graphiql: graphiql?.graphiql ?? false,
-    renderGraphiQL: graphiql?.renderGraphiQL,
+  const portal = options.portal?.serve(authenticator);
+  const checkRequest = createRequestCheck({ path, ...limits });
+  const acceptClient = createClientStep({ authenticator, pace, shared });
+  const chooseVersion = createVersionStep({ versions: options.versions.map(serveVersion), now, countUse });
+  const log = createRequestLog({
+    logger,
+    raiseAlarm: createAlarms(metrics, logger),
+    observe: createRequestMetrics(interfaceName, metrics),
+    pace,
+    ...refusalPace,
   });
 
-  async function respond(state: RequestState): Promise<HttpResponse> {
-    const response: unknown = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
-    if (!(response instanceof LightResponse)) throw new Error('A plugin returned no response.');
-    const { status, fields: headers, body } = response;
-    return { status, headers, body, ...(state.afterwards && { afterwards: state.afterwards }) };
+  /** Ends the request. */
+  async function serve(state: RequestState): Promise<void> {
+    try {
+      portal?.respond(state);
+      if (state.outcome) return;
+      checkRequest(state);
+      const accepted = acceptClient(state);
+      if (accepted) await accepted;
+      if (state.portal?.respond) await state.portal.respond(state);
+      else await chooseVersion(state).respond(state);
+    } catch (error) {
+      refuse(state, error);
+    }
   }
 
-  for (const version of versions) await sendProbe(respond, version, { path, interfaceName });
-  parsedDocuments.reset();
-  return (message, http) => respond(new RequestState(message, http, documentation));
+  return async (message, http) => {
+    const page = graphiql && (await graphiql(message));
+    if (page) return page;
+    const state = new RequestState(message, http, documentation);
+    await serve(state);
+    const { status, fields: headers, body } = present(state.outcome).response;
+    const logging = log(state);
+    const afterwards = logging instanceof Promise ? await logging : logging;
+    return { status, headers: portal ? portal.protect(message, headers) : headers, body, afterwards };
+  };
 }

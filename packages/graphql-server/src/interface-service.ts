@@ -146,7 +146,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     },
   });
 
-  const handle = await createGraphqlHandler({
+  const handle = createGraphqlHandler({
     interfaceName,
     path,
     versions: contract.versions,

@@ -156,7 +156,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   const logger =
     options.logger ?? createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
   const documentation = documentationAt('https://docs.example');
-  const handle = await createGraphqlHandler({
+  const handle = createGraphqlHandler({
     interfaceName: 'lender',
     path: '/lenders/graphql',
     versions: serveContract(

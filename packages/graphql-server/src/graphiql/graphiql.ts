@@ -1,10 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { type Logger, requestPath } from '@deedwire/service-runtime';
+import { type HttpResponse, type Logger, requestPath } from '@deedwire/service-runtime';
 import type * as Library from '@graphql-yoga/render-graphiql';
-import type { GraphiQLOptions, GraphiQLOptionsOrFactory, YogaServerOptions } from 'graphql-yoga';
-import { stateOf } from '../plugins/light-fetch.ts';
-import type { RequestPlugin } from '../plugins/request-state.ts';
 import { acceptsHtml } from '../transport/accepts-html.ts';
 import { type PageOptions, pageOptions } from './page-options.ts';
 
@@ -26,22 +24,12 @@ export interface GraphiqlOptions {
 /** The values of the Host header under which a browser reaches this machine, without port. */
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** What Yoga needs for the page. */
-export interface Graphiql {
-  graphiql: GraphiQLOptionsOrFactory<object>;
-  renderGraphiQL: NonNullable<YogaServerOptions<object, object>['renderGraphiQL']>;
-  plugin: RequestPlugin;
-}
-
-/** What is different for each request. */
-interface PageRequest extends GraphiQLOptions {
-  headers: string;
-  named: string | null;
-}
+/** Null: the request is none of a browser for the page, or GraphiQL is not installed. */
+export type Graphiql = (message: IncomingMessage) => Promise<HttpResponse | null>;
 
 /**
- * Lets Yoga serve GraphiQL to browsers at the path of the interface, and redirects them there from `/`. For development only: the
- * page contains credentials, and its package is a development dependency. Without the package, browsers get what others get.
+ * Serves GraphiQL to browsers at the path of the interface, and redirects them there from `/`. For development only: the page contains
+ * credentials, and its package is a development dependency. Without the package, browsers get what others get.
  */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
   const { path, title, versions, example, logger } = options;
@@ -52,48 +40,35 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
       logger.warn({ err: error }, 'GraphiQL is not installed');
       return null;
     }));
-  return {
-    async graphiql(request) {
-      const { message } = stateOf(request);
-      if (!acceptsHtml(message)) return false;
-      if (requestPath(message) !== path || (await load()) === null) return false;
-      const isLocal = loopbackHosts.has((message.headers.host ?? '').replace(/:\d+$/, ''));
-      const asked = URL.parse(message.url ?? '/', 'http://localhost')?.searchParams.get('version');
-      const page: PageRequest = {
-        // A page of another site that makes its name resolve to this machine gets no credentials.
-        headers: JSON.stringify(isLocal ? options.headers : {}, null, 2),
-        // Only a known version, because it becomes a part of a script.
-        named: versions.find(({ version }) => version === asked)?.version ?? null,
-      };
-      return page;
-    },
-    async renderGraphiQL(given) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from above
-      const { named, headers } = given as PageRequest;
-      const library = await load();
-      const html = library?.renderGraphiQL({ title, headers }) ?? '';
-      const readExamples = versions.map(async ({ version, status }) => ({
-        version,
-        status,
-        example: await readExample(example, version),
-      }));
-      return withBar(html, { endpoint: path, versions: await Promise.all(readExamples), named, headers });
-    },
-    plugin: {
-      onRequest(payload) {
-        const { request, fetchAPI } = payload;
-        const { message } = stateOf(request);
-        if (request.method !== 'GET' || requestPath(message) !== '/') return;
-        if (!acceptsHtml(message)) return;
-        payload.endResponse(new fetchAPI.Response('', { status: 302, headers: { Location: path } }));
-      },
-      onResponse({ response }) {
-        if (response.headers.get('Content-Type') !== 'text/html') return;
-        response.headers.set('Content-Type', 'text/html; charset=utf-8');
-        response.headers.set('Content-Security-Policy', "frame-ancestors 'none'");
-        response.headers.set('Referrer-Policy', 'no-referrer');
-      },
-    },
+
+  async function render(message: IncomingMessage, { renderGraphiQL }: typeof Library): Promise<string> {
+    const isLocal = loopbackHosts.has((message.headers.host ?? '').replace(/:\d+$/, ''));
+    // A page of another site that makes its name resolve to this machine gets no credentials.
+    const headers = JSON.stringify(isLocal ? options.headers : {}, null, 2);
+    const asked = URL.parse(message.url ?? '/', 'http://localhost')?.searchParams.get('version');
+    // Only a known version, because it becomes a part of a script.
+    const named = versions.find(({ version }) => version === asked)?.version ?? null;
+    const readExamples = versions.map(async ({ version, status }) => ({
+      version,
+      status,
+      example: await readExample(example, version),
+    }));
+    const page = renderGraphiQL({ title, headers });
+    return withBar(page, { endpoint: path, versions: await Promise.all(readExamples), named, headers });
+  }
+
+  return async (message) => {
+    const asked = requestPath(message);
+    if (message.method !== 'GET' || (asked !== path && asked !== '/') || !acceptsHtml(message)) return null;
+    if (asked === '/') return { status: 302, headers: { Location: path }, body: '' };
+    const library = await load();
+    if (library === null) return null;
+    const headers = {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "frame-ancestors 'none'",
+      'Referrer-Policy': 'no-referrer',
+    };
+    return { status: 200, headers, body: await render(message, library) };
   };
 }
 

@@ -72,3 +72,9 @@ export interface WorkContext {
   /** Undefined if no resolver waits. */
   readonly pauses?: OperationPauses;
 }
+
+/** What the plugins read of the context of resolvers. */
+export interface ContextOfOperation extends WorkContext {
+  /** Added to `extensions` of the response. */
+  readonly extensions: object;
+}

@@ -1,8 +1,8 @@
 import { apiKeyHeader } from '@deedwire/domain';
 import { requestPath } from '@deedwire/service-runtime';
 import type { FetchAPI } from 'graphql-yoga';
+import type { RequestState } from '../request-state.ts';
 import { sendableFields } from '../transport/sendable-fields.ts';
-import type { RequestState } from './request-state.ts';
 
 /*
  * What Yoga and plugins use of requests and responses. Yoga's own classes have bodies that are streams, lists of header fields and
@@ -79,7 +79,7 @@ export class LightRequest {
     const { message } = this.state;
     const [search = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
     const path = requestPath(message);
-    // A target like `*` has no path. `useRequestChecks` refuses it.
+    // A target like `*` has no path. `checkRequest` refuses it.
     return `http://localhost${path.startsWith('/') ? path : '/'}${search}`;
   }
 
@@ -158,4 +158,5 @@ export const lightFetch = { Request: LightRequest, Response: LightResponse } as 
 export const noContext = undefined as never;
 
 export const asRequest = (request: LightRequest): Request => request as unknown as Request;
+export const asResponse = (response: LightResponse): Response => response as unknown as Response;
 export const stateOf = (request: Request): RequestState => (request as unknown as LightRequest).state;

@@ -1,7 +1,8 @@
+import { present } from '../request-state.ts';
 import { parseParameters } from '../transport/parameters.ts';
 import { readBody } from '../transport/read-body.ts';
 import { stateOf } from './light-fetch.ts';
-import { present, type RequestPlugin } from './request-state.ts';
+import type { RequestPlugin } from './request-plugin.ts';
 
 /**
  * Reads the body and the parameters in it, unless the client is known to have no points. Replaces the parsers of Yoga. The first
@@ -19,7 +20,7 @@ export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestP
         state.http.acceptBody();
         const { text, bytes } = await readBody(state.message, limits);
         state.bodyBytes = bytes;
-        return (state.params = state.portal?.parseParameters(text, state) ?? parseParameters(text));
+        return state.portal?.parseParameters(text, state) ?? parseParameters(text);
       });
     },
   };

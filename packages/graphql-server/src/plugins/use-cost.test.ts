@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import { sdl } from '@deedwire/partner-schema';
+import type { HandlerContext } from '@deedwire/service-runtime';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -13,9 +14,10 @@ import { RequestError } from '../errors/request-error.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { OperationPauses } from '../operation/operation-pauses.ts';
 import { requestLimits } from '../request-limits.ts';
-import { asRequest, stateOf, lightFetch, LightRequest, noContext } from './light-fetch.ts';
-import { httpOfProbe } from './probe.ts';
-import { RequestState, type RequestContext, type RequestPlugin, type ServedVersion } from './request-state.ts';
+import { RequestState, type ServedVersion } from '../request-state.ts';
+import { asRequest, lightFetch, LightRequest, noContext, stateOf } from './light-fetch.ts';
+import type { RequestContext, RequestPlugin } from './request-plugin.ts';
+import { useCharge } from './use-charge.ts';
 import { useCost } from './use-cost.ts';
 import { useDocuments } from './use-documents.ts';
 import { useExecution } from './use-execution.ts';
@@ -103,21 +105,21 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     onRequest({ request, serverContext }) {
       serverContext.requestState = stateOf(request);
     },
-    onRequestParse: ({ serverContext: { requestState: state }, setRequestParser }) =>
-      setRequestParser(() => state.params as object),
+    onRequestParse: ({ request, setRequestParser }) => setRequestParser(() => paramsOf.get(stateOf(request)) ?? {}),
   };
   const all: object[] = [
     begin,
     useDocuments(),
     useExecution(schema, () => {}),
+    useCharge(limits),
     ...plugins,
     useCost(limits),
     useResponse(limits),
   ];
   const yoga = createYoga<RequestContext>({
     schema,
-    plugins: [withoutDefaults(all, false), ...all],
-    context: () => context,
+    plugins: [withoutDefaults(all), ...all],
+    context: ({ requestState }) => (requestState.context = { extensions: {}, ...context }),
     fetchAPI: lightFetch,
     parserAndValidationCache: false,
     maskedErrors: false,
@@ -125,13 +127,28 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
   });
   return async (params: object, bodyBytes: number): Promise<Served> => {
     const message = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', url: '/graphql' });
-    const state = new RequestState(message, httpOfProbe, { error: () => '' });
+    const state = new RequestState(message, http, { error: () => '' });
     const account = new RequestAccount({ buckets, turns: waitForTurn, slots: takeSlot, limits }, client, state);
-    Object.assign(state, { account, version, params, bodyBytes });
+    Object.assign(state, { caller: { client, keyId: 'key' }, account, version, bodyBytes });
+    paramsOf.set(state, params);
     const response = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
     return { state, body: JSON.parse(await response.text()) };
   };
 }
+
+const paramsOf = new WeakMap<RequestState, object>();
+
+const http: HandlerContext = {
+  requestId: 'request',
+  address: '127.0.0.1',
+  ready: true,
+  acceptBody() {},
+  authenticated: () => null,
+  drop() {},
+  isOpen: () => true,
+  whenClosed: () => () => {},
+  async waitWhileOpen() {},
+};
 
 const partnerSchema = buildSchema(sdl('2026-11-01'));
 
@@ -148,8 +165,8 @@ async function run(query: string, bytes = query.length, bodyBytes = bytes + 12):
   return outcomeOf(state);
 }
 
-function outcomeOf({ code, cost }: RequestState): OperationCost | string {
-  return cost ?? String(code);
+function outcomeOf({ outcome, cost }: RequestState): OperationCost | string {
+  return cost ?? String(outcome?.code);
 }
 
 const valid = '{partner{id}}';
@@ -197,7 +214,7 @@ test('the extra work of resolvers costs points in the end, also if the operation
     };
     calls = [];
     const { state } = await setUp({ plugins: [work], context: { extraWork } })({ query }, 20);
-    return state.cost?.actualQueryCost ?? state.code;
+    return state.cost?.actualQueryCost ?? state.outcome?.code;
   };
   expect(await runWith(4_001)).toBe(8);
   expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 0']);
@@ -324,7 +341,7 @@ function serveWaiting(work: (pauses: OperationPauses) => Promise<void>, limits =
 
 async function runWaiting(...given: Parameters<typeof serveWaiting>): Promise<unknown> {
   const { state, body } = await serveWaiting(...given);
-  return state.cost ? [body.data, body.errors?.length ?? 0, state.cost.actualQueryCost] : state.code;
+  return state.cost ? [body.data, body.errors?.length ?? 0, state.cost.actualQueryCost] : state.outcome?.code;
 }
 
 test('an operation that waits has no slot and only the points for reading it', async () => {
@@ -367,7 +384,7 @@ test('a request whose client goes while it waits has the outcome of a closed one
   const isOpen = vi.spyOn(RequestState.prototype, 'isOpen');
   const { state } = await serveWaiting((pauses) => pauses.during(async () => void isOpen.mockReturnValue(false)));
   isOpen.mockRestore();
-  expect(state).toMatchObject({ isClientGone: true });
+  expect(state.outcome).toMatchObject({ isClientGone: true });
 });
 
 test('the time of a wait does not count, and the time around it does', async () => {

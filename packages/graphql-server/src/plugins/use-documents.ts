@@ -1,6 +1,7 @@
 import type { DocumentNode, GraphQLSchema, ValidationRule } from 'graphql';
 import { validateRules } from '../operation/read-document.ts';
-import { present, type RequestPlugin } from './request-state.ts';
+import { present } from '../request-state.ts';
+import type { RequestPlugin } from './request-plugin.ts';
 
 /**
  * Parses and validates documents within limits. Both steps run once for a document, as long as the cache of its version keeps the

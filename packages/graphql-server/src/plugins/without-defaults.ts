@@ -6,16 +6,15 @@ import type { Plugin } from 'graphql-yoga';
  *
  * @param own the plugins that Yoga gets besides
  */
-export function withoutDefaults(own: readonly object[], hasGraphiql: boolean): Plugin {
+export function withoutDefaults(own: readonly object[]): Plugin {
   const isOwn = new Set(own);
   const plugin: Plugin = {
     onPluginInit({ plugins }) {
       const first = plugins.indexOf(plugin);
       for (const [index, other] of plugins.entries()) {
         // An option that is off leaves `false`.
-        const hooks: object = Object(other);
-        const isContextOrPage = 'onContextBuilding' in hooks || (hasGraphiql && 'onRequest' in hooks);
-        if (other === plugin || isOwn.has(other) || (index < first && isContextOrPage)) continue;
+        const buildsContext = index < first && 'onContextBuilding' in Object(other);
+        if (other === plugin || isOwn.has(other) || buildsContext) continue;
         // In its place, because Envelop goes through the list meanwhile.
         plugins[index] = {};
       }

@@ -6,7 +6,7 @@ import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock } from '@deedwire/service-runtime';
 import { AccountAwayError } from '@deedwire/store';
 import type { AuthenticatedRequest } from '../authentication/authenticate-request.ts';
-import { present, type RequestState } from '../plugins/request-state.ts';
+import { present, type RequestState } from '../request-state.ts';
 import { findForeign } from './origin.ts';
 
 type Reason = AuthenticationRefusal['reason'];

@@ -1,12 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import { type ActionContext, findPortalSession, recordPortalSessionUse } from '@deedwire/actions';
 import { createAddressLimiter, requestsWithoutKey } from '@deedwire/auth';
 import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { InterfaceConfig } from '../interface-config.ts';
-import { stateOf } from '../plugins/light-fetch.ts';
-import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
-import { refuse, toResponse } from '../plugins/use-response.ts';
+import { type PortalRequest, present, type RequestState } from '../request-state.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 import { findPages, readPages } from './assets.ts';
 import { createSessionAuthenticator, type RefuseSession } from './authenticate-session.ts';
@@ -32,7 +31,7 @@ export interface PortalOptions {
 /** Opened with what the handler creates. */
 export interface Portal {
   origin: string;
-  serve(authenticator: RequestAuthenticator): RequestPlugin;
+  serve(authenticator: RequestAuthenticator): ReturnType<typeof servePortal>;
 }
 
 /** Null if the portal is off: it has no origin, or its pages are not built. */
@@ -53,21 +52,17 @@ export async function openPortal(options: PortalOptions): Promise<Portal | null>
   }
   const schemaOf = (wanted: string) => versions.find(({ version }) => version === wanted)?.schema;
   const documents = readDocuments(pages.documents, interfaceName, schemaOf);
-  return { origin, serve: (authenticator) => usePortal({ ...options, origin, pages, documents, authenticator }) };
+  return { origin, serve: (authenticator) => servePortal({ ...options, origin, pages, documents, authenticator }) };
 }
 
-type UsePortalOptions = PortalOptions & {
+type ServePortalOptions = PortalOptions & {
   origin: string;
   pages: NonNullable<Awaited<ReturnType<typeof readPages>>>;
   documents: ReturnType<typeof readDocuments>;
   authenticator: RequestAuthenticator;
 };
 
-/**
- * Serves the pages. Requests with a document and for a session go on: they pass the same plugins as the requests of clients. Comes
- * first.
- */
-function usePortal(options: UsePortalOptions): RequestPlugin {
+function servePortal(options: ServePortalOptions) {
   const { interfaceName, pages, documents, actions, unprovenActions, actionsOf, authenticator, logger } = options;
   const limiter = createAddressLimiter({ ...requestsWithoutKey, monotonicMs, maxSize: 10_000 });
   const refuseSession: RefuseSession = (reason, state, { session, ...more } = {}) => {
@@ -105,26 +100,27 @@ function usePortal(options: UsePortalOptions): RequestPlugin {
       version: documents.version,
       authenticate: (state) => sessions.authenticate(state),
       limitRefusal: (state) => pageServer.limitRefusal(state),
-      parseParameters: (body, { session }) => documents.parseParameters(body, present(session)),
+      parseParameters: (body, { caller }) => documents.parseParameters(body, present(present(caller).session)),
       ...(path === 'session' && requestToSession(message.method, organizationId)),
     };
   }
 
   return {
-    onRequest(payload) {
-      const state = stateOf(payload.request);
+    /**
+     * Ends a request for a page or a file. Requests with a document and for a session go on: they take the same steps as those of clients.
+     *
+     * @throws {RequestError} if the request is refused
+     */
+    respond(state: RequestState): void {
       state.portal = requestOf(state);
-      payload.serverContext.requestState = state;
-      try {
-        const response = state.portal ? pageServer.respond(state, state.portal) : pageServer.lead(state);
-        if (response) payload.endResponse(toResponse(response, state));
-      } catch (error) {
-        payload.endResponse(refuse(state, error));
-      }
+      if (state.portal) pageServer.respond(state, state.portal);
+      else pageServer.lead(state);
     },
-    onResponse({ serverContext: { requestState: state }, response }) {
-      if (state === undefined || !requestPath(state.message).startsWith(`${interfacePath}/portal`)) return;
-      for (const [name, value] of pageServer.securityHeaders) response.headers.set(name, value);
+
+    /** The headers of a response, with those that protect the pages. */
+    protect(message: IncomingMessage, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+      const isOfPortal = requestPath(message).startsWith(`${interfacePath}/portal`);
+      return isOfPortal ? { ...headers, ...pageServer.securityHeaders } : headers;
     },
   };
 }

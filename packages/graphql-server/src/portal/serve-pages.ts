@@ -4,7 +4,8 @@ import { addressBlock, requestPath } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { wrongMethod } from '../errors/wrong-method.ts';
 import { LightResponse } from '../plugins/light-fetch.ts';
-import type { PortalRequest, RequestState } from '../plugins/request-state.ts';
+import type { PortalRequest, RequestState } from '../request-state.ts';
+import { end } from '../respond.ts';
 import { acceptsHtml } from '../transport/accepts-html.ts';
 import { isRead } from '../transport/is-read.ts';
 import type { PortalPages } from './assets.ts';
@@ -25,67 +26,69 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
 
   const basePattern = new RegExp(String.raw`^${interfacePath}/portal(?:$|/(\d{1,19}$)?)`);
 
-  function sendPage(state: RequestState, { path, organizationId }: PortalRequest): LightResponse {
+  function sendPage(state: RequestState, { path, organizationId }: PortalRequest): void {
     const page = pages.index(`${interfacePath}/portal/${organizationId}/`);
-    if (findPortalPage(path) === null) return sendNotFound(state, page);
-    return new LightResponse(page, { headers: { 'Content-Type': html } });
+    if (findPortalPage(path) === null) sendNotFound(state, page);
+    else end(state, new LightResponse(page, { headers: { 'Content-Type': html } }));
   }
 
-  function sendRefusal(state: RequestState): LightResponse {
-    state.code = 'RATE_LIMITED';
-    return new LightResponse(pages.refused, { status: 429, headers: { 'Content-Type': html, 'Retry-After': '1' } });
+  function sendRefusal(state: RequestState): void {
+    const headers = { 'Content-Type': html, 'Retry-After': '1' };
+    end(state, new LightResponse(pages.refused, { status: 429, headers }), { code: 'RATE_LIMITED' });
   }
 
-  function sendFile(name: string, state: RequestState, portal: PortalRequest): LightResponse {
+  function sendFile(name: string, state: RequestState, portal: PortalRequest): void {
     const asset = pages.asset(name);
     if (!asset) return sendPage(state, portal);
-    return new LightResponse(asset.gzip, {
-      headers: {
-        'Content-Type': asset.contentType,
-        // Also to a client that does not accept it, though RFC 9110, section 12.5.3 says that it should then get a file without a
-        // coding: that is three times as long, and every browser accepts gzip.
-        'Content-Encoding': 'gzip',
-        // A build gives a changed file another name, except for the one that each release has.
-        ...(name !== 'reload.js' && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
-      },
-    });
+    const headers = {
+      'Content-Type': asset.contentType,
+      // Also to a client that does not accept it, though RFC 9110, section 12.5.3 says that it should then get a file without a
+      // coding: that is three times as long, and every browser accepts gzip.
+      'Content-Encoding': 'gzip',
+      // A build gives a changed file another name, except for the one that each release has.
+      ...(name !== 'reload.js' && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
+    };
+    end(state, new LightResponse(asset.gzip, { headers }));
+    return undefined;
   }
 
   return {
     /**
-     * Returns undefined if the request is none for a page or a file: it goes on.
+     * Ends a request for a page or a file. Another one goes on.
      *
      * @throws {RequestError} if it is refused
      */
-    respond(state: RequestState, portal: PortalRequest): LightResponse | undefined {
+    respond(state: RequestState, portal: PortalRequest): void {
       const { path, respond } = portal;
       const { method } = state.message;
       const [name = null] = /(?<=^assets\/).*/.exec(path) ?? [];
       // The client of what starts or ends a session is charged, as for operations.
-      if (path === 'graphql' || (respond && !isRead(method))) return undefined;
+      if (path === 'graphql' || (respond && !isRead(method))) return;
       if (!limiter.take(addressBlock(state.address))) {
         if (path === 'session' || name !== null) throw tooMany;
-        return sendRefusal(state);
+        sendRefusal(state);
+        return;
       }
-      if (respond) return undefined;
+      if (respond) return;
       if (path === 'session') throw wrongMethod('GET, HEAD, POST, DELETE');
       if (!isRead(method)) throw wrongMethod('GET, HEAD');
-      return name === null ? sendPage(state, portal) : sendFile(name, state, portal);
+      if (name === null) sendPage(state, portal);
+      else sendFile(name, state, portal);
     },
 
     /**
-     * Returns undefined unless a page is requested without the number of an account, or without the slash after it, on which the
-     * paths of the files depend.
+     * Ends a request for a page without the number of an account, or without the slash after it, on which the paths of the files
+     * depend. Another one goes on.
      */
-    lead(state: RequestState): LightResponse | undefined {
+    lead(state: RequestState): void {
       const { message, address } = state;
       const [found, organizationId] = basePattern.exec(requestPath(message)) ?? [];
-      if (found === undefined || !isRead(message.method)) return undefined;
-      if (organizationId === undefined && !acceptsHtml(state.message)) return undefined;
+      if (found === undefined || !isRead(message.method)) return;
+      if (organizationId === undefined && !acceptsHtml(state.message)) return;
       if (!limiter.take(addressBlock(address))) return sendRefusal(state);
       if (organizationId === undefined) return sendNotFound(state, pages.withoutAccount);
       const [query = ''] = /\?[^#]*/.exec(message.url ?? '') ?? [];
-      return new LightResponse('', { status: 308, headers: { Location: `${found}/${query}` } });
+      end(state, new LightResponse('', { status: 308, headers: { Location: `${found}/${query}` } }));
     },
 
     /** @throws {RequestError} if the address has too many requests that are refused before their client is known */
@@ -94,24 +97,20 @@ export function createPageServer(pages: PortalPages, interfacePath: string) {
     },
 
     /** `X-Content-Type-Options` is in every response. A proxy adds `Strict-Transport-Security`. */
-    securityHeaders: [
-      [
-        'Content-Security-Policy',
-        `default-src 'none'; script-src 'self' ${pages.scriptSource}; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
-      ],
-      ['Referrer-Policy', 'no-referrer'],
-      ['Cross-Origin-Opener-Policy', 'same-origin'],
-      ['Cross-Origin-Resource-Policy', 'same-origin'],
-    ] as const,
+    securityHeaders: {
+      'Content-Security-Policy': `default-src 'none'; script-src 'self' ${pages.scriptSource}; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+      'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+    },
   };
 }
 
 /** A person gets a page, and a program an error. */
-function sendNotFound(state: RequestState, page: string): LightResponse {
+function sendNotFound(state: RequestState, page: string): void {
   if (!acceptsHtml(state.message))
     throw new RequestError('NOT_FOUND', { message: 'The portal has no such page or file.' });
-  state.code = 'NOT_FOUND';
-  return new LightResponse(page, { status: 404, headers: { 'Content-Type': html } });
+  end(state, new LightResponse(page, { status: 404, headers: { 'Content-Type': html } }), { code: 'NOT_FOUND' });
 }
 
 const html = 'text/html; charset=utf-8';

@@ -11,9 +11,9 @@ import type { InterfaceName } from '@deedwire/domain';
 import { addressBlock } from '@deedwire/service-runtime';
 import { LRUCache } from 'lru-cache';
 import type { InterfaceConfig } from '../interface-config.ts';
-import { LightResponse, stateOf } from '../plugins/light-fetch.ts';
-import { type PortalRequest, present, type RequestPlugin, type RequestState } from '../plugins/request-state.ts';
-import { headersOf, refuse as refuseRequest, toResponse } from '../plugins/use-response.ts';
+import { LightResponse } from '../plugins/light-fetch.ts';
+import { type PortalRequest, present, type RequestState } from '../request-state.ts';
+import { end as endRequest, headersOf } from '../respond.ts';
 import { checkHead } from '../transport/check-head.ts';
 import { isRead } from '../transport/is-read.ts';
 import { parseMembers } from '../transport/parameters.ts';
@@ -88,7 +88,7 @@ export function createSessionRequests(options: SessionRequestsOptions) {
         const request = { earlierHash, requestId, address };
         const exchanged = await exchangePortalLink(actionsOf(link.clientId), link, request);
         const { session, token } = exchanged ?? refuse('unknown', state);
-        return show(state, session, { 'Set-Cookie': setCookie(token) });
+        show(state, session, { 'Set-Cookie': setCookie(token) });
       },
     };
   }
@@ -96,7 +96,7 @@ export function createSessionRequests(options: SessionRequestsOptions) {
   const read: SessionRequest = {
     authenticate: (state) => sessions.authenticate(state),
     async respond(state) {
-      const session = present(state.session);
+      const session = present(present(state.caller).session);
       if (!charged.has(session.id)) {
         charged.set(session.id, true);
         await charge(state, readPoints).catch((error: unknown) => {
@@ -104,7 +104,7 @@ export function createSessionRequests(options: SessionRequestsOptions) {
           throw error;
         });
       }
-      return show(state, session);
+      show(state, session);
     },
   };
 
@@ -112,23 +112,23 @@ export function createSessionRequests(options: SessionRequestsOptions) {
     authenticate: (state) => sessions.authenticate(state),
     async respond(state) {
       const { requestId, address } = state;
-      const session = present(state.session);
+      const session = present(present(state.caller).session);
       await charge(state, writePoints);
       await endOwnPortalSession(actionsOf(session.clientId), session, { requestId, address });
       sessions.forget(state);
       // The cookie stays, and is refused from now on: a response that is late would remove that of a session opened meanwhile.
-      return send(state, '', { status: 204, headers: {} });
+      send(state, '', { status: 204, headers: {} });
     },
   };
 
-  function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): Response {
+  function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): void {
     const { id, interfaceName: served, account, abilities, actor, returnUrl, subscriptionId } = session;
     // How long, because the clock of the browser can differ.
     const { expiresAt, expiresInSeconds, idleEndsInSeconds } = session;
     const times = { expiresAt, expiresInSeconds, idleSeconds, idleEndsInSeconds };
     const shown = { id, interface: served, account, abilities, actor, returnUrl, subscriptionId };
     const contentType = 'application/json; charset=utf-8';
-    return send(state, JSON.stringify({ ...shown, ...times, documentationUrl }), {
+    send(state, JSON.stringify({ ...shown, ...times, documentationUrl }), {
       headers: { ...headers, 'Content-Type': contentType },
     });
   }
@@ -151,19 +151,6 @@ async function charge({ account }: RequestState, points: number): Promise<void> 
   present(account).end();
 }
 
-/** Responds to requests for the session. Comes after `useClient`, so that they pass the same limits as the client's other requests. */
-export function useSessionRequests(): RequestPlugin {
-  return {
-    onRequest(payload) {
-      const state = stateOf(payload.request);
-      return state.portal
-        ?.respond?.(state)
-        .catch((error: unknown) => refuseRequest(state, error))
-        .then((response) => payload.endResponse(response));
-    },
-  };
-}
-
 /** Undefined for another body: like all invalid links, it is refused with 401. */
 function readToken(body: string): unknown {
   try {
@@ -177,7 +164,7 @@ function readToken(body: string): unknown {
 const [idleSeconds, maxAgeSeconds] = [1800, 28_800];
 
 /** With the headers that every response to an authenticated request has. */
-function send(state: RequestState, body: string, init: { status?: number; headers: Record<string, string> }): Response {
+function send(state: RequestState, body: string, init: { status?: number; headers: Record<string, string> }): void {
   const headers = { ...init.headers, ...headersOf(state) };
-  return toResponse(new LightResponse(body, { ...init, headers }), state);
+  endRequest(state, new LightResponse(body, { ...init, headers }));
 }

@@ -1,10 +1,9 @@
 import { AccountAwayError } from '@deedwire/store';
-import type { AuthenticatedRequest, RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { RefusalPace } from '../cost/refusal-pace.ts';
 import { RequestAccount, type SharedByClients } from '../cost/request-account.ts';
 import { RequestError } from '../errors/request-error.ts';
-import type { RequestState, RequestPlugin } from './request-state.ts';
-import { checkRequest } from './use-request-checks.ts';
+import type { RequestState } from '../request-state.ts';
+import type { AuthenticatedRequest, RequestAuthenticator } from './authenticate-request.ts';
 
 export interface ClientOptions {
   authenticator: RequestAuthenticator;
@@ -12,13 +11,12 @@ export interface ClientOptions {
   shared: SharedByClients;
 }
 
-/** Authenticates the client and opens its account, before the body is read and before the plugins of the app run. */
-export function useClient({ authenticator, pace, shared }: ClientOptions): RequestPlugin {
-  function accept(state: RequestState, { client, keyId, session }: AuthenticatedRequest): void {
+/** Returns a function that authenticates the client and opens its account. Before the body is read and plugins of the app run. */
+export function createClientStep({ authenticator, pace, shared }: ClientOptions) {
+  function accept(state: RequestState, caller: AuthenticatedRequest): void {
     const { http } = state;
-    state.client = client;
-    state.keyId = keyId;
-    state.session = session;
+    const { client } = caller;
+    state.caller = caller;
     state.account = new RequestAccount(shared, client, state);
     if (pace.isFull(client.clientId, performance.now())) {
       // A client that waits for responses never gets here.
@@ -31,19 +29,17 @@ export function useClient({ authenticator, pace, shared }: ClientOptions): Reque
     if (client.away === 'FOREIGN') throw new AccountAwayError();
   }
 
-  return {
-    onRequest: checkRequest((state) => {
-      // `probe.ts` has set it.
-      if (state.client) return undefined;
-      const authenticated = authenticateByKeyOrSession(authenticator, state);
-      if (authenticated instanceof Promise) return authenticated.then((later) => accept(state, later));
-      return accept(state, authenticated);
-    }),
+  /** @throws {RequestError} if the request is refused */
+  return (state: RequestState): void | Promise<void> => {
+    const authenticated = authenticate(authenticator, state);
+    return authenticated instanceof Promise
+      ? authenticated.then((later) => accept(state, later))
+      : accept(state, authenticated);
   };
 }
 
 /** @throws {CredentialsRefusedError} if the request has no valid credentials, or no valid session or link of the portal */
-export function authenticateByKeyOrSession(
+export function authenticate(
   authenticator: RequestAuthenticator,
   state: RequestState,
 ): AuthenticatedRequest | Promise<AuthenticatedRequest> {

@@ -7,11 +7,10 @@ import {
   withChosenFields,
 } from '@deedwire/service-runtime';
 import { AccountAwayError, PublicationError } from '@deedwire/store';
-import { getOperationAST } from 'graphql';
-import type { RefusalPace } from '../cost/refusal-pace.ts';
-import type { ServedRequest } from '../request-metrics.ts';
-import { loggableValue } from '../transport/loggable-value.ts';
-import type { RequestState, RequestPlugin } from './request-state.ts';
+import type { RefusalPace } from './cost/refusal-pace.ts';
+import type { ServedRequest } from './request-metrics.ts';
+import { present, type RequestState } from './request-state.ts';
+import { loggableValue } from './transport/loggable-value.ts';
 
 export interface RequestLogOptions {
   logger: Logger;
@@ -28,41 +27,45 @@ const lateRefusalsMax = 500;
 const clientGone = 'CLIENT_CLOSED_REQUEST' as const;
 const accountAway = 'ACCOUNT_AWAY' as const;
 
-/** Delays the refusals of a client that has too few points. Then logs and counts each request, after its response. */
-export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }: RequestLogOptions): RequestPlugin {
+/**
+ * Returns a function that delays the refusals of a client that has too few points. It returns what logs and counts the request, after its
+ * response.
+ */
+export function createRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }: RequestLogOptions) {
   const requestLogger = withChosenFields(logger);
   let lateRefusals = 0;
 
-  async function delay({ http, client, isDropped }: RequestState): Promise<void> {
+  async function delay({ http, caller, isDropped }: RequestState): Promise<void> {
     if (isDropped && lateRefusals < lateRefusalsMax) {
       lateRefusals += 1;
       await http.waitWhileOpen(maxDelayMs);
       lateRefusals -= 1;
-    } else if (client) {
-      const delayMs = pace.next(client.clientId, performance.now());
+    } else if (caller) {
+      const delayMs = pace.next(caller.client.clientId, performance.now());
       if (delayMs > 0) await http.waitWhileOpen(delayMs);
     }
   }
 
-  function describe(state: RequestState): void {
-    const { message, http, client, keyId, version, causes, startedMs, isLogged, isDropped } = state;
-    const waitedMs = state.pauses?.waitedMs ?? 0;
+  function describe(state: RequestState): () => void {
+    const { message, http, caller, version, startedMs, isDropped } = state;
+    const { response, code, causes, isLogged = false, isClientGone = false } = present(state.outcome);
+    const waitedMs = state.context?.pauses?.waitedMs ?? 0;
     const hasLine = !isLogged && !isDropped;
-    const code = causes.some((cause) => cause instanceof AccountAwayError) ? accountAway : state.code;
+    const isAway = causes.some((cause) => cause instanceof AccountAwayError);
     const line = {
       requestId: http.requestId,
       // The client's own is only logged, because ours must be unique.
       clientRequestId: hasLine ? loggableValue(message.headers['x-request-id']) : undefined,
-      clientId: client?.clientId,
-      keyId,
+      clientId: caller?.client.clientId,
+      keyId: caller?.keyId,
       address: http.address,
       schemaVersion: version?.version,
       ...operationOf(state),
-      status: state.response?.status,
-      code: state.isClientGone ? clientGone : code,
+      status: response.status,
+      code: isClientGone ? clientGone : isAway ? accountAway : code,
       durationMs: Math.round((performance.now() - startedMs - waitedMs) * 1000) / 1000,
     };
-    state.afterwards = writeLater(line, causes, hasLine, waitedMs);
+    return writeLater(line, causes, hasLine, waitedMs);
   }
 
   /** Runs after the response, so it gets values: what kept the request would let it survive until the next full collection. */
@@ -89,23 +92,16 @@ export function useRequestLog({ logger, raiseAlarm, observe, pace, maxDelayMs }:
     };
   }
 
-  return {
-    onResponse({ serverContext: { requestState: state } }) {
-      // A page of GraphiQL has none.
-      if (!state) return undefined;
-      if (state.isDropped || state.account?.isRefused()) return delay(state).then(() => describe(state));
-      return describe(state);
-    },
-  };
+  return (state: RequestState): (() => void) | Promise<() => void> =>
+    state.isDropped || state.account?.isRefused() === true ? delay(state).then(() => describe(state)) : describe(state);
 }
 
 const maxNameCharacters = 64;
 
-/** What was executed: the hash and the name of the document tell what was read. Variables contain what clients write. */
-function operationOf({ version, document, execution }: RequestState): { operation?: string; operationName?: string } {
-  if (document === undefined || execution === undefined) return {};
-  const operation = version?.documents.hashOf(document);
-  const { document: executed, operationName } = execution.args;
-  const name = getOperationAST(executed, operationName)?.name?.value.slice(0, maxNameCharacters);
-  return { ...(operation !== undefined && { operation }), ...(name !== undefined && { operationName: name }) };
+/** What was charged: the hash and the name of the document tell what was read. Variables contain what clients write. */
+function operationOf({ version, document, operation }: RequestState): { operation?: string; operationName?: string } {
+  if (document === undefined || operation === undefined) return {};
+  const hash = version?.documents.hashOf(document);
+  const name = operation.name?.value.slice(0, maxNameCharacters);
+  return { ...(hash !== undefined && { operation: hash }), ...(name !== undefined && { operationName: name }) };
 }
