@@ -17,7 +17,7 @@ export interface ChargedPoints {
 /** The points and the slot of an operation. While it waits, it has no slot, and only the points of reading it. */
 export class OperationCharge implements Pausable {
   readonly #account: RequestAccount;
-  readonly #points: ChargedPoints;
+  readonly points: Readonly<ChargedPoints>;
   readonly priceOf: PriceOf;
   #held: number;
   #leaveSlot: (() => void) | null = null;
@@ -27,13 +27,9 @@ export class OperationCharge implements Pausable {
 
   constructor(account: RequestAccount, points: ChargedPoints, priceOf: PriceOf) {
     this.#account = account;
-    this.#points = points;
+    this.points = points;
     this.priceOf = priceOf;
     this.#held = points.charged;
-  }
-
-  get points(): Readonly<ChargedPoints> {
-    return this.#points;
   }
 
   /**
@@ -43,7 +39,7 @@ export class OperationCharge implements Pausable {
    */
   enter(): void | Promise<void> {
     const fail = (error: unknown): never => {
-      this.end(this.#points.paid);
+      this.end(this.points.paid);
       throw error;
     };
     try {
@@ -88,6 +84,6 @@ export class OperationCharge implements Pausable {
 
   /** The points that it does not hold while it waits. */
   get #suspended(): number {
-    return this.#points.charged - this.#points.reading;
+    return this.points.charged - this.points.reading;
   }
 }
