@@ -206,7 +206,7 @@ test('a transaction knows the homes of all accounts of a cell that was never spl
   await superuser.run('truncate account_home');
   expect(await homesAfter('select')).toBe('*');
   expect(await homesAfter(home)).toBe(`,${String(other?.['id'])},`);
-  // Rows that nobody sees take time to read until VACUUM removes them, and this one can be of a freeze that is about to commit.
+  // A row that was rolled back has its page until VACUUM. The row of a freeze that has not committed looks the same.
   expect(await homesAfter('select')).toBe(`,${String(other?.['id'])},`);
   await superuser.run('vacuum account_home');
   expect(await homesAfter('select')).toBe('*');
