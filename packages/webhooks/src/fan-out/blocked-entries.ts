@@ -169,7 +169,7 @@ export class BlockedEntries {
       const positions = await selectBlocked(store, shard, account, groups, after, limits.unblockedTogether);
       for (const group of groups) this.#reported.delete(`${account} ${group.blockedOn}`);
       try {
-        if (positions.length > 0) total += await unblockEntries(store, workerId, shard, positions);
+        if (positions.length > 0) total += await unblockEntries(store, workerId, account, positions);
       } finally {
         // The outcome of a write that failed may be unknown.
         onUnblocked(account);

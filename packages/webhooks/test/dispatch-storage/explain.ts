@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beginInIndexOrder, type Database, type Statement } from '@deedwire/store';
 import type { Connection } from '@deedwire/testing';
 
@@ -44,21 +45,64 @@ export async function explain(
   run: (database: Database) => Promise<unknown>,
   planning: 'generic' | 'custom' = 'generic',
 ): Promise<PlanSummary> {
+  const { statement, values } = await callOf(run);
+  return inRolledBack(connection, statement, planning, async () => {
+    await connection.run(`prepare explained as ${statement.text}`);
+    try {
+      return await explainPrepared(connection, 'explained', values);
+    } finally {
+      await connection.run('deallocate explained').catch(() => {});
+    }
+  });
+}
+
+/**
+ * Plans the first statement of a function, as a session that caches the plan. Returns a function that summarizes that plan when the
+ * statement is executed later.
+ */
+export async function planNow(
+  connection: Connection,
+  run: (database: Database) => Promise<unknown>,
+): Promise<() => Promise<PlanSummary>> {
+  const name = `planned_${randomUUID().replaceAll('-', '')}`;
+  const { statement, values } = await callOf(run);
+  await inRolledBack(connection, statement, 'generic', async () => {
+    await connection.run(`prepare ${name} as ${statement.text}`);
+    await connection.run(`explain execute ${name} (${values.map(toLiteral).join(', ')})`);
+  });
+  return async () => {
+    const later = await callOf(run);
+    return inRolledBack(connection, statement, 'generic', () => explainPrepared(connection, name, later.values));
+  };
+}
+
+async function callOf(run: (database: Database) => Promise<unknown>) {
   const recorder = new RecordingDatabase();
   await run(recorder).catch(() => {});
   const [call] = recorder.calls;
   if (call === undefined) throw new Error('The function ran no statement.');
-  await connection.run(call.statement.planning === 'in-index-order' ? beginInIndexOrder() : 'begin');
+  return call;
+}
+
+async function inRolledBack<Result>(
+  connection: Connection,
+  statement: Statement,
+  planning: 'generic' | 'custom',
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await connection.run(statement.planning === 'in-index-order' ? beginInIndexOrder() : 'begin');
   try {
     await connection.run(`set local enable_seqscan = off; set local plan_cache_mode = force_${planning}_plan`);
-    await connection.run(`prepare explained as ${call.statement.text}`);
-    const values = call.values.map(toLiteral).join(', ');
-    const [row = {}] = await connection.run(`explain (analyze, buffers, format json) execute explained (${values})`);
-    return summarize(row);
+    return await work();
   } finally {
-    await connection.run('deallocate explained').catch(() => {});
     await connection.run('rollback');
   }
+}
+
+async function explainPrepared(connection: Connection, name: string, values: readonly unknown[]): Promise<PlanSummary> {
+  const literals = values.map(toLiteral).join(', ');
+  const [row = {}] = await connection.run(`explain (analyze, buffers, format json) execute ${name} (${literals})`);
+  return summarize(row);
 }
 
 function toLiteral(value: unknown): string {

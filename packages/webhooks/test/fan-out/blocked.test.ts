@@ -194,7 +194,7 @@ test('statements visit no other blocked entries', async ({ world }) => {
   const positions = await selectBlocked(world.workerStore, shard, account.id, bySubscription, 0, 100);
   expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   expect(positions).toHaveLength(100);
-  const unblocking = await world.explain((database) => unblockEntries(database, world.workerId, shard, positions));
+  const unblocking = await world.explain((database) => unblockEntries(database, world.workerId, account.id, positions));
   expect(unblocking.rowsMax).toBeLessThanOrEqual(100);
   expect(unblocking.removedMax).toBe(0);
 });

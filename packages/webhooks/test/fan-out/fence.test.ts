@@ -66,7 +66,7 @@ async function seedRound(world: FanOutWorld, deliveries = 2): Promise<RoundPlan>
 
 async function unblock(database: Database, workerId: WorkerId, { done: [first] }: RoundPlan): Promise<unknown> {
   if (first === undefined) throw new Error('The round has no entry.');
-  return unblockEntries(database, workerId, first.account.shard, [first.entry.position]);
+  return unblockEntries(database, workerId, first.account.id, [first.entry.position]);
 }
 
 test('writes everything in one statement', async ({ world }) => {

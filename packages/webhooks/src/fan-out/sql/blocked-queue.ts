@@ -3,6 +3,7 @@ import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts
 import type { AccountId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { isHome, pgArray, pgTextArray } from '../../kernel/sql.ts';
 import type { QueuePosition } from '../queued-account.ts';
+import { rowOfEntry } from './queue.ts';
 
 /** `webhook_event_queue.blocked_on` of an entry that the database refused, or of a change that could not be applied. */
 export const blockedOnRefusal = 'REFUSED';
@@ -124,27 +125,26 @@ export async function selectBlocked(
 /**
  * Unblocks entries, and returns how many. They are looked up one by one, as in writeRound.
  *
- * Served by webhook_event_queue_pkey.
+ * Served by webhook_event_queue_identity or _pkey.
  *
  * @throws {FencedOutError} if the worker was declared dead
  */
 export async function unblockEntries(
   database: Database,
   workerId: WorkerId,
-  shard: Shard,
+  accountId: AccountId,
   positions: readonly QueuePosition[],
 ): Promise<number> {
   const statement = sql('fan-out-unblock')`
       with ${liveWorker},
       unblocked as (
         update webhook_event_queue q set blocked_on = null
-        from worker, unnest($3::bigint[]) as entry (position)
-        where q.ctid = (select ctid from webhook_event_queue where shard = $2 and position = entry.position limit 1)
-          and ${isHome('q.account_id')}
+        from worker, (select $2::bigint as account_id, unnest($3::bigint[]) as position) entry
+        where q.ctid = ${rowOfEntry('entry')} and ${isHome('q.account_id')}
         returning q.position
       )
       select exists (select from worker) as "isAlive", (select count(*)::int from unblocked) as count`;
-  const values = [workerId, shard, pgArray(positions)];
+  const values = [workerId, accountId, pgArray(positions)];
   const rows = await database.query<{ isAlive: boolean; count: number }>(statement, values);
   return rowOfLiveWorker(rows, workerId).count;
 }

@@ -62,6 +62,20 @@ const readEntries = `
         String(changesTogether),
       )}) change`;
 
+/**
+ * The `ctid` of an entry, looked up by itself. Null if there is none. Each of the two unique indexes serves it as a whole: with
+ * statistics of an empty queue, PostgreSQL would read all of one that has the position behind a column that is not compared.
+ *
+ * @param entry a row with the account and the position
+ * @param condition a further one
+ */
+export const rowOfEntry = (entry: string, condition = ''): string => `(
+          select ctid from webhook_event_queue
+          where shard = (${entry}.account_id & 63)::smallint and account_id = ${entry}.account_id
+            and position = ${entry}.position${condition}
+          limit 1
+        )`;
+
 /** The first account with an entry between a place in the index and the end of a gap. */
 const nextAccount = (above: string): string => `
             select account_id from webhook_event_queue
@@ -173,7 +187,7 @@ export async function readLastPosition(database: Database): Promise<QueuePositio
 /**
  * Counts that this worker claims the entries, before it renders them. A call that is repeated adds nothing.
  *
- * Served by webhook_event_queue_pkey.
+ * Served by webhook_event_queue_identity or _pkey.
  *
  * @throws {FencedOutError} if the worker was declared dead
  */
@@ -186,16 +200,14 @@ export async function countEntryClaims(
       with ${liveWorker},
       counted as (
         update webhook_event_queue q set takes = entry.claims + 1
-        from worker, unnest($2::smallint[], $3::bigint[], $4::int[]) as entry (shard, position, claims)
-        where q.ctid = (
-          select ctid from webhook_event_queue where shard = entry.shard and position = entry.position limit 1
-        ) and ${isHome('q.account_id')}
+        from worker, unnest($2::bigint[], $3::bigint[], $4::int[]) as entry (account_id, position, claims)
+        where q.ctid = ${rowOfEntry('entry')} and ${isHome('q.account_id')}
         returning q.position
       )
       select exists (select from worker) as "isAlive", (select count(*) from counted)::int as counted`;
   const rows = await database.query<{ isAlive: boolean }>(statement, [
     workerId,
-    pgArray(entries.map(({ account }) => account.shard)),
+    pgArray(entries.map(({ account }) => account.id)),
     pgArray(entries.map(({ entry }) => entry.position)),
     pgArray(entries.map(({ entry }) => entry.claims)),
   ]);

@@ -5,6 +5,7 @@ import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
 import { storedOrigin } from '../../kernel/pending-delivery.ts';
 import { noteFailures, pgArray, pgTextArray, TextDictionary } from '../../kernel/sql.ts';
 import type { PickedEntry, PlannedSubscription, RoundPlan } from '../round-plan.ts';
+import { rowOfEntry } from './queue.ts';
 
 export interface WrittenRound {
   /** In the order of the plan's deliveries. */
@@ -26,16 +27,14 @@ interface Row {
   writtenAtMs: string;
 }
 
-const roundEntries = `unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
-          as e (shard, position, event_id, subscription_id, blocked_on)`;
+const roundEntries = `unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+          as e (account_id, position, event_id, subscription_id, blocked_on)`;
 
-/** The `ctid` of the row of an entry of the round. Null if there is none. */
-const rowOfEntry = `(
-          select ctid from webhook_event_queue
-          where shard = e.shard and position = e.position
-            and event_id is not distinct from e.event_id and subscription_id is not distinct from e.subscription_id
-          limit 1
-        )`;
+const rowOfRoundEntry = rowOfEntry(
+  'e',
+  `
+            and event_id is not distinct from e.event_id and subscription_id is not distinct from e.subscription_id`,
+);
 
 /**
  * The statement of `writeRound`. PostgreSQL sets each part of a statement up at every execution, also those that find nothing to
@@ -49,12 +48,12 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
       -- Of a round with an account that is not at home, nothing is written.
       worker as (select id from live_worker where not exists (select from away)),
       done as (
-        delete from webhook_event_queue q using worker, ${roundEntries} where q.ctid = ${rowOfEntry} and e.blocked_on is null
+        delete from webhook_event_queue q using worker, ${roundEntries} where q.ctid = ${rowOfRoundEntry} and e.blocked_on is null
         returning q.position
       ),${ifExceptional(`
       blocked as (
         update webhook_event_queue q set blocked_on = e.blocked_on
-        from worker, ${roundEntries} where q.ctid = ${rowOfEntry} and e.blocked_on is not null
+        from worker, ${roundEntries} where q.ctid = ${rowOfRoundEntry} and e.blocked_on is not null
         returning q.position
       ),`)}
       numbered as (
@@ -123,7 +122,7 @@ function roundStatement(name: string, isExceptional: boolean): Statement {
         (select count(*) from payload)::int as payloads,
         (extract(epoch from date_trunc('milliseconds', now())) * 1000)::bigint as "writtenAtMs",
         case when exists (select from worker) then
-          1 / ((select count(*) from done)${ifExceptional(' + (select count(*) from blocked)')} = cardinality($2::smallint[]))::int
+          1 / ((select count(*) from done)${ifExceptional(' + (select count(*) from blocked)')} = cardinality($2::bigint[]))::int
             + sqrt(-((select count from sequences) <> cardinality($7::bigint[]))::int)
         end`;
 }
@@ -145,7 +144,7 @@ const exceptionalRound = roundStatement('fan-out-write-round-with-exceptions', t
  * Entries are looked up one by one: statistics of an empty queue would make the planner compare each entry of a backlog with
  * each entry of the round.
  *
- * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
+ * Served by webhook_event_queue_identity or _pkey, and webhook_subscription_sequence_pkey.
  *
  * @param isExceptional use the statement for rounds with exceptions
  * @throws {FencedOutError} if the worker was declared dead. Nothing was written.
@@ -187,15 +186,18 @@ export function isStaleRound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '22012';
 }
 
-/** A condition: the row exists, and another transaction has locked it. */
+/** A condition: the row exists, and another transaction has locked it. With the offset, PostgreSQL looks each row up. */
 const isLocked = (table: string, condition: string): string =>
-  `exists (select from ${table} where ${condition})
+  `exists (select from ${table} where ${condition} offset 0)
         and not exists (select from ${table} where ${condition} for update skip locked)`;
+
+/** The entry is `e`: see `rowOfEntry`. */
+const isEntry = `q.shard = (e.account_id & 63)::smallint and q.account_id = e.account_id and q.position = e.position`;
 
 /**
  * Returns those of the accounts that have a locked row: an entry in the queue, or the sequence of a subscription.
  *
- * Served by webhook_event_queue_pkey and webhook_subscription_sequence_pkey.
+ * Served by webhook_event_queue_identity or _pkey, and webhook_subscription_sequence_pkey.
  */
 export async function readLockedAccounts(
   database: Database,
@@ -204,15 +206,14 @@ export async function readLockedAccounts(
 ): Promise<Set<AccountId>> {
   const statement = sql('fan-out-read-locked-accounts')`
       select account_id::text as id
-      from unnest($1::bigint[], $2::smallint[], $3::bigint[]) as e (account_id, shard, position)
-      where ${isLocked('webhook_event_queue q', 'q.shard = e.shard and q.position = e.position')}
+      from unnest($1::bigint[], $2::bigint[]) as e (account_id, position)
+      where ${isLocked('webhook_event_queue q', isEntry)}
       union
       select account_id::text
-      from unnest($4::bigint[], $5::bigint[]) as s (account_id, subscription_id)
+      from unnest($3::bigint[], $4::bigint[]) as s (account_id, subscription_id)
       where ${isLocked('webhook_subscription_sequence q', 'q.subscription_id = s.subscription_id')}`;
   const rows = await database.query<{ id: string }>(statement, [
     pgArray(entries.map(({ account }) => account.id)),
-    pgArray(entries.map(({ account }) => account.shard)),
     pgArray(entries.map(({ entry }) => entry.position)),
     pgArray(subscriptions.map(({ accountId }) => accountId)),
     pgArray(subscriptions.map(({ id }) => id)),
@@ -224,17 +225,15 @@ export async function readLockedAccounts(
  * Waits for all writes of these entries that are in progress, and returns whether one of the entries is no longer in the queue. If
  * none is missing, a write of them was not executed, and will not be once another write has deleted one of them.
  *
- * Served by webhook_event_queue_pkey.
+ * Served by webhook_event_queue_identity or _pkey.
  */
 export async function areGone(database: Database, entries: readonly PickedEntry[]): Promise<boolean> {
   const statement = sql('fan-out-are-gone')`
-      select count(*) < cardinality($1::smallint[]) as "areGone"
-      from unnest($1::smallint[], $2::bigint[]) as e (shard, position)
-      cross join lateral (
-        select from webhook_event_queue where shard = e.shard and position = e.position limit 1 for update
-      ) q`;
-  const shards = pgArray(entries.map(({ account }) => account.shard));
-  const values = [shards, pgArray(entries.map(({ entry }) => entry.position))];
+      select count(*) < cardinality($1::bigint[]) as "areGone"
+      from unnest($1::bigint[], $2::bigint[]) as e (account_id, position)
+      cross join lateral (select from webhook_event_queue q where ${isEntry} limit 1 for update) q`;
+  const accounts = pgArray(entries.map(({ account }) => account.id));
+  const values = [accounts, pgArray(entries.map(({ entry }) => entry.position))];
   return onlyRow(await database.query<{ areGone: boolean }>(statement, values)).areGone;
 }
 
@@ -258,7 +257,7 @@ function roundParameters(plan: RoundPlan): unknown[] {
     start += body.length;
   }
   return [
-    pgArray(entries.map(({ account }) => account.shard)),
+    pgArray(entries.map(({ account }) => account.id)),
     pgArray(entries.map(({ entry }) => entry.position)),
     pgArray(entries.map(({ entry }) => entry.eventId)),
     pgArray(entries.map(({ entry }) => entry.subscriptionId)),
