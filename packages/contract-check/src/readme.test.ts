@@ -82,7 +82,7 @@ test('shows the output of the code example', () => {
 
 test('shows a valid manifest', () => {
   const [manifest] = blocks('json', readText('docs/manifests.md'));
-  expect(Object.keys(readManifest({ file: 'manifests.md', text: manifest ?? '' }))).toHaveLength(8);
+  expect(Object.keys(readManifest({ file: 'manifests.md', text: manifest ?? '' }))).toHaveLength(9);
 });
 
 test('shows a valid configuration, and the error of an invalid one', () => {

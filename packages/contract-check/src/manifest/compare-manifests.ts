@@ -4,6 +4,7 @@ import { canonicalJson, childPointer } from '../json/json-value.ts';
 import { pointerLocator } from '../json/parse-json.ts';
 import { didYouMean } from '../suggest.ts';
 import type { SourceText } from '../text-file.ts';
+import { compareAbilities } from './compare-abilities.ts';
 import {
   compareDescriptions,
   compareErrors,
@@ -16,7 +17,7 @@ import { manifestRules } from './rules.ts';
 
 export interface ManifestOptions {
   /**
-   * Returns whether a schema coordinate existed in the old version. A limit or weight of a new coordinate breaks no
+   * Returns whether a schema coordinate existed in the old version. A limit, weight or ability of a new coordinate breaks no
    * client. Without this function, every coordinate is assumed to have existed.
    */
   readonly existed?: (coordinate: string) => boolean;
@@ -36,6 +37,7 @@ export function compareManifests(from: SourceText, to: SourceText, options: Mani
     compareErrors(found, before, now);
     compareRequestHeaders(found, before, now);
     compareResponseHeaders(found, before, now);
+    compareAbilities(found, existed, before, now);
     compareLimits(found, existed, before, now);
     compareCosts(found, existed, before, now);
     compareUnknownSections(found, old, next);

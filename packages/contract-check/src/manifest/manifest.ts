@@ -14,6 +14,8 @@ export interface Manifest {
   /** By name. The name includes the unit. */
   readonly limits?: Readonly<Record<string, number | Limit>>;
   readonly pagination?: Readonly<Record<string, number | Limit>>;
+  /** By schema coordinate: what the credentials of a request must have to use the field. */
+  readonly abilities?: Readonly<Record<string, readonly string[]>>;
   /** By schema coordinate, in points. */
   readonly costWeights?: Readonly<Record<string, number>>;
   /** By schema coordinate: the number of items by which the cost of a list is multiplied. */

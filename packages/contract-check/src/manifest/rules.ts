@@ -73,6 +73,19 @@ export const manifestRules = named('manifest', {
     'a default changes (a name that contains the word `default`)',
     'Requests that omit the value silently get another result.',
   ),
+  abilityRaised: major(
+    'a field needs a further or another ability',
+    'Credentials that had the abilities of the contract are refused.',
+  ),
+  firstAbilities: minor(
+    'the first abilities are listed, and the baseline has no section `abilities`',
+    'Before, credentials had no abilities, so none of them lacks one.',
+  ),
+  abilityLowered: minor('a field needs fewer abilities', 'Credentials that were accepted still are.'),
+  abilityAddedWithNew: minor(
+    'an ability is listed together with the field that needs it',
+    'No existing operation uses the field.',
+  ),
   weightRaised: major(
     'a cost weight, list size or page maximum is raised, or one of the first two added to an existing coordinate',
     'An operation that was within the cost limit may exceed it.',
