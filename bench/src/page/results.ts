@@ -10,6 +10,7 @@ import type { measureStatements } from '../delivery/parts/statements.ts';
 import type { measureMemory, WriteResult } from '../delivery/parts/write.ts';
 import type { GraphqlReport } from '../graphql/report.ts';
 import type { ReportHead } from '../report.ts';
+import type { Comparison } from '../versions/compare.ts';
 
 /** What `pnpm bench delivery --json` prints. */
 export interface DeliveryReport extends ReportHead, RatesResult {
@@ -27,10 +28,19 @@ export interface DeliveryReport extends ReportHead, RatesResult {
   memory: ResultOf<typeof measureMemory>;
 }
 
+/** What `pnpm bench versions --json` prints. */
+export interface VersionsReport extends ReportHead {
+  write: Comparison;
+  deliveries: Comparison;
+  idle: Comparison;
+  queries: Comparison;
+}
+
 /** The files in `bench/results`, which `--save` writes. */
 export interface Results {
   delivery: DeliveryReport;
   graphql: GraphqlReport;
   sender: ComparisonReport;
   signing: ComparisonReport;
+  versions: VersionsReport;
 }

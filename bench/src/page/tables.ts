@@ -2,15 +2,16 @@ import { comparisonTables } from '../comparisons/comparison.ts';
 import * as report from '../delivery/report.ts';
 import { graphqlTables } from '../graphql/report.ts';
 import { type ReportHead, times, wholeNumber } from '../report.ts';
+import { comparedMarkdown } from '../versions/compare.ts';
 import type { Results } from './results.ts';
 
 /** The generated regions of the page, by name. */
-export function regions({ delivery, graphql, sender, signing }: Results): Record<string, string> {
+export function regions({ delivery, graphql, sender, signing, versions }: Results): Record<string, string> {
   const { history, statements } = delivery;
   const [first = 0, last = 0] = [history.sizes.at(0), history.sizes.at(-1)].map((size) => size?.storedDeliveries);
   const { newEvents, backlog } = history.growth;
   return {
-    machine: machines([delivery, graphql, sender, signing]),
+    machine: machines([delivery, graphql, sender, signing, versions]),
     graphql: graphqlTables(graphql),
     delivery: blocks(report.ratesMarkdown(delivery), commitsLine(delivery.commits)),
     latency: blocks(report.latencyMarkdown(delivery.latency), report.hangingMarkdown(delivery.hanging)),
@@ -25,6 +26,7 @@ export function regions({ delivery, graphql, sender, signing }: Results): Record
     memory: report.memoryMarkdown(delivery.memory),
     sender: comparisonTables(sender),
     signing: comparisonTables(signing),
+    versions: blocks(...[versions.write, versions.deliveries, versions.idle, versions.queries].map(comparedMarkdown)),
   };
 }
 

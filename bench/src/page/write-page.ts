@@ -7,7 +7,13 @@ const resultsFolder = new URL('../../results/', import.meta.url);
 const docsFolder = new URL('../../../docs/', import.meta.url);
 
 export function readResults(): Results {
-  return { delivery: read('delivery'), graphql: read('graphql'), sender: read('sender'), signing: read('signing') };
+  return {
+    delivery: read('delivery'),
+    graphql: read('graphql'),
+    sender: read('sender'),
+    signing: read('signing'),
+    versions: read('versions'),
+  };
 }
 
 function read<Name extends keyof Results>(name: Name): Results[Name] {
