@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { serveContract } from '@deedwire/graphql-server';
-import { costs, sdl, versions } from '@deedwire/lender-schema';
+import { abilities, costs, sdl, versions } from '@deedwire/lender-schema';
 import { schemas } from './generated/schemas.ts';
 
 export const lenderInterface = {
   interfaceName: 'lender',
   /** Every served version, with its schema. */
-  contract: serveContract({ versions, sdl, costs }, schemas),
+  contract: serveContract({ versions, sdl, costs, abilities }, schemas),
   examples: join(createRequire(import.meta.url).resolve('@deedwire/lender-schema/package.json'), '../examples'),
   /** Plugins of Envelop and Yoga: `packages/graphql-server/README.md` says what they can do. */
   plugins: () => [],

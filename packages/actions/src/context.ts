@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import { type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain';
+import { type Ability, type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { HostProblem, WebhookSender } from '@deedwire/webhook-sender';
 import type { LenderReader } from './lender-reader.ts';
@@ -52,6 +52,8 @@ export interface Caller {
   address?: string;
   /** The key of the request. Omitted outside of a request, and in a session of the portal. */
   keyId?: string;
+  /** Of the key, or of the session. Omitted outside of a request. */
+  abilities?: readonly Ability[];
   /** The session of the portal that sends the request, and the key that created its link. Omitted for a request with a key. */
   portal?: { sessionId: string; actor: string; keyId: string | null };
   /** Logged with everything that results from the request. Omitted outside of a request. */
@@ -68,7 +70,7 @@ export function isCaller(by: Caller | Operator): by is Caller {
 /** The caller of an authenticated request. */
 export function toCaller(
   client: AuthenticatedClient,
-  request: Pick<Caller, 'keyId' | 'portal'> & { requestId: string; address: string },
+  request: Pick<Caller, 'keyId' | 'abilities' | 'portal'> & { requestId: string; address: string },
 ): Caller {
   return {
     interfaceName: client.interfaceName,

@@ -1,5 +1,14 @@
-import { type StoredApiKey, generateApiKey } from '@deedwire/auth';
-import { formatGid, type InterfaceName, type AccountId, type RecordId } from '@deedwire/domain';
+import { type StoredApiKey, generateApiKey, storedHash } from '@deedwire/auth';
+import {
+  type Ability,
+  abilities as inOrder,
+  type AccountId,
+  findAbilitiesFault,
+  formatGid,
+  type InterfaceName,
+  type RecordId,
+  usualAbilities,
+} from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import {
   type ApiKeyRow,
@@ -30,6 +39,7 @@ export type Credential = Pick<
   | 'costMaximum'
   | 'costRestoreRate'
   | 'keyId'
+  | 'abilities'
   | 'createdAt'
   | 'expiresAt'
   | 'revokedAt'
@@ -37,9 +47,10 @@ export type Credential = Pick<
 >;
 
 function toCredential(row: ApiKeyRow): Credential {
-  const { clientId, schemaVersion, costMaximum, costRestoreRate, keyId } = row;
+  const { clientId, schemaVersion, costMaximum, costRestoreRate, keyId, abilities } = row;
   const { createdAt, expiresAt, revokedAt, lastUsedAt } = row;
-  return { clientId, schemaVersion, costMaximum, costRestoreRate, keyId, createdAt, expiresAt, revokedAt, lastUsedAt };
+  const ofClient = { clientId, schemaVersion, costMaximum, costRestoreRate };
+  return { ...ofClient, keyId, abilities, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
 /**
@@ -62,7 +73,8 @@ export async function findApiKey(context: ActionContext, keyId: string): Promise
   if (row === null) return null;
   const { costMaximum: maximum, costRestoreRate: restoreRate, createdAt: _, lastUsedAt: __, ...key } = row;
   const organizationId = formatGid(context.gidNamespace, 'Organization', row.organizationId);
-  return { ...key, organizationId, costLimit: { maximum, restoreRate } };
+  const keyHash = storedHash(row.keyHash, row.abilities);
+  return { ...key, keyHash, organizationId, costLimit: { maximum, restoreRate } };
 }
 
 /** Records when a key was last used. An earlier time than the recorded one changes nothing. */
@@ -147,9 +159,11 @@ export interface IssuedCredential {
  * @param input.interfaceName undefined: that of the account
  * @param input.clientId the client of the account that gets another key. Null creates a new client.
  * @param input.schemaVersion the version that a new client is pinned to. Null or undefined pins the current version.
+ * @param input.abilities undefined: all but `MANAGE_KEYS`
  * @param input.expiresAt the time from which the key is rejected. Null or undefined: it does not expire.
  * @throws {RefusedError} `NOT_FOUND` if the account or the client does not exist; `LIMIT_REACHED` if the client has 5 live
- * keys; `INVALID` if the version is unknown or retired, or is given for an existing client, if the client is that of the portal, or if the expiry is not in the future
+ * keys; `INVALID` if the version is unknown or retired, or is given for an existing client, if the client is that of the portal, if
+ * the abilities are invalid, or if the expiry is not in the future
  */
 export async function issueCredential(
   context: OperatorContext,
@@ -158,23 +172,24 @@ export async function issueCredential(
     accountId: string;
     clientId: string | null;
     schemaVersion?: string | null;
+    abilities?: readonly Ability[] | undefined;
     expiresAt?: Date | null;
   },
 ): Promise<IssuedCredential> {
-  const { expiresAt = null } = input;
+  const { abilities = usualAbilities, expiresAt = null } = input;
+  checkAbilities(abilities);
   checkExpiry(expiresAt, context.now());
   const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   const { interfaceName } = account;
   const schemaVersion = chooseVersion({ ...input, interfaceName }, context.now());
-  const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
   const clientId = input.clientId ?? `${interfaceName}_${context.random.bytes(12).toString('hex')}`;
-  await context.store.transaction(async (transaction) => {
+  const apiKey = await context.store.transaction(async (transaction) => {
     await nameOperator(transaction, context.operator, 'credential.issue');
     const apiClientId =
       input.clientId === null
         ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
         : await lockClientForAnotherKey(transaction, account.id, input.clientId);
-    await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash, expiresAt });
+    return insertKey(transaction, { apiClientId, interfaceName, abilities, expiresAt });
   });
   return {
     clientId,
@@ -221,18 +236,26 @@ const overlapMaxSeconds = 30 * 86_400;
  * expires before.
  *
  * @param input.overlapSeconds 0 to 30 days
+ * @param input.abilities of the new key. Undefined: those of the old one
  * @param input.expiresAt the time from which the new key is rejected. Null: it does not expire.
  * @throws {RefusedError} `NOT_FOUND` if the key does not exist; `CONFLICT` if it is revoked or has expired; `LIMIT_REACHED` if
- * the client would have more than 5 live keys; `INVALID` if the overlap is out of range or the expiry is not in the future
+ * the client would have more than 5 live keys; `INVALID` if the overlap is out of range, the abilities are invalid or the expiry is
+ * not in the future
  */
 export async function rotateCredential(
   context: OperatorContext,
-  input: { keyId: string; overlapSeconds: number; expiresAt: Date | null },
+  input: {
+    keyId: string;
+    overlapSeconds: number;
+    abilities?: readonly Ability[] | undefined;
+    expiresAt: Date | null;
+  },
 ): Promise<IssuedCredential> {
   const { overlapSeconds, expiresAt } = input;
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > overlapMaxSeconds) {
     throw new RefusedError('INVALID', `The overlap must be 0 to 30 days; it is ${overlapSeconds} seconds.`);
   }
+  if (input.abilities) checkAbilities(input.abilities);
   checkExpiry(expiresAt, context.now());
   return context.store.transaction(async (transaction) => {
     const old = await lockLiveKey(transaction, input.keyId);
@@ -240,10 +263,27 @@ export async function rotateCredential(
     await nameOperator(transaction, context.operator, 'credential.rotate');
     await limitApiKeyLife(transaction, input.keyId, overlapSeconds);
     await checkLiveKeys(transaction, apiClientId);
-    const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
-    await insertApiKey(transaction, { keyId, apiClientId, interfaceName, keyHash, expiresAt });
+    const { abilities = old.abilities } = input;
+    const apiKey = await insertKey(transaction, { apiClientId, interfaceName, abilities, expiresAt });
     return { clientId, apiKey, organizationId: formatGid(context.gidNamespace, 'Organization', old.organizationId) };
   });
+}
+
+/** Returns the key, of which the hash is stored. */
+async function insertKey(
+  transaction: Transaction,
+  key: Omit<Parameters<typeof insertApiKey>[1], 'keyId' | 'keyHash'>,
+): Promise<string> {
+  const { apiKey, keyId, keyHash } = generateApiKey(key.interfaceName);
+  const abilities = inOrder.filter((ability) => key.abilities.includes(ability));
+  await insertApiKey(transaction, { ...key, keyId, keyHash: storedHash(keyHash, abilities), abilities });
+  return apiKey;
+}
+
+/** @throws {RefusedError} `INVALID` */
+function checkAbilities(chosen: readonly Ability[]): void {
+  const fault = findAbilitiesFault(chosen);
+  if (fault !== null) throw new RefusedError('INVALID', fault);
 }
 
 const liveKeysPerClient = 5;

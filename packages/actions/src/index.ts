@@ -52,7 +52,6 @@ export {
   findPortalLink,
   findPortalSession,
   listPortalSessions,
-  type PortalAbility,
   portalCaller,
   portalLinkErrorCodes,
   type PortalContext,

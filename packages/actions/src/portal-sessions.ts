@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import {
+  findAbilitiesFault,
   formatAccountGid,
   formatGid,
   isSubscriptionName,
@@ -8,13 +9,13 @@ import {
   parseRecordId,
   type InterfaceName,
   interfaces,
+  type PortalAbility,
   type RecordId,
 } from '@deedwire/domain';
 import {
   endPortalSession,
   endReplacedPortalSessions,
   insertPortalLink,
-  type PortalAbility,
   type PortalSessionRow,
   selectPortalLink,
   selectPortalSession,
@@ -29,8 +30,6 @@ import { type ActionContext, type Caller, isCaller, type Operator, type Operator
 import { inputError, type MutationResult, orRefuse, RefusedError, type UserError } from './errors.ts';
 import { keysetPage, orderOfIds, type PageRequest } from './page.ts';
 import { selectSubscription, type SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
-
-export type { PortalAbility };
 
 /** The dependencies of use cases that create links to the portal. */
 export interface PortalContext extends ActionContext {
@@ -106,6 +105,8 @@ async function createLink(
   const expiresInSeconds = input.expiresInSeconds ?? expiryDefault;
   const subscriptionId = gid === null ? null : parseGid(gidNamespace, 'WebhookSubscription', gid);
   const userErrors = findInputErrors({ ...input, expiresInSeconds });
+  const missing = isCaller(by) ? abilities.filter((ability) => by.abilities?.includes(ability) === false) : [];
+  if (missing.length > 0) userErrors.push(inputError('ABILITIES_INVALID', 'abilities', beyondKey(missing)));
   if (gid !== null && (subscriptionId === null || !(await selectSubscription(store, accountId, subscriptionId))))
     userErrors.push(inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.'));
   // The audit log keeps it for good. An operator is named there anyway.
@@ -157,8 +158,8 @@ const limitReached: UserError<'LIMIT_REACHED'> = {
   field: null,
 };
 
-const configureReads =
-  'Pass READ_PAYLOAD with CONFIGURE: with a URL or a secret of its own, the session can reach payloads and secrets.';
+const beyondKey = (missing: readonly PortalAbility[]): string =>
+  `Your key does not have the ability ${missing.join(', ')}. A link has at most the abilities of the key that creates it.`;
 
 function findInputErrors({
   abilities,
@@ -167,10 +168,8 @@ function findInputErrors({
   expiresInSeconds,
 }: CreatePortalLinkInput & { expiresInSeconds: number }): UserError<CreatePortalLinkErrorCode>[] {
   const errors: UserError<CreatePortalLinkErrorCode>[] = [];
-  if (!abilities.includes('READ') || new Set(abilities).size < abilities.length)
-    errors.push(inputError('ABILITIES_INVALID', 'abilities', 'Pass READ, and each further ability at most once.'));
-  else if (abilities.includes('CONFIGURE') && !abilities.includes('READ_PAYLOAD'))
-    errors.push(inputError('ABILITIES_INVALID', 'abilities', configureReads));
+  const fault = findAbilitiesFault(abilities);
+  if (fault !== null) errors.push(inputError('ABILITIES_INVALID', 'abilities', fault));
   if (!isSubscriptionName(actor)) {
     const message =
       'An actor has 1 to 100 characters, is not blank, and has no character that is invisible or changes the direction of the text.';

@@ -144,6 +144,7 @@ test('records who ran the command, on which machine, and no secret', async () =>
       new: {
         key_id: keyIdOf(issued),
         key_hash: 'hidden',
+        abilities: '["READ", "READ_PAYLOAD", "OPERATE", "CONFIGURE", "WRITE"]',
         api_client_id: expect.any(String),
         interface: 'partner',
         created_at: expect.any(String),

@@ -1,3 +1,4 @@
+import { usualAbilities } from '@deedwire/domain';
 import { describe, expect, test, vi } from 'vitest';
 import { generateApiKey } from './api-key.ts';
 import { type AuthenticatorOptions, createAuthenticator } from './authenticator.ts';
@@ -16,6 +17,7 @@ const stored: StoredApiKey = {
   interfaceName: 'lender',
   schemaVersion: '2026-11-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
+  abilities: usualAbilities,
 };
 const credentials = { clientId: 'client-1', apiKey: generated.apiKey, organizationId: 'org-1' };
 const address = '203.0.113.7';
@@ -61,6 +63,7 @@ describe('valid credentials', () => {
         away: null,
       },
       keyId: generated.keyId,
+      abilities: usualAbilities,
     });
   });
 

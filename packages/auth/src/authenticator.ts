@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { InterfaceName } from '@deedwire/domain';
+import type { Ability, InterfaceName } from '@deedwire/domain';
 import { createAddressLimiter } from './address-limiter.ts';
 import { hashAsText, parseApiKey, peekKeyId } from './api-key.ts';
 import { areWellFormed, type Credentials } from './credentials.ts';
@@ -28,7 +28,7 @@ export interface AuthenticationRefusal {
 }
 
 export type AuthenticationResult =
-  | { kind: 'authenticated'; client: AuthenticatedClient; keyId: string }
+  | { kind: 'authenticated'; client: AuthenticatedClient; keyId: string; abilities: readonly Ability[] }
   /** The credentials are missing, malformed, unknown, wrong, expired or revoked. The response must not say which. */
   | { kind: 'unauthenticated'; refusal: AuthenticationRefusal }
   /** A well-formed key of the other interface. No store is read, so the result does not reveal if the key is valid. */
@@ -98,10 +98,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     recordUse(keyId, now());
   }
 
-  function accept({ keyId, clientId, accountId, schemaVersion, costLimit, away }: StoredApiKey): AuthenticationResult {
+  function accept({
+    keyId,
+    abilities,
+    clientId,
+    accountId,
+    schemaVersion,
+    costLimit,
+    away,
+  }: StoredApiKey): AuthenticationResult {
     noteUse(keyId);
     const client = { clientId, accountId, interfaceName, schemaVersion, costLimit, away: away ?? null };
-    return { kind: 'authenticated', client, keyId };
+    return { kind: 'authenticated', client, keyId, abilities };
   }
 
   const given = Buffer.alloc(noKey.keyHash.length);

@@ -10,3 +10,4 @@ export type {
 export { readCredentials } from './credentials.ts';
 export { createKeyCache } from './key-cache.ts';
 export type { CostLimit, StoredApiKey } from './stored-api-key.ts';
+export { storedHash } from './stored-hash.ts';

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { Ability, InterfaceName } from '@deedwire/domain';
 
 /** The bucket of cost points of a client. */
 export interface CostLimit {
@@ -26,6 +26,7 @@ export interface StoredApiKey {
   /** The version that the client pins. It applies to requests that do not name a version. */
   schemaVersion: string;
   costLimit: CostLimit;
+  abilities: readonly Ability[];
   /** The account leaves for another cell and cannot be changed, or is at home in one and cannot be read either. Null: neither. */
   away?: 'FROZEN' | 'FOREIGN' | null;
 }

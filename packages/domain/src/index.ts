@@ -1,4 +1,13 @@
 export {
+  type Ability,
+  abilities,
+  areUsual,
+  findAbilitiesFault,
+  type PortalAbility,
+  portalAbilities,
+  usualAbilities,
+} from './abilities.ts';
+export {
   deprecationDocumentationAt,
   deprecationHeaders,
   readDeprecation,

@@ -16,6 +16,7 @@ import type { Documentation } from './documentation.ts';
 import { RequestError } from './errors/request-error.ts';
 import type { Graphiql } from './graphiql/graphiql.ts';
 import { createDocuments } from './operation/documents.ts';
+import { createNeededAbilities } from './operation/needed-abilities.ts';
 import type { ContextOfOperation } from './operation/operation-pauses.ts';
 import type { InterfacePlugin } from './plugins/interface-plugin.ts';
 import { asRequest, lightFetch, LightRequest, noContext } from './plugins/light-fetch.ts';
@@ -137,9 +138,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       plugins: [withoutDefaults(plugins), ...plugins],
       context({ requestState: state }) {
         const { requestId, address, http } = state;
-        const { client, keyId, session } = present(state.caller);
+        const { client, keyId, abilities, session } = present(state.caller);
         const whenClosed: OperationOrigin['whenClosed'] = (listener) => http.whenClosed(listener);
-        const context = createContext({ client, keyId, session, requestId, address, whenClosed });
+        const context = createContext({ client, keyId, abilities, session, requestId, address, whenClosed });
         // The key may be revoked during a wait. First, so that an operation whose key is refused acquires nothing again.
         context.pauses?.add({
           pause() {},
@@ -173,6 +174,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
         parsedDocuments.inc({ interface: interfaceName, result: isValid ? 'valid' : 'rejected' }),
       ),
       pricing: createPricing(schema, { ...limits, costs: version.costs }),
+      neededAbilities: createNeededAbilities(schema, version.abilities),
       usedCoordinates: createUsedCoordinates(schema, version.status === 'preview' ? lastReleased(position) : null),
       respond,
     };

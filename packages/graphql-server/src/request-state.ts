@@ -10,6 +10,7 @@ import type { Documentation } from './documentation.ts';
 import type { ErrorCode, ResponseMediaType } from './errors/error-table.ts';
 import type { OperationDeadline } from './operation/deadline.ts';
 import type { Documents } from './operation/documents.ts';
+import type { NeededAbilities } from './operation/needed-abilities.ts';
 import type { ContextOfOperation } from './operation/operation-pauses.ts';
 import type { UsedCoordinates } from './use/used-coordinates.ts';
 import type { InterfaceVersion } from './versions/serve-contract.ts';
@@ -19,6 +20,7 @@ export interface ServedVersion extends InterfaceVersion {
   headers: Readonly<Record<string, string>>;
   documents: Documents;
   pricing: Pricing;
+  neededAbilities: NeededAbilities;
   usedCoordinates: UsedCoordinates;
   /** Ends a request, by its Yoga. */
   respond: (state: RequestState) => Promise<void>;
@@ -36,7 +38,7 @@ export interface PortalRequest {
   authenticate(state: RequestState): AuthenticatedRequest | Promise<AuthenticatedRequest>;
   /** @throws {RequestError} instead of a refusal before the client is known, if the address has too many of them */
   limitRefusal(state: RequestState): void;
-  parseParameters(body: string, state: RequestState): GraphQLParams;
+  parseParameters(body: string): GraphQLParams;
   /** Ends a request to start, show or end the session, once its client is authenticated. Undefined for other requests. */
   respond?: (state: RequestState) => Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
+import { usualAbilities } from '@deedwire/domain';
 import {
   type ClientServerConfig,
   createLogger,
@@ -27,6 +28,7 @@ const sdl = /* GraphQL */ `
     slow: String
     count: Int
     again: Query
+    secret: String
   }
   type Mutation {
     first(input: FirstInput!): String
@@ -47,6 +49,14 @@ const contract: Contract = {
   ],
   sdl: () => sdl,
   costs: () => ({ weights: {}, listSizes: {}, pageSizeMaximum: 100 }),
+  abilities: () => ({
+    ...Object.fromEntries(
+      ['hello', 'required', 'fail', 'slow', 'count', 'again'].map((field) => [`Query.${field}`, ['READ']]),
+    ),
+    'Query.secret': ['READ_PAYLOAD'],
+    'Mutation.first': ['WRITE'],
+    'Mutation.second': ['OPERATE', 'CONFIGURE'],
+  }),
 };
 
 class TypedError extends Error {
@@ -75,6 +85,7 @@ const resolvers: Record<string, Record<string, GraphQLFieldResolver<unknown, { c
     slow: () => new Promise(() => {}),
     count: () => 'not a number',
     again: () => ({}),
+    secret: () => 'secret',
   },
   Mutation: { first: (_, { input }, { clientId }) => `${clientId} ${input.name}`, second: () => 'second' },
 };
@@ -102,6 +113,7 @@ export const stored: StoredApiKey = {
   interfaceName: 'lender',
   schemaVersion: '2026-01-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
+  abilities: usualAbilities,
 };
 
 export const credentials = {

@@ -1,3 +1,4 @@
+export { abilities, type OperationAbilities } from './generated/abilities.ts';
 export { costs, type OperationCosts } from './generated/costs.ts';
 export type { Manifest, ManifestLimit, ManifestResponseHeader } from './generated/manifest.ts';
 export { sdl } from './generated/sdl.ts';

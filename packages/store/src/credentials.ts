@@ -1,11 +1,13 @@
-import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import type { Ability, AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database, sql } from './database.ts';
 import { pageConditions, type PageQuery } from './page-query.ts';
 
 /** An API key, with its client and account. */
 export interface ApiKeyRow {
   keyId: string;
+  /** As stored: inverted if the key is limited. */
   keyHash: Buffer;
+  abilities: Ability[];
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
@@ -30,7 +32,7 @@ export const awayColumn = `(
       ) as away`;
 
 const apiKeyColumns = `
-  k.key_id as "keyId", k.key_hash as "keyHash", k.created_at as "createdAt", k.expires_at as "expiresAt",
+  k.key_id as "keyId", k.key_hash as "keyHash", k.abilities, k.created_at as "createdAt", k.expires_at as "expiresAt",
   k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", c.client_id as "clientId", c.account_id as "accountId",
   a.organization_id as "organizationId", c.interface as "interfaceName", c.schema_version as "schemaVersion",
   c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate"`;
@@ -184,14 +186,16 @@ export async function insertApiKey(
     keyId: string;
     apiClientId: RecordId<'ApiClient'>;
     interfaceName: InterfaceName;
+    /** As stored: inverted if the key is limited. */
     keyHash: Buffer;
+    abilities: readonly Ability[];
     expiresAt: Date | null;
   },
 ): Promise<void> {
-  const statement = sql(
-    'insert-api-key',
-  )`insert into api_key (key_id, api_client_id, interface, key_hash, expires_at) values ($1, $2, $3, $4, $5)`;
-  await database.query(statement, [key.keyId, key.apiClientId, key.interfaceName, key.keyHash, key.expiresAt]);
+  const { keyId, apiClientId, interfaceName, keyHash, abilities, expiresAt } = key;
+  const statement = sql('insert-api-key')`
+      insert into api_key (key_id, api_client_id, interface, key_hash, abilities, expires_at) values ($1, $2, $3, $4, $5, $6)`;
+  await database.query(statement, [keyId, apiClientId, interfaceName, keyHash, abilities, expiresAt]);
 }
 
 export interface LockedApiKeyRow {
@@ -200,6 +204,7 @@ export interface LockedApiKeyRow {
   accountId: AccountId;
   organizationId: RecordId<'Organization'>;
   interfaceName: InterfaceName;
+  abilities: Ability[];
   expiresAt: Date | null;
   revokedAt: Date | null;
   /** Neither revoked nor expired. */
@@ -210,7 +215,7 @@ export interface LockedApiKeyRow {
 export async function lockApiKey(database: Database, keyId: string): Promise<LockedApiKeyRow | null> {
   const statement = sql('lock-api-key')`
       select c.id as "apiClientId", c.client_id as "clientId", c.account_id as "accountId",
-        a.organization_id as "organizationId", c.interface as "interfaceName", k.expires_at as "expiresAt",
+        a.organization_id as "organizationId", c.interface as "interfaceName", k.abilities, k.expires_at as "expiresAt",
         k.revoked_at as "revokedAt", k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) as "isLive"
       from api_key k
       join api_client c on c.id = k.api_client_id

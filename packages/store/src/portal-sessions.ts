@@ -1,9 +1,7 @@
-import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, PortalAbility, RecordId } from '@deedwire/domain';
 import { type Away, awayColumn } from './credentials.ts';
 import { type Database, firstRow, sql } from './database.ts';
 import { pageConditions, type PageQuery } from './page-query.ts';
-
-export type PortalAbility = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
 
 /** A link to insert. Its token gives access, so only the hash is stored. */
 export interface NewPortalLink {

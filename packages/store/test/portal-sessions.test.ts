@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RecordId, toRecordId } from '@deedwire/domain';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpiredPortalSessions } from '../src/housekeeping.ts';
 import { createStore, type Database } from '../src/index.ts';
 import {
@@ -86,10 +86,10 @@ test('the first link of an account creates the client of the portal, which the a
   ).toHaveLength(1);
 });
 
-const insert = (values: string, expiresAt = `now() + interval '1 year'`, token = 'x') =>
+const insert = (values: string, expiresAt = `now() + interval '1 year'`, token = 'x', abilities = 'READ') =>
   logins.of('lender_api').run(
     `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
-     values (${values}, '{READ}', 'a', sha256('${token}'), ${expiresAt})`,
+     values (${values}, '{${abilities}}', 'a', sha256('${token}'), ${expiresAt})`,
   );
 
 const start = (expiresAt: string): string => `update portal_session
@@ -109,6 +109,17 @@ describe('a login of an interface', () => {
   ])('creates no link %s', async (_, values) => {
     await expect(insert(values)).rejects.toThrow(/has no key|violates row-level security/);
     expect(await superuser.run(`select from api_client where client_id like 'portal_partner%'`)).toEqual([]);
+  });
+
+  test('creates no link with an ability that the key of the link does not have', async () => {
+    await superuser.run(`update api_key set abilities = '{READ,OPERATE}' where key_id = $1`, [ownKey]);
+    onTestFinished(async () => {
+      await superuser.run(`update api_key set abilities = '{READ,READ_PAYLOAD,OPERATE,CONFIGURE,WRITE}'`);
+    });
+    const create = (abilities: string) => insert(`${own.id}, 'lender', '${ownKey}'`, undefined, undefined, abilities);
+    await create('READ,OPERATE');
+    for (const abilities of ['READ,READ_PAYLOAD', 'READ,OPERATE,READ_PAYLOAD,CONFIGURE'])
+      await expect(create(abilities)).rejects.toThrow(`The link has abilities that its key ${ownKey} does not have.`);
   });
 
   test('makes no link longer than 10 minutes, and no session longer than 8 hours', async () => {

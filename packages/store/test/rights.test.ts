@@ -68,6 +68,7 @@ describe('the catalog', () => {
       'audit_change:',
       'audit_portal_session:',
       'begin_person_erasure: operator',
+      'check_api_key:',
       'check_foreign_partition: operator',
       'check_home:',
       'check_homes: lender_api operator',

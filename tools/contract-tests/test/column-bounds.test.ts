@@ -93,6 +93,10 @@ const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: r
   'account.id': { accepted: ['1'], refused: ['0', '-1'] },
   'api_client.cost_maximum': { accepted: [1_000, 1_000_000_000], refused: [999, 1_000_000_001] },
   'api_client.cost_restore_rate': { accepted: [1, 1_000_000_000], refused: [0, 1_000_000_001] },
+  'api_key.abilities': {
+    accepted: [['READ'], ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE', 'MANAGE_KEYS']],
+    refused: [[], ['read'], ['WRITE'], ['READ', 'CONFIGURE'], Array(7).fill('READ')],
+  },
   'api_key.key_hash': { accepted: [bytes(32)], refused: [bytes(31), bytes(33)] },
   'audit_entry.actor_type': { accepted: ['CLIENT'], refused: ['client'] },
   'portal_session.abilities': {

@@ -46,6 +46,7 @@ const notReached = [
 const withoutPersons = [
   'api_client.client_id',
   'api_client.schema_version',
+  'api_key.abilities',
   'api_key.key_hash',
   'api_key.key_id',
   'app_contracts.app',

@@ -1133,16 +1133,11 @@ describe('deedwire-operator portal', async () => {
 });
 
 test('the app does not start with a document that it cannot serve', async () => {
-  for (const [query, message] of [
-    ['mutation { deleteWebhookSubscription(input: { id: "1" }) { userErrors { code } } }', 'has no ability for'],
-    ['{ unknown }', 'Cannot query field'],
-  ] as const) {
-    const wrong = await writePages(versions, { wrong: query });
-    await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: wrong.folder })).rejects.toThrow(
-      message,
-    );
-    await wrong.remove();
-  }
+  const wrong = await writePages(versions, { wrong: '{ unknown }' });
+  await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: wrong.folder })).rejects.toThrow(
+    'Cannot query field',
+  );
+  await wrong.remove();
   const old = await writePages({ ...versions, lender: '2020-01-01' });
   await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: old.folder })).rejects.toThrow(
     'not served',

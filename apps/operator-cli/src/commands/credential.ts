@@ -6,8 +6,9 @@ import {
   rotateCredential,
   type IssuedCredential,
 } from '@deedwire/actions';
-import { type InterfaceName, interfaces, requestHeaders } from '@deedwire/domain';
+import { abilities, type Ability, areUsual, type InterfaceName, interfaces, requestHeaders } from '@deedwire/domain';
 import type { Command } from 'commander';
+import { abilityOption } from '../ability-option.ts';
 import { accountTypes, gidOption } from '../gid.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -19,6 +20,19 @@ interface AccountOptions extends OutputOptions {
   account: string;
 }
 
+interface IssueOptions extends AccountOptions {
+  client?: string;
+  schemaVersion?: string;
+  ability?: Ability[];
+  expires?: Date;
+}
+
+interface RotateOptions extends OutputOptions {
+  overlap: number;
+  ability?: Ability[];
+  expires?: Date;
+}
+
 export function addCredentialCommands(program: Command, shell: Shell): void {
   const noun = program.command('credential').description('manage the API keys of clients');
 
@@ -28,13 +42,15 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     .hook('preAction', checkInterface)
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
     .option('--schema-version <date>', 'pin the new client to this version; defaults to the current version')
+    .addOption(abilityOption(abilities, 'what the key may do besides READ; defaults to all but MANAGE_KEYS'))
     .option('--expires <time>', `reject the key from this time on: ${futureTimes}; defaults to never`, parseFutureTime)
-    .action(async (options: AccountOptions & { client?: string; schemaVersion?: string; expires?: Date }) => {
+    .action(async (options: IssueOptions) => {
       const input = {
         interfaceName: options.interface,
         accountId: options.account,
         clientId: options.client ?? null,
         schemaVersion: options.schemaVersion ?? null,
+        abilities: options.ability,
         expiresAt: options.expires ?? null,
       };
       const issued = await withContext(shell, (context) => issueCredential(context, input));
@@ -47,13 +63,15 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     'issue another API key to the client of a key, and expire the old one after an overlap',
   )
     .option('--overlap <duration>', 'how long both keys are accepted, 0 to 30d', parseDuration, 86_400)
+    .addOption(abilityOption(abilities, 'what the new key may do besides READ; defaults to what the old one may do'))
     .option(
       '--expires <time>',
       `reject the new key from this time on: ${futureTimes}; defaults to never`,
       parseFutureTime,
     )
-    .action(async (keyId: string, options: OutputOptions & { overlap: number; expires?: Date }) => {
-      const input = { keyId, overlapSeconds: options.overlap, expiresAt: options.expires ?? null };
+    .action(async (keyId: string, options: RotateOptions) => {
+      const { overlap: overlapSeconds, ability, expires: expiresAt = null } = options;
+      const input = { keyId, overlapSeconds, abilities: ability, expiresAt };
       const issued = await withContext(shell, (context) => rotateCredential(context, input));
       print(shell, options, issued, describeIssued);
     });
@@ -81,6 +99,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
           'last used': (row) => row.lastUsedAt,
           expires: (row) => row.expiresAt,
           revoked: (row) => row.revokedAt,
+          abilities: (row) => (areUsual(row.abilities) ? 'all but MANAGE_KEYS' : row.abilities.join(' ')),
           version: (row) => row.schemaVersion,
           created: (row) => row.createdAt,
           points: (row) => row.costMaximum,

@@ -1,12 +1,8 @@
-import {
-  createPortalLinkOfAccount,
-  listPortalSessions,
-  type PortalAbility,
-  type PortalLink,
-  revokePortalSession,
-} from '@deedwire/actions';
+import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokePortalSession } from '@deedwire/actions';
+import { type PortalAbility, portalAbilities } from '@deedwire/domain';
 import { portalOriginVariable } from '@deedwire/service-runtime';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { abilityOption } from '../ability-option.ts';
 import { accountTypes, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -16,7 +12,7 @@ import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts
 
 interface LinkOptions extends OutputOptions {
   account: string;
-  ability: PortalAbility[];
+  ability?: PortalAbility[];
   actor?: string;
   returnUrl?: string;
   subscription?: string;
@@ -24,21 +20,12 @@ interface LinkOptions extends OutputOptions {
   origin?: string;
 }
 
-const abilities: readonly PortalAbility[] = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
-
 export function addPortalCommands(program: Command, shell: Shell): void {
   const noun = program.command('portal').description('open the portal for an account, and end its sessions');
 
   addVerb(noun, 'link', 'create a link that opens the portal of an account once, and print it')
     .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
-    .addOption(
-      new Option(
-        '--ability <ability...>',
-        `what the session may do besides READ, which sees no payloads: ${abilities.join(', ')}`,
-      )
-        .default(['READ'], 'READ')
-        .argParser(parseAbility),
-    )
+    .addOption(abilityOption(portalAbilities, 'what the session may do besides READ, which sees no payloads'))
     .option('--actor <id>', 'who uses the session, for the audit log; defaults to your name')
     .option('--return-url <url>', 'the URL to which the portal links back')
     .addOption(gidOption(shell, 'subscription', 'the page that opens first', 'WebhookSubscription'))
@@ -46,7 +33,13 @@ export function addPortalCommands(program: Command, shell: Shell): void {
     .option('--origin <url>', 'the origin of the portal; defaults to PORTAL_ORIGIN', parseOrigin)
     .addHelpText('after', notes('\n  deedwire-operator portal link --account Partner/4711 --ability OPERATE'))
     .action(async (options: LinkOptions) => {
-      const { account: accountId, ability, returnUrl, subscription: subscriptionId, expiresIn } = options;
+      const {
+        account: accountId,
+        ability: abilities = ['READ'],
+        returnUrl,
+        subscription: subscriptionId,
+        expiresIn,
+      } = options;
       const link = await withContext(shell, (context, { PORTAL_ORIGIN }) => {
         const portalOrigin = options.origin ?? PORTAL_ORIGIN;
         if (portalOrigin === undefined)
@@ -55,7 +48,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
           accountId,
           returnUrl,
           subscriptionId,
-          abilities: [...new Set<PortalAbility>(['READ', ...ability])],
+          abilities,
           actor: options.actor ?? context.operator.name,
           expiresInSeconds: expiresIn,
         };
@@ -101,12 +94,6 @@ export function addPortalCommands(program: Command, shell: Shell): void {
       const revoked = await withContext(shell, (context) => revokePortalSession(context, { sessionId }));
       print(shell, options, revoked, () => `The session ${sessionId} has ended`);
     });
-}
-
-function parseAbility(value: string, earlier: unknown): PortalAbility[] {
-  const ability = abilities.find((each) => each === value);
-  if (ability === undefined) throw new InvalidArgumentError(`Allowed choices are ${abilities.join(', ')}.`);
-  return Array.isArray(earlier) ? [...earlier, ability] : [ability];
 }
 
 function parseOrigin(value: string): string {

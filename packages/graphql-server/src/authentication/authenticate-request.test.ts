@@ -1,4 +1,5 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
+import { usualAbilities } from '@deedwire/domain';
 import { createLogger } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
@@ -16,6 +17,7 @@ const stored: StoredApiKey = {
   interfaceName: 'lender',
   schemaVersion: '2026-11-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
+  abilities: usualAbilities,
 };
 const origin = { requestId: 'request-1', address: '2001:db8::7' };
 

@@ -7,7 +7,7 @@ import {
   type Authenticator,
   readCredentials,
 } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import type { Ability, InterfaceName } from '@deedwire/domain';
 import { addressBlock, createLineThrottle, type Logger } from '@deedwire/service-runtime';
 import { Counter, type Registry } from 'prom-client';
 import type { ErrorCode } from '../errors/error-table.ts';
@@ -28,6 +28,8 @@ export interface AuthenticatedRequest {
   client: AuthenticatedClient;
   /** Undefined for a link or a session of the portal that an operator created. */
   keyId: string | undefined;
+  /** Of the key, or of the session. */
+  abilities: readonly Ability[];
   /** Undefined unless it is a request of the portal. */
   session?: PortalSession;
 }
@@ -79,7 +81,9 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
   };
 
   function accept(result: AuthenticationResult, origin: { requestId: string; address: string }): AuthenticatedRequest {
-    return result.kind === 'authenticated' ? { client: result.client, keyId: result.keyId } : refuse(result, origin);
+    if (result.kind !== 'authenticated') return refuse(result, origin);
+    const { client, keyId, abilities } = result;
+    return { client, keyId, abilities };
   }
 
   function refuse(

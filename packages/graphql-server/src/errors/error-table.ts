@@ -23,7 +23,7 @@ export const errorTable = {
   BAD_USER_INPUT: row(400, 'An argument or a variable is invalid.', { jsonStatus: 200 }),
   CURSOR_EXPIRED: row(400, 'The event after this cursor is no longer kept.', { jsonStatus: 200 }),
   EXPECTATION_FAILED: row(417, 'The Expect header is not supported. Send "100-continue", or omit the header.'),
-  FORBIDDEN: row(403, 'The session of the portal does not have the ability for this operation.'),
+  FORBIDDEN: row(403, 'The key, or the session of the portal, does not have an ability that the operation needs.'),
   GRAPHQL_PARSE_FAILED: row(400, 'The document is not valid GraphQL.', { jsonStatus: 200 }),
   GRAPHQL_VALIDATION_FAILED: row(400, 'The document does not match the schema.', { jsonStatus: 200 }),
   HEADERS_TOO_LARGE: row(431, 'The headers are too large. Send fewer or shorter headers.'),

@@ -20,7 +20,7 @@ export function useBody(limits: { bodyBytes: number; bodyMs: number }): RequestP
         state.http.acceptBody();
         const { text, bytes } = await readBody(state.message, limits);
         state.bodyBytes = bytes;
-        return state.portal?.parseParameters(text, state) ?? parseParameters(text);
+        return state.portal?.parseParameters(text) ?? parseParameters(text);
       });
     },
   };

@@ -99,6 +99,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     schema,
     documents: createDocuments(schema, limits, () => {}),
     pricing: { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) },
+    neededAbilities: () => [],
     usedCoordinates: () => [],
   };
   const begin: RequestPlugin = {
@@ -129,7 +130,7 @@ function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], c
     const message = Object.assign(new IncomingMessage(new Socket()), { method: 'POST', url: '/graphql' });
     const state = new RequestState(message, http, { error: () => '' });
     const account = new RequestAccount({ buckets, turns: waitForTurn, slots: takeSlot, limits }, client, state);
-    Object.assign(state, { caller: { client, keyId: 'key' }, account, version, bodyBytes });
+    Object.assign(state, { caller: { client, keyId: 'key', abilities: [] }, account, version, bodyBytes });
     paramsOf.set(state, params);
     const response = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
     return { state, body: JSON.parse(await response.text()) };

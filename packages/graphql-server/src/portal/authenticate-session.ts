@@ -76,7 +76,7 @@ export function createSessionAuthenticator(options: SessionAuthenticatorOptions)
   function accept(session: PortalSession, state: RequestState): AuthenticatedRequest {
     // Pages ask by themselves whether their session is live: that must not prolong it.
     if (isOperation(state)) recordUse(session);
-    return { client: session.client, keyId: session.keyId ?? undefined, session };
+    return { client: session.client, keyId: session.keyId ?? undefined, abilities: session.abilities, session };
   }
 }
 

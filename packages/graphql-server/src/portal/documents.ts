@@ -1,30 +1,10 @@
 import { hash } from 'node:crypto';
-import type { PortalAbility, PortalSession } from '@deedwire/actions';
 import { type InterfaceName, interfaceNames } from '@deedwire/domain';
-import { type GraphQLSchema, parse, TypeInfo, validate, visit, visitWithTypeInfo } from 'graphql';
+import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import { z } from 'zod';
 import { RequestError } from '../errors/request-error.ts';
 import { parseMembers, readParameters } from '../transport/parameters.ts';
-
-/** What a field needs besides `READ`. A mutation without an entry cannot be a part of the portal. */
-export const abilityOfField: Readonly<Record<string, PortalAbility>> = {
-  'CreateWebhookSubscriptionPayload.webhookSecret': 'READ_PAYLOAD',
-  'RotateWebhookSecretPayload.webhookSecret': 'READ_PAYLOAD',
-  'WebhookAttempt.exchange': 'READ_PAYLOAD',
-  'WebhookDelivery.payload': 'READ_PAYLOAD',
-  'WebhookDelivery.preview': 'READ_PAYLOAD',
-  'WebhookEvent.payload': 'READ_PAYLOAD',
-  'Mutation.cancelWebhookReplay': 'OPERATE',
-  'Mutation.pauseWebhookSubscription': 'OPERATE',
-  'Mutation.replayWebhookEvents': 'OPERATE',
-  'Mutation.resumeWebhookSubscription': 'OPERATE',
-  'Mutation.retryWebhookDelivery': 'OPERATE',
-  'Mutation.sendPendingWebhookDeliveries': 'OPERATE',
-  'Mutation.sendTestWebhookEvent': 'OPERATE',
-  'Mutation.rotateWebhookSecret': 'CONFIGURE',
-  'Mutation.updateWebhookSubscription': 'CONFIGURE',
-};
 
 const built = z.object({
   versions: z.record(z.enum(interfaceNames), z.string()),
@@ -38,16 +18,16 @@ export interface PortalDocuments {
   /**
    * Reads the parameters of a request, `{ "documentId", "variables" }`.
    *
-   * @throws {RequestError} if there is no such document, or the session lacks an ability for it
+   * @throws {RequestError} if there is no such document
    */
-  parseParameters(body: string, session: PortalSession): GraphQLParams;
+  parseParameters(body: string): GraphQLParams;
 }
 
 /**
  * Reads what the build of the pages wrote.
  *
  * @param schemaOf undefined for a version that is not served
- * @throws {Error} if a document does not match the served schema, or needs an ability that is not known
+ * @throws {Error} if a document does not match the served schema
  */
 export function readDocuments(
   json: string,
@@ -58,50 +38,24 @@ export function readDocuments(
   const version = versions[interfaceName];
   const schema = schemaOf(version);
   if (!schema) throw new Error(`The portal was built for version ${version} of the interface, which is not served.`);
-  const known = new Map<unknown, { query: string; needs: readonly PortalAbility[] }>();
+  const known = new Map<unknown, string>();
   for (const [id, query] of Object.entries(documents)) {
     if (hash('sha256', query) !== id) throw new Error(`The document ${id} of the portal has another hash.`);
-    known.set(id, { query, needs: findAbilities(query, schema) });
+    const [error] = validate(schema, parse(query));
+    if (error) throw error;
+    known.set(id, query);
   }
 
   return {
     version,
-    parseParameters(body, session) {
+    parseParameters(body) {
       const { documentId, variables } = parseMembers(body, 'documentId');
-      const document = known.get(documentId);
-      if (!document) {
+      const query = known.get(documentId);
+      if (query === undefined) {
         const message = 'The portal has no document with this id. Reload the page.';
         throw new RequestError('NOT_FOUND', { message });
       }
-      const missing = document.needs.filter((ability) => !session.abilities.includes(ability));
-      if (missing.length > 0) {
-        const message = `The session does not have the ability ${missing.join(', ')}. Open the portal with a link that has it.`;
-        throw new RequestError('FORBIDDEN', { message });
-      }
-      return readParameters({ query: document.query, variables });
+      return readParameters({ query, variables });
     },
   };
-}
-
-/** @throws {Error} if the document is invalid, or contains a mutation that is no part of the portal */
-export function findAbilities(query: string, schema: GraphQLSchema): PortalAbility[] {
-  const document = parse(query);
-  const [error] = validate(schema, document);
-  if (error) throw error;
-  const found = new Set<PortalAbility>(['READ']);
-  const types = new TypeInfo(schema);
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Field({ name }) {
-        const type = types.getParentType();
-        const coordinate = `${type?.name}.${name.value}`;
-        const ability = abilityOfField[coordinate];
-        if (ability) found.add(ability);
-        else if (type === schema.getMutationType())
-          throw new Error(`The portal has no ability for ${coordinate}. Add it to abilityOfField.`);
-      },
-    }),
-  );
-  return [...found];
 }

@@ -1,13 +1,12 @@
 import { createPortalLink, type PortalLink, portalLinkErrorCodes } from '@deedwire/actions';
+import { portalAbilities } from '@deedwire/domain';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';
 
 /** Adds `Mutation.createPortalLink`. */
 export function addPortalLink(builder: InterfaceSchemaBuilder, { checkId }: { checkId: CheckId }): void {
-  const Ability = builder.enumType('PortalAbility', {
-    values: ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const,
-  });
+  const Ability = builder.enumType('PortalAbility', { values: portalAbilities });
   const Link = builder.objectRef<PortalLink>('PortalLink').implement({
     fields: (t) => ({ url: t.exposeString('url'), expiresAt: t.expose('expiresAt', { type: 'DateTime' }) }),
   });

@@ -5,7 +5,7 @@ import { type InterfaceName, interfaces } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { InterfaceConfig } from '../interface-config.ts';
-import { type PortalRequest, present, type RequestState } from '../request-state.ts';
+import { type PortalRequest, type RequestState } from '../request-state.ts';
 import type { InterfaceVersion } from '../versions/serve-contract.ts';
 import { findPages, readPages } from './assets.ts';
 import { createSessionAuthenticator, type RefuseSession } from './authenticate-session.ts';
@@ -100,7 +100,7 @@ function servePortal(options: ServePortalOptions) {
       version: documents.version,
       authenticate: (state) => sessions.authenticate(state),
       limitRefusal: (state) => pageServer.limitRefusal(state),
-      parseParameters: (body, { caller }) => documents.parseParameters(body, present(present(caller).session)),
+      parseParameters: (body) => documents.parseParameters(body),
       ...(path === 'session' && requestToSession(message.method, organizationId)),
     };
   }

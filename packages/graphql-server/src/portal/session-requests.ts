@@ -77,7 +77,7 @@ export function createSessionRequests(options: SessionRequestsOptions) {
         // Only this statement: an exchange waits for others of its account, and would occupy the few connections.
         found = (await findPortalLink(unprovenActions, given)) ?? refuse('unknown', state);
         limiter.refund(block);
-        return { client: found.client, keyId: found.keyId ?? undefined };
+        return { client: found.client, keyId: found.keyId ?? undefined, abilities: [] };
       },
       async respond(state) {
         const link = present(found);

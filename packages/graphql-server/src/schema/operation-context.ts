@@ -32,6 +32,7 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
+import type { Ability } from '@deedwire/domain';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
@@ -124,6 +125,8 @@ export type WhenClosed = (listener: () => void) => () => void;
 export interface OperationOrigin {
   client: AuthenticatedClient;
   keyId?: string | undefined;
+  /** Of the key or the session. */
+  abilities?: readonly Ability[] | undefined;
   /** Undefined unless it is a request of the portal. */
   session?: PortalSession | undefined;
   requestId: string;
@@ -133,9 +136,9 @@ export interface OperationOrigin {
 
 export function createOperationContext(
   actions: InterfaceActionContext,
-  { client, keyId, session, requestId, address, whenClosed }: OperationOrigin,
+  { client, keyId, abilities, session, requestId, address, whenClosed }: OperationOrigin,
 ): OperationContext {
-  const origin = { requestId, address };
+  const origin = { requestId, address, ...(abilities && { abilities }) };
   const caller = session
     ? portalCaller(session, origin)
     : toCaller(client, { ...origin, ...(keyId !== undefined && { keyId }) });

@@ -33,10 +33,12 @@ const sdl = /* GraphQL */ `
   scalar Day @specifiedBy(url: "https://example.com/day")
 `;
 const costs = () => ({ weights: {}, listSizes: { 'Query.things': 10 }, pageSizeMaximum: 100 });
+const abilities = { 'Query.hello': ['READ'], 'Query.things': ['READ', 'OPERATE'] };
 const contract: Contract = {
   versions: [{ version: '2026-01-01', status: 'current', deprecatedOn: null, sunsetOn: null }],
   sdl: () => sdl,
   costs,
+  abilities: () => abilities,
 };
 const serve = (text: string) => serveContract(contract, new Map([['2026-01-01', buildSchema(text)]]));
 const undescribed = sdl.replaceAll(/"[A-Z][^"]*"| @specifiedBy\(.*\)/g, '');
@@ -92,7 +94,7 @@ test('reports versions without a schema and schemas without a served version', (
     { version: '2025-01-01', status: 'current', deprecatedOn: null, sunsetOn: null },
   ] as const;
   const served = serveContract(
-    { versions, sdl: () => sdl, costs },
+    { ...contract, versions },
     new Map([
       ['2024-01-01', schema],
       ['2026-01-01', schema],
@@ -119,4 +121,32 @@ test.each([
   const versions = [{ version: '2026-01-01', status: 'deprecated', deprecatedOn, sunsetOn }] as const;
   const { problems } = serveContract({ ...contract, versions }, new Map([['2026-01-01', buildSchema(undescribed)]]));
   expect(problems).toEqual(expected);
+});
+
+test.each([
+  ['no entry', { 'Query.hello': ['READ'] }, 'Query.things has no ability'],
+  [
+    'no field',
+    { ...abilities, 'Pebble.weight': ['READ'] },
+    'there is an ability for Pebble.weight, which is no field of an object type',
+  ],
+  [
+    'an interface',
+    { ...abilities, 'Thing.id': ['READ'] },
+    'there is an ability for Thing.id, which is no field of an object type',
+  ],
+  [
+    'an unknown ability',
+    { ...abilities, 'Pebble.id': ['READ', 'FLY'] },
+    'Pebble.id needs abilities out of READ, READ_PAYLOAD, OPERATE, CONFIGURE, WRITE, MANAGE_KEYS, not FLY',
+  ],
+  [
+    'no ability',
+    { ...abilities, 'Pebble.id': [] },
+    'Pebble.id needs abilities out of READ, READ_PAYLOAD, OPERATE, CONFIGURE, WRITE, MANAGE_KEYS, not none',
+  ],
+])('reports a field with %s', (_, table, problem) => {
+  const schemas = new Map([['2026-01-01', buildSchema(undescribed)]]);
+  const { problems } = serveContract({ ...contract, abilities: () => table }, schemas);
+  expect(problems).toEqual([`schema version 2026-01-01: ${problem}`]);
 });

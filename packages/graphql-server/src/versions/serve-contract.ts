@@ -1,6 +1,7 @@
 import { readDeprecation, type Deprecation, type VersionLifecycle } from '@deedwire/domain';
 import { type OperationCosts, readCostTable } from '@deedwire/operation-analysis';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { type AbilityTable, findAbilityProblems } from '../operation/needed-abilities.ts';
 import { describeFromSdl } from './describe-from-sdl.ts';
 
 /** The contract of an interface, as a schema package exports it. */
@@ -16,6 +17,7 @@ export interface Contract {
   }[];
   sdl: (version: string) => string;
   costs: (version: string) => OperationCosts;
+  abilities: (version: string) => AbilityTable;
 }
 
 /** One dated version of an interface. */
@@ -26,12 +28,13 @@ export interface InterfaceVersion extends VersionLifecycle {
   deprecation: Deprecation | null;
   schema: GraphQLSchema;
   costs: OperationCosts;
+  abilities: AbilityTable;
 }
 
 export interface ServedContract {
   /** Oldest first. */
   versions: readonly InterfaceVersion[];
-  /** The differences between the schemas and the contract, and the faults of its costs. A service with a problem must not become ready. */
+  /** The differences between the schemas and the contract, and the faults of its costs and abilities. A service with a problem must not become ready. */
   problems: readonly string[];
 }
 
@@ -59,9 +62,10 @@ export function serveContract(contract: Contract, schemas: ReadonlyMap<string, G
         `schema version ${version} is deprecated, but its deprecatedOn or sunsetOn is missing or not a date`,
       );
     }
-    const costs = contract.costs(version);
-    for (const problem of readCostTable(schema, costs).problems) problems.push(`schema version ${version}: ${problem}`);
-    versions.push({ version, status, sunsetOn: days.sunsetOn, deprecation, schema, costs });
+    const [costs, abilities] = [contract.costs(version), contract.abilities(version)];
+    for (const problem of [...readCostTable(schema, costs).problems, ...findAbilityProblems(schema, abilities)])
+      problems.push(`schema version ${version}: ${problem}`);
+    versions.push({ version, status, sunsetOn: days.sunsetOn, deprecation, schema, costs, abilities });
   }
   for (const version of schemas.keys()) {
     const isServed = versions.some((served) => served.version === version);

@@ -19,6 +19,8 @@ export interface Manifest {
   readonly limits: Readonly<Record<string, number | ManifestLimit>>;
   /** The minimum, default and maximum of the argument `first`. */
   readonly pagination: Readonly<Record<string, number | ManifestLimit>>;
+  /** By schema coordinate: what an API key or a session of the portal must have to use the field. */
+  readonly abilities?: Readonly<Record<string, readonly string[]>>;
   /** Points by schema coordinate, for each value that the field returns. */
   readonly costWeights?: Readonly<Record<string, number>>;
   /** By schema coordinate: the largest number of items of a list. */

@@ -2553,7 +2553,8 @@ Input of \`createPortalLink\`.
 """
 input CreatePortalLinkInput {
   """
-  What the session may do. Contains \`READ\`, each value at most once, and \`CONFIGURE\` only with \`READ_PAYLOAD\`.
+  What the session may do. Contains \`READ\`, each value at most once, and \`CONFIGURE\` only with \`READ_PAYLOAD\`. Your key has each of
+  them.
   """
   abilities: [PortalAbility!]!
   """
@@ -2651,7 +2652,8 @@ Why no link was created. More values may be added; handle unknown ones.
 """
 enum CreatePortalLinkUserErrorCode {
   """
-  The abilities do not contain \`READ\`, contain one twice, or contain \`CONFIGURE\` without \`READ_PAYLOAD\`.
+  The abilities do not contain \`READ\`, contain one twice, contain \`CONFIGURE\` without \`READ_PAYLOAD\`, or contain one that your key does
+  not have.
   """
   ABILITIES_INVALID
   """
@@ -5262,7 +5264,8 @@ Input of \`createPortalLink\`.
 """
 input CreatePortalLinkInput {
   """
-  What the session may do. Contains \`READ\`, each value at most once, and \`CONFIGURE\` only with \`READ_PAYLOAD\`.
+  What the session may do. Contains \`READ\`, each value at most once, and \`CONFIGURE\` only with \`READ_PAYLOAD\`. Your key has each of
+  them.
   """
   abilities: [PortalAbility!]!
   """
@@ -5360,7 +5363,8 @@ Why no link was created. More values may be added; handle unknown ones.
 """
 enum CreatePortalLinkUserErrorCode {
   """
-  The abilities do not contain \`READ\`, contain one twice, or contain \`CONFIGURE\` without \`READ_PAYLOAD\`.
+  The abilities do not contain \`READ\`, contain one twice, contain \`CONFIGURE\` without \`READ_PAYLOAD\`, or contain one that your key does
+  not have.
   """
   ABILITIES_INVALID
   """

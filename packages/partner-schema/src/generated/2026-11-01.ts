@@ -1887,7 +1887,10 @@ export type DeleteWebhookListenerUserErrorCode =
 
 /** Input of `createPortalLink`. */
 export type CreatePortalLinkInput = {
-  /** What the session may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. */
+  /**
+   * What the session may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. Your key has each of
+   * them.
+   */
   abilities: Array<PortalAbility>;
   /**
    * Your identifier of the person, 1 to 100 characters, which the audit log names with each change. Pass an id of yours, no name and
@@ -1951,7 +1954,10 @@ export type CreatePortalLinkUserError = UserError & {
 
 /** Why no link was created. More values may be added; handle unknown ones. */
 export type CreatePortalLinkUserErrorCode =
-  /** The abilities do not contain `READ`, contain one twice, or contain `CONFIGURE` without `READ_PAYLOAD`. */
+  /**
+   * The abilities do not contain `READ`, contain one twice, contain `CONFIGURE` without `READ_PAYLOAD`, or contain one that your key does
+   * not have.
+   */
   | 'ABILITIES_INVALID'
   /** The actor is empty, blank or longer than 100 characters, or contains a space, `@` or an invisible character. */
   | 'ACTOR_INVALID'

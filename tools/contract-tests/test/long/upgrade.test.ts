@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperator } from '@deedwire/dev-environment/harness';
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
+import { createClient, type Credential, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../support/command.ts';
@@ -89,6 +89,50 @@ test(
     await system.observer.run(`update account set name = 'Northwind' where id = $1`, [lender.id.split('/').at(-1)]);
     const [latest] = await operate('audit', 'list', '--limit', '1');
     expect(latest).toMatchObject({ actor: null, action: 'lender.update', accountId: lender.id });
+  },
+);
+
+async function statusOf({ url }: { url: string | null }, credential: Credential): Promise<number> {
+  return (await postGraphql(`${url}/partners/graphql`, credential, { query: '{ partner { id } }' })).status;
+}
+
+test(
+  'a limited key is refused by the apps of the last release, and their commands rotate it to no full one',
+  {
+    timeout,
+  },
+  async () => {
+    const { accountId } = system.accounts[0] ?? missing();
+    const login = await createLogin(server.url, 'eve_of_both_releases', 'operator');
+    const env = { DATABASE_URL: login, OPERATOR_NAME: 'eve' };
+    const main = ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts'];
+    const operateWith = (folder: string, ...command: string[]) =>
+      succeed(process.execPath, [...main, ...command, '--json'], { cwd: folder, env });
+    const issue = async (...more: string[]): Promise<Credential> =>
+      JSON.parse(
+        await operateWith(
+          workspaceRoot,
+          'credential',
+          'issue',
+          '--interface',
+          'partner',
+          '--account',
+          accountId,
+          ...more,
+        ),
+      );
+    const [usual, limited] = [await issue(), await issue('--ability', 'WRITE')];
+    const api = await system.startApi({}, workspaceRoot);
+    onTestFinished(async () => void (await api.stop()));
+    const [old = missing()] = system.apis;
+    expect([await statusOf(old, usual), await statusOf(old, limited)]).toEqual([200, 401]);
+    expect([await statusOf(api, usual), await statusOf(api, limited)]).toEqual([200, 200]);
+
+    const rotation = operateWith(release.folder, 'credential', 'rotate', keyIdOf(limited));
+    await expect(rotation).rejects.toThrow('The key has abilities, which this release does not know.');
+    expect(await statusOf(api, limited)).toBe(200);
+    const rotated = JSON.parse(await operateWith(release.folder, 'credential', 'rotate', keyIdOf(usual)));
+    expect(await statusOf(api, rotated)).toBe(200);
   },
 );
 

@@ -3,7 +3,7 @@ import { createReferralForPartner } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { serveContract } from '@deedwire/graphql-server';
 import { createSchema } from '@deedwire/partner-api/versions/2026-11-01';
-import { costs, sdl, versions } from '@deedwire/partner-schema';
+import { abilities, costs, sdl, versions } from '@deedwire/partner-schema';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const details = { clientEmail: null, externalReference: null, note: null };
 
 test('does not serve a schema that differs from its contract', async () => {
   const schemas = new Map([['2026-11-01', createSchema()]]);
-  const contract = serveContract({ versions, sdl: changedSdl, costs }, schemas);
+  const contract = serveContract({ versions, sdl: changedSdl, costs, abilities }, schemas);
   const different = await harness.startPartnerApi({}, contract);
   const ready = async () => {
     const response = await fetch(`${different.adminUrl}/ready`);

@@ -186,9 +186,9 @@ export async function startLargestApi(
   character: string,
 ): Promise<LargestApi> {
   const harness: Harness = await createHarness();
-  const { sdl, versions, costs } = interfaces[name];
+  const { sdl, versions, costs, abilities } = interfaces[name];
   const schemas = new Map(versions.map((each) => [each.version, largestSchema(sdl(each.version), largest, character)]));
-  const contract = serveContract({ sdl, versions, costs }, schemas);
+  const contract = serveContract({ sdl, versions, costs, abilities }, schemas);
   const service = await harness.startApi(name, {}, contract);
   await service.whenReady;
   const url = `${service.url}/${name}s/graphql`;

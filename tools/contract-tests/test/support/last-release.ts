@@ -6,6 +6,7 @@ import type { Seeding } from '@deedwire/dev-environment/harness';
 import { applyMigrations, readMigrations } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import { succeed } from './command.ts';
+import type { Actions } from './partner-accounts.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
 /** An installed checkout of a release of this workspace. */
@@ -15,6 +16,7 @@ export interface Release {
   migrate(databaseUrl: string): Promise<unknown>;
   /** Its code that writes the first rows: that of this build can need columns that the release does not have. */
   seeding(): Promise<Seeding>;
+  actions(): Promise<Actions>;
   /** Builds its apps. */
   build(): Promise<unknown>;
   remove(): Promise<void>;
@@ -52,6 +54,7 @@ export async function checkOutLastRelease({ isBeforeMigration = false } = {}): P
       const { createStore } = await load('packages/store/src/index.ts');
       return { ...(await load('tools/dev-environment/src/seed.ts')), createStore };
     },
+    actions: () => load('packages/actions/src/index.ts'),
     // Without git, turbo reads all files of the dependencies.
     build: () => pnpm('--recursive', '--filter-prod={./apps/*}...', 'run', 'build'),
     remove: () => rm(folder, { recursive: true }),

@@ -58,7 +58,7 @@ test.each([
   [{ limits: { hooks: 30 } }, 'hooks is in the common half, which every interface has.'],
   [
     { errors: { OTHER: {} } },
-    'An interface has no errors of its own, only limits, costWeights, costListSizes and costPageMaximums.',
+    'An interface has no errors of its own, only limits, abilities, costWeights, costListSizes and costPageMaximums.',
   ],
   [{ costWeight: { 'Query.vendor': 1 } }, 'An interface has no costWeight of its own'],
 ])('refuses %j', (own, message) => {

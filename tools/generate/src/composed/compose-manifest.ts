@@ -5,13 +5,14 @@ export type Sections = Readonly<Record<string, Entries>>;
 /** The key in `limits` of an edition that stands for the limits of what only one interface has. */
 const ownLimits = '{own}';
 
-export const costSections = ['costWeights', 'costListSizes', 'costPageMaximums'];
-const ownSections = ['limits', ...costSections];
+/** Those whose names are coordinates. */
+export const fieldSections = ['abilities', 'costWeights', 'costListSizes', 'costPageMaximums'];
+const ownSections = ['limits', ...fieldSections];
 
 /**
  * The manifest of a version.
  *
- * @param own the limits and costs of what only this interface has
+ * @param own the limits, abilities and costs of what only this interface has
  * @param editions of every interface, oldest first. A later one replaces entries, and removes those that it has as null
  * @throws {Error} if both have an entry, `own` has another section, its limits have no place, or nothing is there to remove
  */
@@ -26,7 +27,7 @@ export function composeManifest(own: Sections, editions: readonly Sections[]): S
     const both = Object.keys(additions).find((name) => name in entries);
     if (both !== undefined) throw new Error(`${both} is in the common half, which every interface has.`);
     if (section === 'limits') return [section, withOwnLimits(entries, additions)] as const;
-    return [section, costSections.includes(section) ? withOwnCosts(entries, additions) : entries] as const;
+    return [section, fieldSections.includes(section) ? withOwnFields(entries, additions) : entries] as const;
   });
   return Object.fromEntries(composed);
 }
@@ -52,8 +53,8 @@ function withOwnLimits(limits: Entries, own: Entries): Entries {
 }
 
 /** In the order of the first words of the coordinates. As in the SDL, own entries precede common ones. */
-function withOwnCosts(costs: Entries, own: Entries): Entries {
-  const entries = [...Object.entries(own), ...Object.entries(costs)];
+function withOwnFields(common: Entries, own: Entries): Entries {
+  const entries = [...Object.entries(own), ...Object.entries(common)];
   return Object.fromEntries(entries.toSorted(([one], [other]) => compare(firstWord(one), firstWord(other))));
 }
 

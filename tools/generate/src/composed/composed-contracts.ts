@@ -2,7 +2,7 @@ import { buildSchema } from 'graphql';
 import { z } from 'zod';
 import type { Generated } from '../generated.ts';
 import { findFiles, readText } from '../workspace-files.ts';
-import { composeManifest, costSections } from './compose-manifest.ts';
+import { composeManifest, fieldSections } from './compose-manifest.ts';
 import { composeSdl, ownFields } from './compose-sdl.ts';
 import {
   commonFolder,
@@ -77,8 +77,8 @@ function manifestOf(version: ComposedVersion, [ownPath = '', ...paths]: readonly
   const own = readJson(ownPath, sections);
   const [ownSdl = ''] = sourcesOf(version, 'graphql');
   const fields = ownFields({ path: ownSdl, text: readText(ownSdl) });
-  const priced = costSections.flatMap((section) => Object.keys(own[section] ?? {}));
-  const stray = priced.find((coordinate) => !fields.has(coordinate));
+  const named = fieldSections.flatMap((section) => Object.keys(own[section] ?? {}));
+  const stray = named.find((coordinate) => !fields.has(coordinate));
   if (stray !== undefined) throw new Error(`${ownPath}: ${stray} is no field that ${ownSdl} defines.`);
   try {
     const manifest = composeManifest(
@@ -86,8 +86,8 @@ function manifestOf(version: ComposedVersion, [ownPath = '', ...paths]: readonly
       paths.map((path) => readJson(path, sections)),
     );
     const text = JSON.stringify(manifest, null, 2);
-    // As the formatter writes lists of numbers.
-    return `${text.replaceAll(/\[\s+(\d+(?:,\s+\d+)*)\s+\]/g, (_, list: string) => `[${list.split(/,\s+/).join(', ')}]`)}\n`;
+    // As the formatter writes short lists.
+    return `${text.replaceAll(/\[\s+([\w"]+(?:,\s+[\w"]+)*)\s+\]/g, (_, list: string) => `[${list.split(/,\s+/).join(', ')}]`)}\n`;
   } catch (error) {
     throw new Error(`${[ownPath, ...paths].join(', ')}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,

@@ -12,6 +12,7 @@ const shown = [
   'responseHeaders',
   'limits',
   'pagination',
+  'abilities',
   'costWeights',
   'costListSizes',
   'costPageMaximums',

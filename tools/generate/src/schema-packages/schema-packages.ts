@@ -28,6 +28,9 @@ async function schemaPackage(name: string): Promise<Map<string, string>> {
   const versions = readVersions(folder);
   // What each module lists of the versions. The others are the same for every version.
   const modules = {
+    abilities: versions.map(
+      ({ date, manifest }) => `  ['${date}', ${indent(JSON.stringify(manifest.abilities, null, 2))}],\n`,
+    ),
     costs: versions.map(
       ({ date, manifest }) => `  ['${date}', ${indent(JSON.stringify(costs(manifest), null, 2))}],\n`,
     ),

@@ -95,7 +95,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     appEnv: { 'webhook-worker': workerEnv },
     ports: { 'partner-api': await findFreePort() },
   });
-  const accounts = await createPartnerAccounts(t, count);
+  const accounts = await createPartnerAccounts(t, count, await release?.actions());
   const credentials = new Map(accounts.map(({ accountId, credential }) => [accountId, credential]));
   const workers = [t.system.apps['webhook-worker']];
   const apis = [t.system.apps['partner-api']];

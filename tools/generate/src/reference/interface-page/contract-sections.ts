@@ -20,6 +20,19 @@ export function describeErrors({ errors }: Manifest, remark: Remark): string[] {
   ];
 }
 
+/** What fields need, under their coordinates in the manifest. */
+export function describeAbilities({ abilities }: Manifest, remark: Remark): string[] {
+  const rows = Object.entries(abilities).map(([coordinate, needed]) => [
+    code(coordinate),
+    needed.map(code).join(', ') + remark(`/abilities/${coordinate}`, null),
+  ]);
+  return [
+    '## Abilities',
+    'An API key has abilities, and so has a session of the portal. An operation needs the abilities of all fields of its document, also of those that `@skip` or `@include` excludes, and is rejected with `FORBIDDEN` if one is missing; the message names it. Every key and every session has `READ`. Fields that are not listed need nothing further.',
+    table(['field', 'abilities'], rows),
+  ];
+}
+
 /** The limits, under their names in the manifest. */
 export function describeLimits({ limits, pagination }: Manifest, remark: Remark): string[] {
   const { firstMinimum, firstMaximum, firstDefault } = pagination;

@@ -6,7 +6,7 @@ import { type InterfaceContract, type InterfaceVersion, packageFolder } from '..
 import { statusExplanation } from '../lifecycle.ts';
 import { anchor, anchorsOf, code, link, oneLine, page, table } from '../markdown.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
-import { describeCosts, describeErrors, describeLimits } from './contract-sections.ts';
+import { describeAbilities, describeCosts, describeErrors, describeLimits } from './contract-sections.ts';
 import { describeOperation, operationHeading } from './operation.ts';
 import { describeRequests } from './requests.ts';
 import { describeType, isDescribed, typeLink } from './type.ts';
@@ -41,6 +41,7 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
     legend,
     ...types.flatMap(describeType),
     ...describeErrors(version.manifest, version.remark),
+    ...describeAbilities(version.manifest, version.remark),
     ...describeLimits(version.manifest, version.remark),
     ...describeCosts(version.manifest),
   ];

@@ -25,6 +25,7 @@ function versionOf(version: string, sdl: string, examples: readonly Example[]): 
     requestHeaders: {},
     responseHeaders: {},
     limits: {},
+    abilities: {},
     costWeights: {},
     costListSizes: {},
     costPageMaximums: {},

@@ -1,0 +1,32 @@
+import * as lender from '@deedwire/lender-schema';
+import * as partner from '@deedwire/partner-schema';
+import { buildSchema, type GraphQLField, isObjectType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+
+const contracts = Object.entries({ lender, partner }).flatMap(([name, { abilities, sdl, versions }]) =>
+  versions.map(({ version }) => ({ name, version, table: abilities(version), schema: buildSchema(sdl(version)) })),
+);
+
+/** What must not be seen without READ_PAYLOAD: headers and bodies are fields of the exchange. */
+const isSecret = (coordinate: string): boolean =>
+  /\.\w*(?:payload(?!Deletion)|preview|secret|exchange|token|signature)/i.test(coordinate);
+
+describe.each(contracts)('the abilities of the $name interface at $version', ({ schema, table }) => {
+  const fields = new Map<string, GraphQLField<unknown, unknown>>();
+  for (const type of Object.values(schema.getTypeMap()).filter((each) => isObjectType(each)))
+    for (const field of Object.values(type.getFields())) fields.set(`${type.name}.${field.name}`, field);
+
+  test('every field that shows a payload, a secret or an exchange needs READ_PAYLOAD', () => {
+    const open = [...fields.keys()].filter((name) => isSecret(name) && !table[name]?.includes('READ_PAYLOAD'));
+    expect(open).toEqual(['Mutation.rotateWebhookSecret']);
+    const exchanges = [...fields].filter(([, { type }]) => String(type).includes('WebhookExchange'));
+    expect(exchanges.map(([name]) => name)).toEqual(['WebhookAttempt.exchange']);
+  });
+
+  test('reading needs READ, and no mutation but createPortalLink is open to a key that only reads', () => {
+    const roots = Object.entries(table).filter(([name]) => /^(?:Query|Mutation)\./.test(name));
+    const open = roots.filter(([, needed]) => needed.every((ability) => ability === 'READ')).map(([name]) => name);
+    expect(open.filter((name) => name.startsWith('Mutation.'))).toEqual(['Mutation.createPortalLink']);
+    expect(roots.filter(([name]) => name.startsWith('Query.') && !open.includes(name))).toEqual([]);
+  });
+});
