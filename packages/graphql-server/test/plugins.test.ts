@@ -4,7 +4,14 @@ import { useOpenTelemetry } from '@envelop/opentelemetry';
 import { useResponseCache } from '@envelop/response-cache';
 import { usePersistedOperations } from '@graphql-yoga/plugin-persisted-operations';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { type DocumentNode, type ExecutionArgs, GraphQLError, NoSchemaIntrospectionCustomRule, parse } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
@@ -14,6 +21,7 @@ import {
   type SampleServer,
   type SampleServerOptions,
   startSampleServer,
+  stored as storedKey,
 } from './sample-server.ts';
 
 // Hooks can demand what a plugin adds to the context.
@@ -234,6 +242,27 @@ test('the log of a plugin that prints the request and the context has no API key
     [true, false],
     [true, false],
   ]);
+});
+
+test('an operation that a plugin supplies with other fragments is checked, priced and run with these', async () => {
+  const fragments = ['count', 'secret'].map((field) => parse(`fragment F on Query { ${field} }`).definitions);
+  const { definitions } = parse('{ again { ...F } }');
+  const documents = fragments.map((each) => ({ kind: Kind.DOCUMENT, definitions: [...definitions, ...each] }) as const);
+  await start([
+    {
+      onParse({ params: { source }, setParsedDocument }) {
+        const document = documents[source === '{ hello }' ? 0 : 1];
+        if (document) setParsedDocument(document);
+      },
+    },
+  ]);
+  server?.findKeysWith(async () => ({ ...storedKey, abilities: ['READ', 'READ_PAYLOAD'] }));
+  for (const _ of runs) {
+    const answers = [await send({ query: '{ hello }' }), await send({ query: '{ count }' })];
+    expect(answers.map(({ data }) => data)).toEqual([{ again: { count: null } }, { again: { secret: 'secret' } }]);
+  }
+  server?.findKeysWith(async () => ({ ...storedKey, abilities: ['READ'] }));
+  expect(await refusal({ query: '{ count }' })).toBe('403 FORBIDDEN');
 });
 
 test('a text that a plugin has read as another document is charged when it is read itself', async () => {

@@ -63,14 +63,13 @@ export function createPricing(
 ): Pricing {
   const { table } = readCostTable(schema, costs, alternatives);
   // The entries live as long as the document, which is cached elsewhere.
-  const documents = new WeakMap<DocumentNode, PreparedDocument>();
-  const operations = new WeakMap<OperationDefinitionNode, Map<string, PricedPlan>>();
+  const documents = new WeakMap<DocumentNode, PricedDocument>();
 
   function planOf(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): PricedPlan {
     let prepared = documents.get(document);
-    if (!prepared) documents.set(document, (prepared = prepareDocument(document)));
-    let plans = operations.get(operation);
-    if (!plans) operations.set(operation, (plans = new Map()));
+    if (!prepared) documents.set(document, (prepared = { ...prepareDocument(document), plans: new Map() }));
+    let plans = prepared.plans.get(operation);
+    if (!plans) prepared.plans.set(operation, (plans = new Map()));
     const { planVariables } = prepared;
     const conditions =
       planVariables.length === 0 ? '' : planVariables.map((name) => valueKey(variables, name)).join(' ');
@@ -116,6 +115,12 @@ export function createPricing(
       };
     },
   };
+}
+
+/** A plugin can supply the same operation with other fragments, as another document. */
+interface PricedDocument extends PreparedDocument {
+  /** By operation, and by the values on which a plan depends. */
+  plans: Map<OperationDefinitionNode, Map<string, PricedPlan>>;
 }
 
 interface PricedPlan extends CostPlan {

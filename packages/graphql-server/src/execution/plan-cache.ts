@@ -20,7 +20,7 @@ const bytesOfToken = 450;
 /** The maximum, which strings with escapes reach. */
 const bytesOfCharacter = 6;
 
-/** The usage of an operation of a cached document. */
+/** The usage of an operation of a cached document. A plugin can supply the same operation with other fragments, as another document. */
 interface Usage {
   runs: number;
   /** The variables of `@skip` and `@include` in the document. There is one plan for each combination of their values. */
@@ -49,14 +49,13 @@ export interface PlanCache {
  * ones.
  */
 export function createPlanCache(schema: GraphQLSchema, maxSize = defaultMaxBytes): PlanCache {
-  const usages = new WeakMap<OperationDefinitionNode, Usage>();
-  const kept = new LRUCache<OperationDefinitionNode, Plans>({ maxSize, sizeCalculation: sizeOf });
+  const usages = new WeakMap<DocumentNode, Map<OperationDefinitionNode, Usage>>();
+  const kept = new LRUCache<Usage, Plans>({ maxSize, sizeCalculation: sizeOf });
 
   function usageOf(document: DocumentNode, operation: OperationDefinitionNode): Usage {
-    const known = usages.get(operation);
-    if (known) return known;
-    const usage: Usage = { runs: 0, conditions: conditionVariablesOf(document) };
-    usages.set(operation, usage);
+    const ofDocument = usages.get(document) ?? new Map<OperationDefinitionNode, Usage>();
+    const usage = ofDocument.get(operation) ?? { runs: 0, conditions: conditionVariablesOf(document) };
+    usages.set(document, ofDocument.set(operation, usage));
     return usage;
   }
 
@@ -81,13 +80,13 @@ export function createPlanCache(schema: GraphQLSchema, maxSize = defaultMaxBytes
       // A condition that is null is an error, which graphql reports. Variables of other operations are undefined.
       if (usage.conditions.some((name) => variables[name] === null)) return null;
       const key = usage.conditions.length === 0 ? '' : usage.conditions.map((name) => variables[name]).join();
-      const plans = kept.get(operation)?.plans ?? new Map<string, OperationPlan | null>();
+      const plans = kept.get(usage)?.plans ?? new Map<string, OperationPlan | null>();
       const known = plans.get(key);
       if (known !== undefined || plans.size >= maxPlansOfOne) return known ?? null;
       const conditions = new Map(usage.conditions.map((name) => [name, variables[name]]));
       const plan = make(document, operation, conditions);
       const ofDocument = (document.tokenCount ?? 0) * bytesOfToken + (document.loc?.end ?? 0) * bytesOfCharacter;
-      kept.set(operation, { ofDocument, plans: new Map([...plans, [key, plan]]) });
+      kept.set(usage, { ofDocument, plans: new Map([...plans, [key, plan]]) });
       return plan;
     },
     bytes: () => kept.calculatedSize,

@@ -1,4 +1,4 @@
-import { buildSchema, parse } from 'graphql';
+import { buildSchema, Kind, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { createNeededAbilities } from './needed-abilities.ts';
 import { selectOperation } from './select-operation.ts';
@@ -31,4 +31,14 @@ test.each([
 
 test('fragments in a cycle end', () => {
   expect(needs('{ events { ...F } } fragment F on Event { id ...F }')).toEqual([]);
+});
+
+test('an operation needs what the fragments of its document need', () => {
+  const [open, closed] = ['id', 'payload'].map((field) => parse(`fragment F on Event { ${field} }`).definitions);
+  const { definitions } = parse('{ events { ...F } }');
+  const of = (fragments = definitions) => {
+    const document = { kind: Kind.DOCUMENT, definitions: [...definitions, ...fragments] } as const;
+    return find(document, selectOperation(document, null));
+  };
+  expect([of(open), of(closed), of(open)]).toEqual([[], ['READ_PAYLOAD'], []]);
 });

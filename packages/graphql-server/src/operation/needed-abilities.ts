@@ -45,7 +45,8 @@ export function findAbilityProblems(schema: GraphQLSchema, table: AbilityTable):
  * @param table without problems
  */
 export function createNeededAbilities(schema: GraphQLSchema, table: AbilityTable) {
-  const known = new WeakMap<OperationDefinitionNode, readonly Ability[]>();
+  // A plugin can supply an operation of another document with other fragments.
+  const known = new WeakMap<DocumentNode, Map<OperationDefinitionNode, readonly Ability[]>>();
 
   function find(document: DocumentNode, operation: OperationDefinitionNode): Ability[] {
     const found = new Set<string>();
@@ -73,8 +74,9 @@ export function createNeededAbilities(schema: GraphQLSchema, table: AbilityTable
   }
 
   return (document: DocumentNode, operation: OperationDefinitionNode): readonly Ability[] => {
-    const needed = known.get(operation) ?? find(document, operation);
-    known.set(operation, needed);
+    const ofDocument = known.get(document) ?? new Map<OperationDefinitionNode, readonly Ability[]>();
+    const needed = ofDocument.get(operation) ?? find(document, operation);
+    known.set(document, ofDocument.set(operation, needed));
     return needed;
   };
 }

@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthenticatedClient } from '@deedwire/auth';
+import type { Ability } from '@deedwire/domain';
 import { sdl } from '@deedwire/partner-schema';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
@@ -86,6 +87,7 @@ interface SetUp {
   limits?: typeof requestLimits;
   plugins?: RequestPlugin[];
   context?: object;
+  needed?: readonly Ability[];
 }
 
 interface Served {
@@ -94,12 +96,18 @@ interface Served {
 }
 
 /** Serves one version by Yoga with the plugins that an operation passes, and the buckets of above. */
-function setUp({ schema = partnerSchema, limits = requestLimits, plugins = [], context = {} }: SetUp = {}) {
+function setUp({
+  schema = partnerSchema,
+  limits = requestLimits,
+  plugins = [],
+  context = {},
+  needed = [],
+}: SetUp = {}) {
   const version: Partial<ServedVersion> = {
     schema,
     documents: createDocuments(schema, limits, () => {}),
     pricing: { price: () => ({ requestedQueryCost: 8, priceOf: () => used }) },
-    neededAbilities: () => [],
+    neededAbilities: () => needed,
     usedCoordinates: () => [],
   };
   const begin: RequestPlugin = {
@@ -193,6 +201,14 @@ test('an operation has a slot after it is charged and until it has run, also if 
     [2, 2],
     [5, 5],
   ]);
+});
+
+test('an operation that its key may not run pays for reading it, in full each time', async () => {
+  serve = setUp({ needed: ['WRITE'] });
+  const outcomes = [await run(valid, 201), await run(valid, 201, 1_500)];
+  expect(outcomes).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  expect(calls).toEqual(['charge 3', 'deduct 3']);
+  expect(slots).toEqual([]);
 });
 
 test('an operation that used more than it was charged owes the difference', async () => {

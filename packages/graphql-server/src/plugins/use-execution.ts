@@ -21,7 +21,7 @@ export function useExecution(schema: GraphQLSchema, countUse: UseCounter['count'
     if (deadline.isLate) return { errors: [new GraphQLError('The operation is over.')] };
     const operation = findOperation(document, operationName);
     const { version, usedCoordinates } = present(state.version);
-    for (const coordinate of usedCoordinates(document, operation))
+    for (const coordinate of usedCoordinates(document))
       countUse(present(state.caller).client.clientId, version, coordinate);
     executor ??= createOperationExecutor(schema);
     return executor({ document, operation, variables: variables ?? {}, contextValue, deadline });

@@ -1,4 +1,4 @@
-import { buildSchema, Kind, parse } from 'graphql';
+import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { createUseCounter } from './use-counter.ts';
 import { createUsedCoordinates } from './used-coordinates.ts';
@@ -28,9 +28,7 @@ const schema = buildSchema(/* GraphQL */ `
 `);
 
 function used(source: string, of = createUsedCoordinates(schema, null)): readonly string[] {
-  const document = parse(source);
-  const operation = document.definitions.find((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  return operation ? of(document, operation) : [];
+  return of(parse(source));
 }
 
 test.each([
@@ -52,12 +50,10 @@ test('a preview also has the coordinates that the last released version lacks', 
   expect(used('{ person { name } named { name } }', find)).toEqual(['Named.name', 'Person.name', 'Query.named']);
 });
 
-test('finds the coordinates of an operation once', () => {
+test('finds the coordinates of a document once', () => {
   const find = createUsedCoordinates(schema, null);
   const document = parse('{ old }');
-  const [operation] = document.definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('No operation.');
-  expect(find(document, operation)).toBe(find(document, operation));
+  expect(find(document)).toBe(find(document));
 });
 
 // On a quiet machine it takes less than 0.5 µs, which is the target.
@@ -65,18 +61,15 @@ test('counting a request takes a few microseconds', () => {
   const counter = createUseCounter();
   const find = createUsedCoordinates(schema, null);
   const clientIds = Array.from({ length: 1_000 }, (_, index) => `client-${index}`);
-  const documents = ['{ person { name } }', '{ person { __typename } }', '{ named { name } }'].map((source) => {
-    const document = parse(source);
-    const [operation] = document.definitions;
-    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('No operation.');
-    return { document, operation };
-  });
+  const documents = ['{ person { name } }', '{ person { __typename } }', '{ named { name } }'].map((source) =>
+    parse(source),
+  );
   const rounds = Array.from({ length: 30 }, () => {
     const startMs = performance.now();
     for (const clientId of clientIds)
-      for (const { document, operation } of documents) {
+      for (const document of documents) {
         counter.count(clientId, '2026-11-01', '');
-        for (const coordinate of find(document, operation)) counter.count(clientId, '2026-11-01', coordinate);
+        for (const coordinate of find(document)) counter.count(clientId, '2026-11-01', coordinate);
       }
     return ((performance.now() - startMs) * 1_000) / (clientIds.length * documents.length);
   });

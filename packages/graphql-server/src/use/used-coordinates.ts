@@ -6,7 +6,6 @@ import {
   isAbstractType,
   isEnumType,
   isInputObjectType,
-  type OperationDefinitionNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -39,8 +38,8 @@ export function deprecatedIn(schema: GraphQLSchema): string[] {
 }
 
 /**
- * Finds the deprecated coordinates that an operation uses, once for each operation of a cached document. In a preview also those that
- * the last released version lacks. It does not know values: an operation uses all values of an enum that it reads, and all fields of
+ * Finds the deprecated coordinates that a document uses, once for each cached document. In a preview also those that
+ * the last released version lacks. It does not know values: a document uses all values of an enum that it reads, and all fields of
  * the types of its variables.
  *
  * @param released of a preview: the last released version. Null for other versions, and if there is none
@@ -52,7 +51,7 @@ export function createUsedCoordinates(schema: GraphQLSchema, released: GraphQLSc
       ([element, coordinate]) => isDeprecated(element) || before?.has(coordinate) === false,
     ),
   );
-  const known = new WeakMap<OperationDefinitionNode, readonly string[]>();
+  const known = new WeakMap<DocumentNode, readonly string[]>();
 
   function find(document: DocumentNode): readonly string[] {
     const used = new Set<string>();
@@ -94,11 +93,10 @@ export function createUsedCoordinates(schema: GraphQLSchema, released: GraphQLSc
     return [...used].toSorted();
   }
 
-  /** Of the whole document, of which an operation is a part. */
-  return (document: DocumentNode, operation: OperationDefinitionNode): readonly string[] => {
+  return (document: DocumentNode): readonly string[] => {
     if (counted.size === 0) return [];
-    const coordinates = known.get(operation) ?? find(document);
-    known.set(operation, coordinates);
+    const coordinates = known.get(document) ?? find(document);
+    known.set(document, coordinates);
     return coordinates;
   };
 }
