@@ -159,7 +159,7 @@ const limitReached: UserError<'LIMIT_REACHED'> = {
 };
 
 const beyondKey = (missing: readonly PortalAbility[]): string =>
-  `Your key does not have the ability ${missing.join(', ')}. A link has at most the abilities of the key that creates it.`;
+  `Your key does not have the ${missing.length > 1 ? 'abilities' : 'ability'} ${missing.join(', ')}. A link has at most the abilities of the key that creates it.`;
 
 function findInputErrors({
   abilities,

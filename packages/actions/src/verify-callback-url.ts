@@ -12,7 +12,8 @@ export type VerificationErrorCode = (typeof verificationErrorCodes)[number];
 const handshakesPerMinute = 20;
 
 /**
- * Verifies a callback URL with a handshake. It takes up to 5 seconds, so no transaction may be open.
+ * Verifies a callback URL with a handshake. It takes up to 5 seconds, so no transaction may be open. Without `READ_PAYLOAD`, the message
+ * of a failure quotes nothing of the response.
  *
  * @returns null if the URL is verified
  */
@@ -27,7 +28,8 @@ export async function verifyCallbackUrl(
     const message = `This is verification ${handshakes} of a callback URL of the account in this minute; at most ${handshakesPerMinute} are allowed. Try again in the next minute.`;
     return { code: 'VERIFICATION_RATE_LIMITED', message, field: null };
   }
-  const result = await context.sender.verify(request);
+  const hidesResponse = caller.abilities?.includes('READ_PAYLOAD') === false;
+  const result = await context.sender.verify({ ...request, hidesResponse });
   if (result.verified) return null;
   const { requestId } = caller;
   if (result.hostProblem !== undefined) context.reportHostProblem({ requestId, ...result.hostProblem });

@@ -19,7 +19,7 @@ async function send(body: object) {
 const lacks = (names: string) => ({
   status: 403,
   code: 'FORBIDDEN',
-  message: `The operation needs the ability ${names}, which your key does not have. Use a key that has it.`,
+  message: `The operation needs the ${names.includes(',') ? 'abilities' : 'ability'} ${names}, which your key does not have. Use a key that has it.`,
 });
 
 test('an operation is refused for what the key may not do, and the message names it', async () => {

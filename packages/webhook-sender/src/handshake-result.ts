@@ -30,7 +30,11 @@ export interface HandshakeSecrets {
   readonly token: string;
   readonly secret: string;
   readonly nextSecret?: string | undefined;
+  /** Who reads the message may not see contents of responses. */
+  readonly hidesResponse?: boolean | undefined;
 }
+
+const hidden = 'To see the response, use a key or a session with the ability READ_PAYLOAD.';
 
 const remedy = 'Respond with the JSON object of the request, {"verification_token":"…"}.';
 
@@ -44,7 +48,7 @@ export function classifyResponse(response: ReceivedResponse, secrets: HandshakeS
   const location = headers.get('location');
   const advice = interceptorAdvice(response, url);
   if (status >= 300 && status < 400) {
-    const where = location === undefined ? 'no Location' : `Location ${redacted(location, secrets)}`;
+    const where = location === undefined ? 'no Location' : named('Location', location, secrets);
     return failed(
       'VERIFICATION_REDIRECT',
       `The callback URL returned a redirect with status ${status} and ${where}. ${advice ?? 'Redirects are not followed. Register the final URL.'}`,
@@ -90,7 +94,7 @@ function bodyProblem(response: ReceivedResponse, secrets: HandshakeSecrets): str
   const { body, bodyBytes, headers } = response;
   const encoding = headers.get('content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return `the body has Content-Encoding ${redacted(encoding, secrets)}. Send it unencoded, as "Accept-Encoding: identity" requires.`;
+    return `the body has ${named('Content-Encoding', encoding, secrets)}. Send it unencoded, as "Accept-Encoding: identity" requires.`;
   }
   const details = `${remedy} ${received(response, secrets)}`;
   if (bodyBytes > body.length) return `the body is longer than ${body.length / 1024} kB. ${details}`;
@@ -121,10 +125,16 @@ function sha256(value: string): Buffer {
 }
 
 function received({ body, headers }: ReceivedResponse, secrets: HandshakeSecrets): string {
+  if (secrets.hidesResponse) return hidden;
   const type = headers.get('content-type');
   const start =
     body.length === 0 ? 'an empty body' : `a body that starts with "${redacted(body.toString('utf8'), secrets)}"`;
-  return `The response has ${type === undefined ? 'no Content-Type' : `Content-Type ${redacted(type, secrets)}`} and ${start}.`;
+  return `The response has ${type === undefined ? 'no Content-Type' : named('Content-Type', type, secrets)} and ${start}.`;
+}
+
+/** A header with its value, or without it. */
+function named(name: string, value: string, secrets: HandshakeSecrets): string {
+  return secrets.hidesResponse ? `a ${name}` : `${name} ${redacted(value, secrets)}`;
 }
 
 function redacted(text: string, { token, secret, nextSecret }: HandshakeSecrets): string {

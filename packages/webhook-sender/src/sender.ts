@@ -55,7 +55,10 @@ export interface WebhookTarget {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export type HandshakeTarget = Pick<WebhookTarget, 'nextSecret' | 'secret' | 'url'>;
+export interface HandshakeTarget extends Pick<WebhookTarget, 'nextSecret' | 'secret' | 'url'> {
+  /** The message of a failure then quotes no header and no body. */
+  hidesResponse?: boolean;
+}
 
 export interface Delivery {
   /** The `webhook-id`, the same for every attempt. */
@@ -211,7 +214,7 @@ export function createWebhookSender({
     return promise;
   }
 
-  async function verify({ url, secret, nextSecret }: HandshakeTarget): Promise<HandshakeResult> {
+  async function verify({ url, secret, nextSecret, hidesResponse }: HandshakeTarget): Promise<HandshakeResult> {
     const checked = checkCallbackUrl(url, rules);
     if (!checked.ok) return { verified: false, code: checked.code, message: checked.message };
     const token = randomBytes(32).toString('base64url');
@@ -223,7 +226,7 @@ export function createWebhookSender({
     };
     const read = (ended: Call | AttemptError): HandshakeResult => {
       if (!(ended instanceof AttemptError))
-        return classifyResponse(ended.response(), { token, secret, nextSecret }, new URL(checked.href));
+        return classifyResponse(ended.response(), { token, secret, nextSecret, hidesResponse }, new URL(checked.href));
       const { proxyProblem } = ended;
       if (proxyProblem !== null && !proxyProblem.mayBeReceiver) throw new EgressUnavailableError(proxyProblem);
       return classifyFailure(ended, timeoutMs);

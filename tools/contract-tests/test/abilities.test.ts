@@ -1,7 +1,7 @@
 import { issueCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { abilities, type Ability, interfaceNames } from '@deedwire/domain';
-import { type Credential, postGraphql } from '@deedwire/testing';
+import { createClient, type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import {
   buildSchema,
@@ -15,9 +15,10 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInterfaces } from './support/interface-client.ts';
 import { interfaceContracts, served } from './support/interface-contracts.ts';
+import { subscribe } from './support/subscribe.ts';
 
 const t = await forFile(createHarness());
 const { urls } = await startInterfaces(t, interfaceNames);
@@ -85,7 +86,7 @@ describe.each(served)('the $account interface at $date', async ({ account, date 
     const { body } = await postGraphql(urls[account], credential, { query, variables, headers });
     const [error] = body.errors ?? [];
     const lacking = table[coordinate]?.filter((need) => !allBut(ability).some((each) => each === need)) ?? ['?'];
-    const refusal = `The operation needs the ability ${lacking.join(', ')}, which your key does not have. Use a key that has it.`;
+    const refusal = `The operation needs the ${lacking.length > 1 ? 'abilities' : 'ability'} ${lacking.join(', ')}, which your key does not have. Use a key that has it.`;
     expect(error?.extensions['code'] === 'FORBIDDEN' ? error.message : null).toBe(lacking.length > 0 ? refusal : null);
   });
 });
@@ -104,7 +105,7 @@ test.each(interfaceNames)('a key of the %s interface creates links with its own 
     return body.data?.createPortalLink.userErrors;
   };
   const message =
-    'Your key does not have the ability READ_PAYLOAD, CONFIGURE. A link has at most the abilities of the key that creates it.';
+    'Your key does not have the abilities READ_PAYLOAD, CONFIGURE. A link has at most the abilities of the key that creates it.';
   // The portal is not served here.
   const unavailable = { code: 'PORTAL_UNAVAILABLE' };
   expect(await create(['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'])).toMatchObject([
@@ -113,3 +114,35 @@ test.each(interfaceNames)('a key of the %s interface creates links with its own 
   ]);
   expect(await create(['READ', 'OPERATE'])).toMatchObject([unavailable]);
 });
+
+test.each([
+  ['a body', 500, { 'Content-Type': 'text/x-canary' }],
+  ['a redirect', 302, { Location: 'http://internal.example/canary' }],
+  ['an encoding', 200, { 'Content-Encoding': 'canary' }],
+])('without READ_PAYLOAD, the error of a handshake quotes nothing of the response: %s', async (_, status, headers) => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const owner = createClient(urls.partner, t.accounts.partner.credential);
+  const { id } = await subscribe(owner, {
+    callbackUrl: receiver.url,
+    eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+  });
+  receiver.onHandshake = (response) => response.writeHead(status, headers).end('canary');
+  await t.sql(`update webhook_subscription set paused_reason = 'GONE', paused_at = now() where id = $1`, [
+    id.split('/').at(-1),
+  ]);
+  const resumeWith = async (allowed: readonly Ability[]) => {
+    const { body } = await postGraphql<{ resumeWebhookSubscription: { userErrors: { message: string }[] } }>(
+      urls.partner,
+      await issue('partner', allowed),
+      { query: resume, variables: { id } },
+    );
+    return body.data?.resumeWebhookSubscription.userErrors[0]?.message;
+  };
+  expect(await resumeWith(['READ', 'READ_PAYLOAD', 'OPERATE'])).toContain('canary');
+  const hidden = await resumeWith(['READ', 'OPERATE']);
+  expect(hidden).toMatch(/^The callback URL returned /);
+  expect(hidden).not.toContain('canary');
+});
+
+const resume = `mutation ($id: ID!) { resumeWebhookSubscription(input: { id: $id }) { userErrors { message } } }`;

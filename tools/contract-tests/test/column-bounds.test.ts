@@ -95,7 +95,7 @@ const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: r
   'api_client.cost_restore_rate': { accepted: [1, 1_000_000_000], refused: [0, 1_000_000_001] },
   'api_key.abilities': {
     accepted: [['READ'], ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE', 'MANAGE_KEYS']],
-    refused: [[], ['read'], ['WRITE'], ['READ', 'CONFIGURE'], Array(7).fill('READ')],
+    refused: [[], ['read'], ['WRITE'], ['READ', 'CONFIGURE'], ['READ', 'READ'], [['READ', 'OPERATE']]],
   },
   'api_key.key_hash': { accepted: [bytes(32)], refused: [bytes(31), bytes(33)] },
   'audit_entry.actor_type': { accepted: ['CLIENT'], refused: ['client'] },

@@ -95,11 +95,11 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
       print(shell, options, listed, (credentials) =>
         tableFor(shell, credentials, {
           key: (row) => row.keyId,
+          abilities: (row) => (areUsual(row.abilities) ? 'all but MANAGE_KEYS' : row.abilities.join(' ')),
           client: (row) => row.clientId,
           'last used': (row) => row.lastUsedAt,
           expires: (row) => row.expiresAt,
           revoked: (row) => row.revokedAt,
-          abilities: (row) => (areUsual(row.abilities) ? 'all but MANAGE_KEYS' : row.abilities.join(' ')),
           version: (row) => row.schemaVersion,
           created: (row) => row.createdAt,
           points: (row) => row.costMaximum,

@@ -150,7 +150,7 @@ export function readInvocation(args: readonly string[], version: string): Comman
       ).choices(directions),
     )
     .addOption(closedOutputs);
-  addComparing(add('manifest', 'compare two manifests: errors, headers, limits, page sizes, cost weights'));
+  addComparing(add('manifest', 'compare two manifests: errors, headers, abilities, limits, page sizes, cost weights'));
   addWorkspace(
     add('workspace', 'compare every contract package with its last release and its pending changesets'),
   ).addOption(formatOption);

@@ -231,7 +231,7 @@ describe('help and version', () => {
       'Append-only file',
       'Versions of a package',
     ]);
-    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(184);
+    expect(stdout.match(/^  \S+\/\S+ /gm)).toHaveLength(185);
   });
 
   test('explain prints the page of a rule, with examples from the corpus', async () => {

@@ -11,6 +11,10 @@ export function compareAbilities(
   from: Manifest,
   to: Manifest,
 ): void {
+  if (from.abilities !== undefined && to.abilities === undefined) {
+    found(manifestRules.abilitiesRemoved, '/abilities', 'The abilities are no longer listed.');
+    return;
+  }
   const raised = from.abilities === undefined ? manifestRules.firstAbilities : manifestRules.abilityRaised;
   compareMembers(Object.entries(from.abilities ?? {}), Object.entries(to.abilities ?? {}), {
     removed: (coordinate) =>

@@ -82,6 +82,10 @@ export const manifestRules = named('manifest', {
     'Before, credentials had no abilities, so none of them lacks one.',
   ),
   abilityLowered: minor('a field needs fewer abilities', 'Credentials that were accepted still are.'),
+  abilitiesRemoved: major(
+    'the section `abilities` is removed',
+    'Clients no longer know what their credentials need, and what is listed next cannot be compared.',
+  ),
   abilityAddedWithNew: minor(
     'an ability is listed together with the field that needs it',
     'No existing operation uses the field.',

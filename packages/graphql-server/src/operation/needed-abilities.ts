@@ -19,9 +19,9 @@ export type AbilityTable = Readonly<Record<string, readonly string[]>>;
 export function findAbilityProblems(schema: GraphQLSchema, table: AbilityTable): string[] {
   const problems: string[] = [];
   for (const [coordinate, needed] of Object.entries(table)) {
-    const [typeName = '', field = ''] = coordinate.split('.');
+    const [typeName = '', field = '', ...more] = coordinate.split('.');
     const type = schema.getType(typeName);
-    if (!isObjectType(type) || !(field in type.getFields()))
+    if (!isObjectType(type) || !Object.hasOwn(type.getFields(), field) || more.length > 0)
       problems.push(`there is an ability for ${coordinate}, which is no field of an object type`);
     const unknown = needed.filter((ability) => !isAbility(ability));
     if (unknown.length > 0 || needed.length === 0)
@@ -32,7 +32,7 @@ export function findAbilityProblems(schema: GraphQLSchema, table: AbilityTable):
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.keys(root?.getFields() ?? {})) {
       const coordinate = `${root?.name}.${field}`;
-      if (!(coordinate in table)) problems.push(`${coordinate} has no ability`);
+      if (!Object.hasOwn(table, coordinate)) problems.push(`${coordinate} has no ability`);
     }
   }
   return problems;

@@ -52,6 +52,6 @@ function checkAbilities(document: DocumentNode, operation: OperationDefinitionNo
     ? 'the session does not have. Open the portal with a link that has it.'
     : 'your key does not have. Use a key that has it.';
   throw new RequestError('FORBIDDEN', {
-    message: `The operation needs the ability ${missing.join(', ')}, which ${remedy}`,
+    message: `The operation needs the ${missing.length > 1 ? 'abilities' : 'ability'} ${missing.join(', ')}, which ${remedy}`,
   });
 }

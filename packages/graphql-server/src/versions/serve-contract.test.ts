@@ -131,6 +131,11 @@ test.each([
     'there is an ability for Pebble.weight, which is no field of an object type',
   ],
   [
+    'a longer coordinate',
+    { ...abilities, 'Pebble.id.id': ['READ'] },
+    'there is an ability for Pebble.id.id, which is no field of an object type',
+  ],
+  [
     'an interface',
     { ...abilities, 'Thing.id': ['READ'] },
     'there is an ability for Thing.id, which is no field of an object type',
