@@ -29,7 +29,7 @@ export async function verifyCallbackUrl(
     return { code: 'VERIFICATION_RATE_LIMITED', message, field: null };
   }
   const hidesResponse = caller.abilities?.includes('READ_PAYLOAD') === false;
-  const result = await context.sender.verify({ ...request, hidesResponse });
+  const result = await context.sender.verify(hidesResponse ? { ...request, hidesResponse } : request);
   if (result.verified) return null;
   const { requestId } = caller;
   if (result.hostProblem !== undefined) context.reportHostProblem({ requestId, ...result.hostProblem });
