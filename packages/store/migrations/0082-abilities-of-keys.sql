@@ -3,8 +3,10 @@
 -- A constant default: no row is written.
 alter table api_key add column abilities text[] not null
   default array['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE'];
--- The operator's commands of the last release leave it out, and the trigger sets it.
-alter table api_key alter column abilities drop default;
+-- Of a key that is written without abilities: by the operator's commands of the last release, or by the replication of a cell that has
+-- it. No command of this release writes them in this order, by which the trigger recognizes such a key.
+alter table api_key alter column abilities
+  set default array['WRITE', 'CONFIGURE', 'OPERATE', 'READ_PAYLOAD', 'READ'];
 alter table api_key add constraint api_key_abilities_bounds check (
   array_ndims(abilities) = 1 and abilities @> array['READ']
   -- Each at most once, and no others.
@@ -20,8 +22,8 @@ declare
   place constant text := '-- Requests of the portal have the version of its pages.';
 begin
   execute replace($schema$
-    -- Sets the abilities of a key that the last release of the operator's commands issues: those of every key of that release. A key
-    -- that it issues in place of a limited one would have more abilities than that.
+    -- Refuses a key without abilities, as the commands of the last release issue it, in place of a limited one: it would have more
+    -- abilities than that.
     create function check_api_key() returns trigger
     language plpgsql
     security definer
@@ -30,7 +32,7 @@ begin
     declare
       usual constant text[] := array['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE'];
     begin
-      if new.abilities is not null then
+      if new.abilities <> array['WRITE', 'CONFIGURE', 'OPERATE', 'READ_PAYLOAD', 'READ'] then
         return new;
       end if;
       if exists (
