@@ -63,16 +63,24 @@ const readEntries = `
       )}) change`;
 
 /**
- * The `ctid` of an entry, looked up by itself. Null if there is none. Each of the two unique indexes serves it as a whole: with
- * statistics of an empty queue, PostgreSQL would read all of one that has the position behind a column that is not compared.
+ * A condition: the row of the queue is the entry. Each of the two unique indexes serves it as a whole: with statistics of an empty queue,
+ * PostgreSQL would read all of one that has the position behind a column that is not compared.
  *
  * @param entry a row with the account and the position
+ */
+export const isEntry = (row: string, entry: string): string =>
+  `${row}.shard = (${entry}.account_id & 63)::smallint and ${row}.account_id = ${entry}.account_id
+            and ${row}.position = ${entry}.position`;
+
+/**
+ * The `ctid` of an entry, looked up by itself. Null if there is none.
+ *
+ * @param entry as for `isEntry`
  * @param condition a further one
  */
 export const rowOfEntry = (entry: string, condition = ''): string => `(
-          select ctid from webhook_event_queue
-          where shard = (${entry}.account_id & 63)::smallint and account_id = ${entry}.account_id
-            and position = ${entry}.position${condition}
+          select ctid from webhook_event_queue entry_row
+          where ${isEntry('entry_row', entry)}${condition}
           limit 1
         )`;
 

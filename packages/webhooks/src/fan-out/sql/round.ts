@@ -5,7 +5,7 @@ import type { AccountId, DeliveryId } from '../../kernel/ids.ts';
 import { storedOrigin } from '../../kernel/pending-delivery.ts';
 import { noteFailures, pgArray, pgTextArray, TextDictionary } from '../../kernel/sql.ts';
 import type { PickedEntry, PlannedSubscription, RoundPlan } from '../round-plan.ts';
-import { rowOfEntry } from './queue.ts';
+import { isEntry, rowOfEntry } from './queue.ts';
 
 export interface WrittenRound {
   /** In the order of the plan's deliveries. */
@@ -191,9 +191,6 @@ const isLocked = (table: string, condition: string): string =>
   `exists (select from ${table} where ${condition} offset 0)
         and not exists (select from ${table} where ${condition} for update skip locked)`;
 
-/** The entry is `e`: see `rowOfEntry`. */
-const isEntry = `q.shard = (e.account_id & 63)::smallint and q.account_id = e.account_id and q.position = e.position`;
-
 /**
  * Returns those of the accounts that have a locked row: an entry in the queue, or the sequence of a subscription.
  *
@@ -207,7 +204,7 @@ export async function readLockedAccounts(
   const statement = sql('fan-out-read-locked-accounts')`
       select account_id::text as id
       from unnest($1::bigint[], $2::bigint[]) as e (account_id, position)
-      where ${isLocked('webhook_event_queue q', isEntry)}
+      where ${isLocked('webhook_event_queue q', isEntry('q', 'e'))}
       union
       select account_id::text
       from unnest($3::bigint[], $4::bigint[]) as s (account_id, subscription_id)
@@ -231,7 +228,7 @@ export async function areGone(database: Database, entries: readonly PickedEntry[
   const statement = sql('fan-out-are-gone')`
       select count(*) < cardinality($1::bigint[]) as "areGone"
       from unnest($1::bigint[], $2::bigint[]) as e (account_id, position)
-      cross join lateral (select from webhook_event_queue q where ${isEntry} limit 1 for update) q`;
+      cross join lateral (select from webhook_event_queue q where ${isEntry('q', 'e')} limit 1 for update) q`;
   const accounts = pgArray(entries.map(({ account }) => account.id));
   const values = [accounts, pgArray(entries.map(({ entry }) => entry.position))];
   return onlyRow(await database.query<{ areGone: boolean }>(statement, values)).areGone;
