@@ -4,7 +4,9 @@ import {
   deleteExpiredIdempotencyKeys,
   deleteExpiredPortalSessions,
   deleteOldUse,
+  forgetEndedApiKeys,
   maintainAuditLog,
+  reportExpiringApiKeys,
 } from '@deedwire/store/housekeeping';
 import { deleteUnreadListeners, endRotations } from '@deedwire/webhooks';
 import type { LoopHealth } from './loop-health.ts';
@@ -15,7 +17,8 @@ const batchSize = 1_000;
 
 /**
  * Deletes idempotency keys after 24 hours, listeners that were not read for 24 hours, sessions of the portal a day after their end,
- * counts of the use of versions after 400 days, and entries of the audit log after their retention, and completes rotations of webhook secrets that have ended.
+ * API keys 90 days after their end, counts of the use of versions after 400 days, and entries of the audit log after their retention.
+ * Completes rotations of webhook secrets that have ended, and reports API keys that will expire.
  */
 export function createHousekeeping(options: {
   store: Store;
@@ -29,6 +32,8 @@ export function createHousekeeping(options: {
     while ((await deleteExpiredIdempotencyKeys(store, batchSize)) === batchSize);
     while ((await deleteExpiredPortalSessions(store, batchSize)) === batchSize);
     while ((await deleteOldUse(store, batchSize)) === batchSize);
+    while ((await forgetEndedApiKeys(store, batchSize)) === batchSize);
+    while ((await store.transaction((transaction) => reportExpiringApiKeys(transaction, batchSize))) === batchSize);
     await deleteListeners(store, logger);
     for (const { created, dropped } of await maintainAuditLog(store, auditRetentionDays)) {
       logger.info({ created, dropped }, 'audit log partition changed');

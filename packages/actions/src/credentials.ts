@@ -1,32 +1,34 @@
-import { type StoredApiKey, generateApiKey, storedHash } from '@deedwire/auth';
+import { readRanges, type StoredApiKey, storedHash } from '@deedwire/auth';
 import {
   type Ability,
-  abilities as inOrder,
   type AccountId,
+  describeSubscriptionName,
   findAbilitiesFault,
   formatGid,
   type InterfaceName,
+  isSubscriptionName,
   type RecordId,
   usualAbilities,
 } from '@deedwire/domain';
 import type { Transaction } from '@deedwire/store';
 import {
   type ApiKeyRow,
-  limitApiKeyLife,
+  type ApiKeyUse,
+  expireApiKey,
+  insertApiClient,
+  type IssueProblem,
+  lockApiClient,
   lockApiKey,
   type LockedApiKeyRow,
-  revokeApiKey,
   selectApiKey,
   selectApiKeys,
   updateApiKeyExpiry,
   updateApiKeyLastUse,
-  countLiveApiKeys,
-  insertApiClient,
-  insertApiKey,
-  lockApiClient,
+  updateKeySelfService,
 } from '@deedwire/store/credentials';
 import { findAccount } from './accounts.ts';
-import { nameOperator } from './audit.ts';
+import { endKey, findAddressesFault, isOverlap, issueKey, type KeyToIssue } from './api-keys.ts';
+import { appendAuditEntry, nameOperator } from './audit.ts';
 import { checkInterfaceVersion, checkNotOfPortal, currentInterfaceVersion } from './clients.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
@@ -39,18 +41,26 @@ export type Credential = Pick<
   | 'costMaximum'
   | 'costRestoreRate'
   | 'keyId'
+  | 'name'
   | 'abilities'
+  | 'addresses'
   | 'createdAt'
+  | 'createdByKey'
+  | 'createdByActor'
   | 'expiresAt'
   | 'revokedAt'
   | 'lastUsedAt'
+  | 'lastUsedFrom'
+  | 'lastUsedVersion'
 >;
 
 function toCredential(row: ApiKeyRow): Credential {
-  const { clientId, schemaVersion, costMaximum, costRestoreRate, keyId, abilities } = row;
-  const { createdAt, expiresAt, revokedAt, lastUsedAt } = row;
+  const { clientId, schemaVersion, costMaximum, costRestoreRate } = row;
+  const { keyId, name, abilities, addresses, createdAt, createdByKey, createdByActor, expiresAt, revokedAt } = row;
+  const { lastUsedAt, lastUsedFrom, lastUsedVersion } = row;
   const ofClient = { clientId, schemaVersion, costMaximum, costRestoreRate };
-  return { ...ofClient, keyId, abilities, createdAt, expiresAt, revokedAt, lastUsedAt };
+  const ofKey = { keyId, name, abilities, addresses, createdAt, createdByKey, createdByActor, expiresAt, revokedAt };
+  return { ...ofClient, ...ofKey, lastUsedAt, lastUsedFrom, lastUsedVersion };
 }
 
 /**
@@ -71,15 +81,21 @@ export async function listCredentials(
 export async function findApiKey(context: ActionContext, keyId: string): Promise<StoredApiKey | null> {
   const row = await selectApiKey(context.store, keyId);
   if (row === null) return null;
-  const { costMaximum: maximum, costRestoreRate: restoreRate, createdAt: _, lastUsedAt: __, ...key } = row;
-  const organizationId = formatGid(context.gidNamespace, 'Organization', row.organizationId);
-  const keyHash = storedHash(row.keyHash, row.abilities);
-  return { ...key, keyHash, organizationId, costLimit: { maximum, restoreRate } };
+  const { abilities, costMaximum, costRestoreRate, ...key } = row;
+  const addresses = row.addresses && readRanges(row.addresses);
+  return {
+    ...key,
+    abilities,
+    addresses,
+    keyHash: storedHash(row.keyHash, { abilities, addresses }),
+    organizationId: formatGid(context.gidNamespace, 'Organization', row.organizationId),
+    costLimit: { maximum: costMaximum, restoreRate: costRestoreRate },
+  };
 }
 
 /** Records when a key was last used. An earlier time than the recorded one changes nothing. */
-export async function recordApiKeyUse(context: ActionContext, keyId: string, at: Date): Promise<void> {
-  await updateApiKeyLastUse(context.store, keyId, at);
+export async function recordApiKeyUse(context: ActionContext, use: ApiKeyUse): Promise<void> {
+  await updateApiKeyLastUse(context.store, use);
 }
 
 /**
@@ -99,7 +115,7 @@ export async function expireCredential(
     await lockLiveKey(transaction, keyId);
     await nameOperator(transaction, context.operator, 'credential.expire');
     if (input.expiresAt !== null) await updateApiKeyExpiry(transaction, keyId, input.expiresAt);
-    const expiresAt = input.expiresAt ?? (await limitApiKeyLife(transaction, keyId, 0)).expiresAt;
+    const expiresAt = input.expiresAt ?? (await expireApiKey(transaction, keyId)).expiresAt;
     return { keyId, expiresAt };
   });
 }
@@ -119,7 +135,9 @@ export async function revokeCredential(
     if (key === null) throw new RefusedError('NOT_FOUND', `The key ${keyId} does not exist.`);
     if (key.revokedAt !== null) return { keyId, revokedAt: key.revokedAt };
     await nameOperator(transaction, context.operator, 'credential.revoke');
-    const { revokedAt } = await revokeApiKey(transaction, keyId);
+    const problem = await endKey(context, transaction, { by: context.operator, owner: key }, keyId);
+    const revokedAt = (await lockApiKey(transaction, keyId))?.revokedAt;
+    if (!revokedAt) throw new Error(`The key ${keyId} was not revoked: ${problem}.`);
     return { keyId, revokedAt };
   });
 }
@@ -159,11 +177,13 @@ export interface IssuedCredential {
  * @param input.interfaceName undefined: that of the account
  * @param input.clientId the client of the account that gets another key. Null creates a new client.
  * @param input.schemaVersion the version that a new client is pinned to. Null or undefined pins the current version.
+ * @param input.name what the key is called. Null or undefined: nothing
  * @param input.abilities undefined: all but `MANAGE_KEYS`
+ * @param input.addresses networks in CIDR notation from which the key is accepted. Null or undefined: from any address
  * @param input.expiresAt the time from which the key is rejected. Null or undefined: it does not expire.
  * @throws {RefusedError} `NOT_FOUND` if the account or the client does not exist; `LIMIT_REACHED` if the client has 5 live
  * keys; `INVALID` if the version is unknown or retired, or is given for an existing client, if the client is that of the portal, if
- * the abilities are invalid, or if the expiry is not in the future
+ * the name, the abilities or the addresses are invalid, or if the expiry is not in the future
  */
 export async function issueCredential(
   context: OperatorContext,
@@ -172,12 +192,16 @@ export async function issueCredential(
     accountId: string;
     clientId: string | null;
     schemaVersion?: string | null;
+    name?: string | null;
     abilities?: readonly Ability[] | undefined;
+    addresses?: readonly string[] | null;
     expiresAt?: Date | null;
   },
 ): Promise<IssuedCredential> {
-  const { abilities = usualAbilities, expiresAt = null } = input;
-  checkAbilities(abilities);
+  const { name = null, abilities = usualAbilities, addresses = null, expiresAt = null } = input;
+  if (name !== null && !isSubscriptionName(name)) throw new RefusedError('INVALID', describeSubscriptionName(name));
+  refuseFault(findAbilitiesFault(abilities));
+  if (addresses !== null) refuseFault(findAddressesFault(addresses));
   checkExpiry(expiresAt, context.now());
   const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   const { interfaceName } = account;
@@ -189,7 +213,8 @@ export async function issueCredential(
       input.clientId === null
         ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
         : await lockClientForAnotherKey(transaction, account.id, input.clientId);
-    return insertKey(transaction, { apiClientId, interfaceName, abilities, expiresAt });
+    const owner = { accountId: account.id, interfaceName };
+    return issue(context, transaction, owner, { apiClientId, replaced: null, name, abilities, addresses, expiresAt });
   });
   return {
     clientId,
@@ -225,11 +250,8 @@ async function lockClientForAnotherKey(
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
   }
   checkNotOfPortal(clientId);
-  await checkLiveKeys(transaction, client.id);
   return client.id;
 }
-
-const overlapMaxSeconds = 30 * 86_400;
 
 /**
  * Issues another key to the client of a key. Both keys are accepted during the overlap; then the old one expires, unless it
@@ -252,52 +274,59 @@ export async function rotateCredential(
   },
 ): Promise<IssuedCredential> {
   const { overlapSeconds, expiresAt } = input;
-  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > overlapMaxSeconds) {
+  if (!isOverlap(overlapSeconds)) {
     throw new RefusedError('INVALID', `The overlap must be 0 to 30 days; it is ${overlapSeconds} seconds.`);
   }
-  if (input.abilities) checkAbilities(input.abilities);
+  if (input.abilities) refuseFault(findAbilitiesFault(input.abilities));
   checkExpiry(expiresAt, context.now());
   return context.store.transaction(async (transaction) => {
     const old = await lockLiveKey(transaction, input.keyId);
-    const { apiClientId, clientId, interfaceName } = old;
+    const { apiClientId, clientId, name, addresses } = old;
     await nameOperator(transaction, context.operator, 'credential.rotate');
-    await limitApiKeyLife(transaction, input.keyId, overlapSeconds);
-    await checkLiveKeys(transaction, apiClientId);
     const { abilities = old.abilities } = input;
-    const apiKey = await insertKey(transaction, { apiClientId, interfaceName, abilities, expiresAt });
+    const replaced = { keyId: input.keyId, overlapSeconds };
+    const key = { apiClientId, replaced, name, abilities, addresses, expiresAt };
+    const apiKey = await issue(context, transaction, old, key);
     return { clientId, apiKey, organizationId: formatGid(context.gidNamespace, 'Organization', old.organizationId) };
   });
 }
 
-/** Returns the key, of which the hash is stored. */
-async function insertKey(
-  transaction: Transaction,
-  key: Omit<Parameters<typeof insertApiKey>[1], 'keyId' | 'keyHash'>,
-): Promise<string> {
-  const { apiKey, keyId, keyHash } = generateApiKey(key.interfaceName);
-  const abilities = inOrder.filter((ability) => key.abilities.includes(ability));
-  await insertApiKey(transaction, { ...key, keyId, keyHash: storedHash(keyHash, abilities), abilities });
-  return apiKey;
-}
-
-/** @throws {RefusedError} `INVALID` */
-function checkAbilities(chosen: readonly Ability[]): void {
-  const fault = findAbilitiesFault(chosen);
-  if (fault !== null) throw new RefusedError('INVALID', fault);
-}
-
-const liveKeysPerClient = 5;
-
 /**
- * The client must be locked, so that the count stays valid.
+ * Returns the whole key, of which the hash is stored.
  *
  * @throws {RefusedError} `LIMIT_REACHED` if the client cannot have another live key
  */
-async function checkLiveKeys(transaction: Transaction, apiClientId: RecordId<'ApiClient'>): Promise<void> {
-  const found = await countLiveApiKeys(transaction, apiClientId);
-  if (found < liveKeysPerClient) return;
-  throw new RefusedError(
-    'LIMIT_REACHED',
-    `The client has ${found} live keys; at most ${liveKeysPerClient} are allowed. Revoke one first.`,
-  );
+async function issue(
+  context: OperatorContext,
+  transaction: Transaction,
+  owner: Parameters<typeof issueKey>[2]['owner'],
+  key: KeyToIssue,
+): Promise<string> {
+  const issued = await issueKey(context, transaction, { by: context.operator, owner }, key);
+  if (typeof issued === 'object') return issued.secret;
+  const problem: IssueProblem = issued;
+  if (problem !== 'LIMIT_REACHED') throw new Error(`No key was issued: ${problem}.`);
+  throw new RefusedError(problem, 'The client has 5 live keys; at most 5 are allowed. Revoke one first.');
+}
+
+/** @throws {RefusedError} `INVALID` if there is a fault */
+function refuseFault(fault: string | null): void {
+  if (fault !== null) throw new RefusedError('INVALID', fault);
+}
+
+/** Lets owners manage their API keys with a key or in the portal, or only operators. It applies at once. */
+export async function setKeySelfService(
+  { store, operator }: OperatorContext,
+  { isOn }: { isOn: boolean },
+): Promise<{ keySelfService: boolean }> {
+  await store.transaction(async (transaction) => {
+    await updateKeySelfService(transaction, isOn);
+    await appendAuditEntry(transaction, operator, {
+      action: 'database.key-self-service',
+      subject: 'database',
+      account: null,
+      details: { isOn },
+    });
+  });
+  return { keySelfService: isOn };
 }

@@ -10,6 +10,15 @@ export {
   readPartner,
   updateLender,
 } from './accounts.ts';
+export {
+  type ApiKey,
+  createApiKey,
+  type CreateApiKeyInput,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+  type RotateApiKeyInput,
+} from './api-keys.ts';
 export { listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit.ts';
 export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './clients.ts';
 export {
@@ -31,6 +40,7 @@ export {
   listCredentials,
   recordApiKeyUse,
   revokeCredential,
+  setKeySelfService,
 } from './credentials.ts';
 export { describeUnknownBuilds, type EndingUse, exportEnvironment, listEndingUse } from './environment.ts';
 export { erasePerson, type KeptOfPerson } from './erase-person.ts';

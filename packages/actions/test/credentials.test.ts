@@ -157,12 +157,39 @@ test('finds a revoked key with its time of revocation, which a second revocation
   await expect(revoke('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('records the last use, and ignores an earlier time', async () => {
+test('records the last use with its address and version, and ignores an earlier time', async () => {
   const keyId = keyIdOf(await issue());
-  expect(await list()).toMatchObject([{ keyId, lastUsedAt: null }]);
-  const later = new Date('2026-11-20T08:01:00Z');
-  await recordApiKeyUse(world.partnerApi, keyId, later);
-  await recordApiKeyUse(world.partnerApi, keyId, new Date('2026-11-20T08:00:00Z'));
-  await recordApiKeyUse(world.lenderApi, keyId, new Date('2027-01-01T00:00:00Z'));
-  expect(await list()).toMatchObject([{ keyId, lastUsedAt: later }]);
+  expect(await list()).toMatchObject([{ keyId, lastUsedAt: null, lastUsedFrom: null, lastUsedVersion: null }]);
+  const use = (at: string, version: string | null = null) => ({
+    keyId,
+    at: new Date(at),
+    address: '2001:db8::7',
+    version,
+  });
+  await recordApiKeyUse(world.partnerApi, use('2026-11-20T08:01:00Z', '2026-11-01'));
+  await recordApiKeyUse(world.partnerApi, use('2026-11-20T08:00:00Z'));
+  await recordApiKeyUse(world.lenderApi, use('2027-01-01T00:00:00Z'));
+  const last = {
+    lastUsedAt: new Date('2026-11-20T08:01:00Z'),
+    lastUsedFrom: '2001:db8::7',
+    lastUsedVersion: '2026-11-01',
+  };
+  expect(await list()).toMatchObject([{ keyId, ...last }]);
+  await recordApiKeyUse(world.partnerApi, { ...use('2026-11-20T08:02:00Z'), address: 'unknown' });
+  expect(await list()).toMatchObject([{ keyId, lastUsedFrom: null, lastUsedVersion: null }]);
+});
+
+test('the address of the last use ends with the key', async () => {
+  const [revoked, expired] = [keyIdOf(await issue()), keyIdOf(await issue())];
+  const use = { at: new Date('2026-11-20T08:01:00Z'), address: '192.0.2.1', version: null };
+  for (const keyId of [revoked, expired]) await recordApiKeyUse(world.partnerApi, { ...use, keyId });
+  await revoke(revoked);
+  await expireCredential(world.operator, { keyId: expired, expiresAt: null });
+  expect((await list()).map(({ lastUsedFrom }) => lastUsedFrom)).toEqual([null, null]);
+  const stored = 'select count(last_used_from)::int as count from api_key';
+  expect(await world.sql(stored)).toEqual([{ count: 1 }]);
+  // A request that was accepted before.
+  await recordApiKeyUse(world.partnerApi, { ...use, keyId: revoked, at: new Date('2026-11-20T08:02:00Z') });
+  expect(await world.sql('select forget_ended_api_keys(10)::int as count')).toEqual([{ count: 1 }]);
+  expect(await world.sql(stored)).toEqual([{ count: 0 }]);
 });

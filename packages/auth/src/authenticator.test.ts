@@ -1,5 +1,6 @@
 import { usualAbilities } from '@deedwire/domain';
 import { describe, expect, test, vi } from 'vitest';
+import { readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
 import { type AuthenticatorOptions, createAuthenticator } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
@@ -18,6 +19,7 @@ const stored: StoredApiKey = {
   schemaVersion: '2026-11-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
   abilities: usualAbilities,
+  addresses: null,
 };
 const credentials = { clientId: 'client-1', apiKey: generated.apiKey, organizationId: 'org-1' };
 const address = '203.0.113.7';
@@ -30,24 +32,22 @@ const repeat = async (count: number, work: () => Promise<unknown>) => {
 function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number } = {}) {
   const clock = { ms: 0 };
   const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => (key?.keyId === keyId ? key : null));
-  const recordUse = vi.fn<(keyId: string, at: Date) => void>();
   const created = createAuthenticator({
     interfaceName: 'lender',
     findApiKey,
-    recordUse,
     now: () => new Date(Date.UTC(2026, 10, 1) + clock.ms),
     monotonicMs: () => clock.ms,
     ...options,
   });
   const authenticator = {
-    authenticate: (presented: Credentials | null, from = address) => created.authenticate(presented, () => from),
+    authenticate: (presented: Credentials | null, from = address) => created.authenticate(presented, from),
     /** The reason of the refusal. */
     refusal: async (presented: Credentials | null, from = address) => {
-      const result = await created.authenticate(presented, () => from);
+      const result = await created.authenticate(presented, from);
       return result.kind === 'authenticated' ? 'none' : result.refusal.reason;
     },
   };
-  return { authenticator, clock, findApiKey, recordUse };
+  return { authenticator, clock, findApiKey };
 }
 
 describe('valid credentials', () => {
@@ -64,6 +64,7 @@ describe('valid credentials', () => {
       },
       keyId: generated.keyId,
       abilities: usualAbilities,
+      addresses: null,
     });
   });
 
@@ -275,7 +276,7 @@ describe('the cache', () => {
     });
     const [first, second, third] = [...keys.values()];
     for (const key of [first, second, third, third, second, first]) {
-      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' }, () => address);
+      const { kind } = await authenticator.authenticate({ ...credentials, apiKey: key?.apiKey ?? '' }, address);
       expect(kind).toBe('authenticated');
     }
     expect(findApiKey).toHaveBeenCalledTimes(4); // the first key was evicted
@@ -312,15 +313,34 @@ describe('the cache', () => {
   });
 });
 
-describe('the use of a key', () => {
-  test('is recorded when a key is accepted, at most once a minute', async () => {
-    const { authenticator, clock, recordUse } = setUp();
-    await authenticator.authenticate({ ...credentials, organizationId: 'org-2' });
-    expect(recordUse).not.toHaveBeenCalled();
-    for (clock.ms of [0, 30_000, 59_999, 60_000]) await authenticator.authenticate(credentials);
-    expect(recordUse.mock.calls).toEqual([
-      [generated.keyId, new Date('2026-11-01T00:00:00.000Z')],
-      [generated.keyId, new Date('2026-11-01T00:01:00.000Z')],
-    ]);
+describe('a key with addresses', () => {
+  const bound = { ...stored, addresses: readRanges(['203.0.113.0/28', '2001:db8::/32']) };
+
+  test.each([address, '2001:db8::1'])('is accepted from %s, also when it is cached', async (from) => {
+    const { authenticator, findApiKey } = setUp(bound);
+    for (let count = 0; count < 2; count += 1)
+      expect((await authenticator.authenticate(credentials, from)).kind).toBe('authenticated');
+    expect(findApiKey).toHaveBeenCalledTimes(1);
+  });
+
+  test.each(['203.0.113.16', '2001:db9::1', 'unknown'])('is refused from %s, also when it is cached', async (from) => {
+    const { authenticator } = setUp(bound);
+    const refusal = { reason: 'wrong_address', keyId: generated.keyId, clientId: 'client-1' };
+    expect(await authenticator.authenticate(credentials, from)).toEqual({ kind: 'unauthenticated', refusal });
+    expect((await authenticator.authenticate(credentials)).kind).toBe('authenticated');
+    expect(await authenticator.authenticate(credentials, from)).toEqual({ kind: 'unauthenticated', refusal });
+  });
+
+  test('names no address to who does not have the whole key', async () => {
+    const { authenticator } = setUp(bound);
+    expect(await authenticator.refusal({ ...credentials, clientId: 'client-2' }, '192.0.2.1')).toBe('wrong_client');
+  });
+
+  test('counts refused requests of an address as those without a valid key', async () => {
+    const { authenticator } = setUp(bound);
+    await authenticator.authenticate(credentials);
+    await repeat(50, async () => authenticator.authenticate(credentials, '192.0.2.1'));
+    expect(await authenticator.refusal(credentials, '192.0.2.1')).toBe('rate_limited');
+    expect((await authenticator.authenticate(credentials)).kind).toBe('authenticated');
   });
 });

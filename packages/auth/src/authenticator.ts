@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Ability, InterfaceName } from '@deedwire/domain';
+import { addressBlock } from './address-block.ts';
 import { createAddressLimiter } from './address-limiter.ts';
 import { hashAsText, parseApiKey, peekKeyId } from './api-key.ts';
 import { areWellFormed, type Credentials } from './credentials.ts';
-import { findEnd, findKeyRefusal, hashCredentials, type KeyRefusal, noKey } from './find-key-refusal.ts';
+import { findEnd, findKeyRefusal, hashCredentials, isAllowedFrom, type KeyRefusal, noKey } from './find-key-refusal.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
@@ -45,8 +46,6 @@ export interface AuthenticatorOptions {
    *   they must not be able to delay the lookups of proven keys.
    */
   findApiKey: (keyId: string, isProven: boolean) => Promise<StoredApiKey | null>;
-  /** Called after a key is accepted, at most once a minute per key. Must not throw. */
-  recordUse?: (keyId: string, at: Date) => void;
   now?: () => Date;
   /** A monotonic clock in milliseconds. It measures ages, so that setting back the clock cannot extend caching. */
   monotonicMs?: () => number;
@@ -58,45 +57,27 @@ export interface AuthenticatorOptions {
 
 export interface Authenticator {
   /**
+   * Requests without a valid key are limited per address: 50 per second.
+   *
    * @param credentials null if the headers do not contain all of them.
-   * @param addressOf requests without a valid key are limited per address: 50 per second. Only called for credentials that are not
-   * cached.
+   * @param address of the client
    */
-  authenticate(
-    credentials: Credentials | null,
-    addressOf: () => string,
-  ): AuthenticationResult | Promise<AuthenticationResult>;
+  authenticate(credentials: Credentials | null, address: string): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
 type Known = { key: StoredApiKey; isFresh: boolean };
 
 export const maxCacheMs = 900;
-const recordUseEveryMs = 60_000;
 export const requestsWithoutKey = { atOnce: 50, perSecond: 50 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { interfaceName, findApiKey, recordUse, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;
+  const { interfaceName, findApiKey, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;
   const now = options.now ?? (() => new Date());
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   if (cacheMs > maxCacheMs) throw new RangeError(`cacheMs is ${cacheMs}. The maximum is ${maxCacheMs}.`);
 
   const keys = createKeyCache({ find: findApiKey, monotonicMs, maxAgeMs: cacheMs, maxSize: cacheSize });
   const limiter = createAddressLimiter({ ...requestsWithoutKey, monotonicMs, maxSize: cacheSize });
-  const usedAtMs = new Map<string, number>();
-
-  function noteUse(keyId: string): void {
-    if (recordUse === undefined) return;
-    const nowMs = monotonicMs();
-    const lastMs = usedAtMs.get(keyId);
-    if (lastMs !== undefined && nowMs - lastMs < recordUseEveryMs) return;
-    usedAtMs.delete(keyId);
-    for (const oldest of usedAtMs.keys()) {
-      if (usedAtMs.size < cacheSize) break;
-      usedAtMs.delete(oldest);
-    }
-    usedAtMs.set(keyId, nowMs);
-    recordUse(keyId, now());
-  }
 
   function accept({
     keyId,
@@ -107,7 +88,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     costLimit,
     away,
   }: StoredApiKey): AuthenticationResult {
-    noteUse(keyId);
     const client = { clientId, accountId, interfaceName, schemaVersion, costLimit, away: away ?? null };
     return { kind: 'authenticated', client, keyId, abilities };
   }
@@ -118,41 +98,41 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
    * Finds the fresh cached key of the credentials with one hash instead of five. Only who has the key can learn from its time whether
    * the other two match. Only a match is answered from the cache, so that a wrong key takes as long as an unknown one.
    */
-  function findCached({ apiKey, clientId, organizationId }: Credentials): StoredApiKey | null {
+  function findCached({ apiKey, clientId, organizationId }: Credentials, address: string): StoredApiKey | null {
     const known = keys.peek(peekKeyId(apiKey));
     given.write(hashAsText(apiKey), 'latin1');
     const isSame = timingSafeEqual(given, known?.key.keyHash ?? noKey.keyHash);
     if (!isUsable(known) || !isSame) return null;
     const { key } = known;
     if (key.clientId !== clientId || key.organizationId !== organizationId) return null;
-    return key.interfaceName === interfaceName && findEnd(key, now()) === null ? key : null;
+    if (key.interfaceName !== interfaceName || findEnd(key, now()) !== null) return null;
+    return isAllowedFrom(key, address) ? key : null;
   }
 
   return {
-    authenticate(credentials, addressOf) {
-      const cached = credentials && findCached(credentials);
-      return cached
-        ? accept(cached)
-        : check(credentials && areWellFormed(credentials) ? credentials : null, addressOf());
+    authenticate(credentials, address) {
+      const cached = credentials && findCached(credentials, address);
+      return cached ? accept(cached) : check(credentials && areWellFormed(credentials) ? credentials : null, address);
     },
   };
 
   async function check(credentials: Credentials | null, address: string): Promise<AuthenticationResult> {
     const parsed = credentials && parseApiKey(credentials.apiKey);
     const keyId = parsed?.keyId ?? null;
+    const block = addressBlock(address);
     if (!credentials || !parsed || keyId === null || parsed.interfaceName !== interfaceName) {
-      if (!limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
+      if (!limiter.take(block)) return refuseOffline('rate_limited', 'rate_limited', keyId);
       if (!credentials) return refuseOffline('unauthenticated', 'missing', keyId);
       if (!parsed) return refuseOffline('unauthenticated', 'malformed', keyId);
       return refuseOffline('wrong_interface', 'wrong_interface', keyId);
     }
 
     const hashed = hashCredentials(credentials);
-    const refusalOf = (key: StoredApiKey | null) => findKeyRefusal(hashed, key, interfaceName, now());
+    const refusalOf = (key: StoredApiKey | null) => findKeyRefusal(hashed, key, interfaceName, { at: now(), address });
     const isProven = refusalOf(keys.peek(keyId)?.key ?? null) === null;
-    if (!isProven && !limiter.take(address)) return refuseOffline('rate_limited', 'rate_limited', keyId);
+    if (!isProven && !limiter.take(block)) return refuseOffline('rate_limited', 'rate_limited', keyId);
     const refund = (): void => {
-      if (!isProven) limiter.refund(address);
+      if (!isProven) limiter.refund(block);
     };
     const stored = await keys.lookUp(keyId, isProven).catch((error: unknown) => {
       refund();

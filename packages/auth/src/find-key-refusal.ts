@@ -5,7 +5,14 @@ import type { Credentials } from './credentials.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
 /** Why a stored key does not authenticate the credentials. For the log and metrics; the response must not say it. */
-export type KeyRefusal = 'unknown' | 'wrong_key' | 'wrong_client' | 'wrong_organization' | 'revoked' | 'expired';
+export type KeyRefusal =
+  | 'unknown'
+  | 'wrong_key'
+  | 'wrong_client'
+  | 'wrong_organization'
+  | 'revoked'
+  | 'expired'
+  | 'wrong_address';
 
 /** The hashes of credentials. Hashes have equal lengths, which timingSafeEqual needs. */
 export interface HashedCredentials {
@@ -26,7 +33,7 @@ export function findKeyRefusal(
   credentials: HashedCredentials,
   stored: StoredApiKey | null,
   interfaceName: InterfaceName,
-  at: Date,
+  { at, address }: { at: Date; address: string },
 ): KeyRefusal | null {
   const expected = stored ?? noKey;
   const sameKey = timingSafeEqual(credentials.apiKey, expected.keyHash);
@@ -36,7 +43,11 @@ export function findKeyRefusal(
   if (!sameKey) return 'wrong_key';
   if (!sameClient) return 'wrong_client';
   if (!sameOrganization) return 'wrong_organization';
-  return findEnd(stored, at);
+  return findEnd(stored, at) ?? (isAllowedFrom(stored, address) ? null : 'wrong_address');
+}
+
+export function isAllowedFrom({ addresses }: StoredApiKey, address: string): boolean {
+  return addresses === null || addresses.includes(address);
 }
 
 /** Null for a live key. */

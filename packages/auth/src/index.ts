@@ -1,4 +1,13 @@
 export { apiKeyPattern, exampleApiKey, type GeneratedApiKey, generateApiKey, parseApiKey } from './api-key.ts';
+export { addressBlock } from './address-block.ts';
+export {
+  type AddressRange,
+  type AddressRanges,
+  hasHostBits,
+  parseRange,
+  readRanges,
+  toAddressRanges,
+} from './address-ranges.ts';
 export { type AddressLimiter, createAddressLimiter } from './address-limiter.ts';
 export { createAuthenticator, maxCacheMs, requestsWithoutKey } from './authenticator.ts';
 export type {

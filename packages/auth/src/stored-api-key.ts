@@ -1,4 +1,5 @@
 import type { Ability, InterfaceName } from '@deedwire/domain';
+import type { AddressRanges } from './address-ranges.ts';
 
 /** The bucket of cost points of a client. */
 export interface CostLimit {
@@ -27,6 +28,8 @@ export interface StoredApiKey {
   schemaVersion: string;
   costLimit: CostLimit;
   abilities: readonly Ability[];
+  /** From which the key is accepted. Null: from any address. */
+  addresses: AddressRanges | null;
   /** The account leaves for another cell and cannot be changed, or is at home in one and cannot be read either. Null: neither. */
   away?: 'FROZEN' | 'FOREIGN' | null;
 }

@@ -1,22 +1,33 @@
 import { abilities, type Ability, usualAbilities } from '@deedwire/domain';
 import { expect, test } from 'vitest';
+import { type AddressRanges, readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
 import { storedHash } from './stored-hash.ts';
 
 const { keyHash } = generateApiKey('lender');
 
 test('the hash of a key from before there were abilities is stored as it is', () => {
-  expect(storedHash(keyHash, usualAbilities)).toEqual(keyHash);
-  expect(storedHash(keyHash, usualAbilities.toReversed())).toEqual(keyHash);
+  expect(storedHash(keyHash, { abilities: usualAbilities, addresses: null })).toEqual(keyHash);
+  expect(storedHash(keyHash, { abilities: usualAbilities.toReversed(), addresses: null })).toEqual(keyHash);
 });
 
-test.each<[Ability[]]>([
-  [['READ']],
-  [usualAbilities.slice(1)],
-  [[...abilities]],
-  [['READ', 'READ', 'READ', 'READ', 'READ']],
-])('a build that does not know abilities does not find the hash of a key with %j', (chosen) => {
-  const stored = storedHash(keyHash, chosen);
-  expect(stored).not.toEqual(keyHash);
-  expect(storedHash(stored, chosen)).toEqual(keyHash);
-});
+const anywhere = readRanges(['::/0']);
+
+test.each<[Ability[], AddressRanges | null]>([
+  [['READ'], null],
+  [usualAbilities.slice(1), null],
+  [[...abilities], null],
+  [['READ', 'READ', 'READ', 'READ', 'READ'], null],
+  [[...usualAbilities], anywhere],
+  [['READ'], anywhere],
+])(
+  'a build that does not know the limit does not find the hash of a key with %j and addresses %j',
+  (chosen, addresses) => {
+    const limits = { abilities: chosen, addresses };
+    const stored = storedHash(keyHash, limits);
+    expect(stored).not.toEqual(keyHash);
+    // What a build makes of it that knows abilities, and no addresses.
+    expect(stored.equals(storedHash(keyHash, { ...limits, addresses: null }))).toBe(addresses === null);
+    expect(storedHash(stored, limits)).toEqual(keyHash);
+  },
+);

@@ -14,9 +14,23 @@ const matter = z.object({ id: z.string(), reference: z.string(), openedAt: z.str
 const lender = z.object({ id: z.string(), name: z.string() });
 const teamMember = z.object({ id: z.string(), firstName: z.string(), lastName: z.string(), email: z.string() });
 const webhookSubscription = z.object({ id: z.string(), name: z.string().nullable() });
+const apiKey = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  abilities: z.array(z.string()),
+  expiresAt: z.string().nullable(),
+});
+const createdBy = z.object({ apiKeyId: z.string().nullable(), portalActor: z.string().nullable() }).nullable();
 
-/** The snapshot of each event type. Functions of the database write those of alerts: `packages/store/migrations/0040-alerts.sql`. */
+/**
+ * The snapshot of each event type. Functions of the database write those of alerts and of `api_key.expiring`: `0040-alerts.sql` and
+ * `0084-keys-by-keys.sql` in `packages/store/migrations`.
+ */
 const snapshots = {
+  'api_key.created': z.object({ apiKey, createdBy }),
+  'api_key.expiring': z.object({ apiKey }),
+  'api_key.revoked': z.object({ apiKey, revokedAt: z.string() }),
+  'api_key.rotated': z.object({ apiKey, replacedApiKey: apiKey.pick({ id: true, expiresAt: true }), createdBy }),
   'lender.updated': z.object({ lender }),
   'referral.converted': z.object({ referral, matter, convertedAt: z.string() }),
   'referral.created': z.object({ referral }),
@@ -62,6 +76,10 @@ export function snapshotSchema(type: string): SnapshotSchema {
  * changed: a team member and not its lender, a referral and not its matter. Null: it reports no change of a record.
  */
 export const recordTypeOf = {
+  'api_key.created': null,
+  'api_key.expiring': null,
+  'api_key.revoked': null,
+  'api_key.rotated': null,
   'lender.updated': 'Lender',
   'referral.converted': 'Referral',
   'referral.created': 'Referral',

@@ -7,8 +7,14 @@ import { isEmail } from './text.ts';
 
 /** The snapshot values that do not identify a person. Add each new field here or to `personEvents`. */
 const othersInSnapshots = new Set([
+  'apiKey.abilities',
+  'apiKey.expiresAt',
+  'apiKey.id',
+  'apiKey.name',
   'consecutiveFailures',
   'convertedAt',
+  // The actor of a session is an identifier of the account, as in the audit log.
+  'createdBy',
   'declinedAt',
   'disruptedAt',
   'failedCount',
@@ -22,6 +28,9 @@ const othersInSnapshots = new Set([
   'pausedAt',
   'referral.id',
   'referral.status',
+  'replacedApiKey.expiresAt',
+  'replacedApiKey.id',
+  'revokedAt',
   'since',
   'teamMember.id',
   'webhookDeliveryIds',

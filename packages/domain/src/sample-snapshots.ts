@@ -30,7 +30,18 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
     id: formatGid(gidNamespace, 'WebhookSubscription', toRecordId('512')),
     name: 'Orders Zürich 🏡',
   };
+  const apiKey = {
+    id: 'ExampleKeyId',
+    name: 'CRM Zürich 🏡',
+    abilities: ['READ', 'WRITE'],
+    expiresAt: '2026-12-03T09:30:00.000Z',
+  };
+  const createdBy = { apiKeyId: 'AnotherKeyId', portalActor: 'user-17' };
   return {
+    'api_key.created': { apiKey, createdBy },
+    'api_key.expiring': { apiKey },
+    'api_key.revoked': { apiKey, revokedAt: time },
+    'api_key.rotated': { apiKey, replacedApiKey: { id: 'ReplacedKey0', expiresAt: time }, createdBy },
     'lender.updated': { lender },
     'referral.converted': { referral: { ...referral, status: 'CONVERTED' }, matter, convertedAt: time },
     'referral.created': { referral: { ...referral, status: 'OPEN' } },

@@ -8,6 +8,7 @@ import { createYoga } from 'graphql-yoga';
 import type { Registry } from 'prom-client';
 import { authenticate, createClientStep } from './authentication/accept-client.ts';
 import { createRequestAuthenticator } from './authentication/authenticate-request.ts';
+import { createKeyUse, type KeyUse } from './authentication/key-use.ts';
 import type { CostBuckets } from './cost/bucket.ts';
 import { createClientSlots, createClientTurns } from './cost/client-slots.ts';
 import { createRefusalPace } from './cost/refusal-pace.ts';
@@ -70,6 +71,8 @@ export interface GraphqlHandlerOptions {
   buckets: CostBuckets;
   /** Called for each request whose version is served, and for the coordinates that its operation uses. */
   countUse?: UseCounter['count'];
+  /** Called for the requests of a key, at most once a minute. Must not throw. */
+  recordKeyUse?: (use: KeyUse) => void;
   now: () => Date;
   limits?: RequestLimits;
   /** Undefined outside of development. */
@@ -98,7 +101,7 @@ const withoutOptions = {
 /** Serves one interface: the steps of a request in their order. The last one is the Yoga of its version, a list of plugins. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
-  const { limits = requestLimits, countUse = () => {} } = options;
+  const { limits = requestLimits, countUse = () => {}, recordKeyUse = () => {} } = options;
   const authenticator = createRequestAuthenticator(options);
   const pace = createRefusalPace(refusalPace);
   const shared: SharedByClients = {
@@ -184,6 +187,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const checkRequest = createRequestCheck({ path, ...limits });
   const acceptClient = createClientStep({ authenticator, pace, shared });
   const chooseVersion = createVersionStep({ versions: options.versions.map(serveVersion), now, countUse });
+  const noteKeyUse = createKeyUse({ recordUse: recordKeyUse, now });
   const log = createRequestLog({
     logger,
     raiseAlarm: createAlarms(metrics, logger),
@@ -212,6 +216,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (page) return page;
     const state = new RequestState(message, http, documentation);
     await serve(state);
+    noteKeyUse(state);
     const { status, fields: headers, body } = present(state.outcome).response;
     const logging = log(state);
     const afterwards = logging instanceof Promise ? await logging : logging;

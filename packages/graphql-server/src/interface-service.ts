@@ -139,11 +139,6 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     interfaceName,
     now,
     findApiKey: (keyId, isProven) => findApiKey(isProven ? actions : { ...actions, store: unprovenKeyStore }, keyId),
-    recordUse(keyId, at) {
-      recordApiKeyUse(actions, keyId, at).catch((error: unknown) => {
-        logger.warn({ err: error, keyId }, 'could not record the last use of an API key');
-      });
-    },
   });
 
   const handle = createGraphqlHandler({
@@ -154,6 +149,11 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     authenticator,
     buckets: costs.buckets,
     countUse: uses.count,
+    recordKeyUse(use) {
+      recordApiKeyUse(actions, use).catch((error: unknown) => {
+        logger.warn({ err: error, keyId: use.keyId }, 'could not record the last use of an API key');
+      });
+    },
     createContext: (request) =>
       createOperationContext({ ...actions, store: storeOf(request.client.clientId) }, request),
     logger,

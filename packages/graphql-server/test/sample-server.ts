@@ -114,6 +114,7 @@ export const stored: StoredApiKey = {
   schemaVersion: '2026-01-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
   abilities: usualAbilities,
+  addresses: null,
 };
 
 export const credentials = {

@@ -1,12 +1,13 @@
 export { appConfig, appVariables, auditRetentionDaysVariable, storeConnections } from './app-config.ts';
 export { createAlarms, type RaiseAlarm, type ServerAlarm } from './alarms.ts';
-export { addressBlock } from './client-address.ts';
 export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';
 export { portalOriginVariable, wholeNumberVariable } from './config-variables.ts';
 export { databaseLog } from './database-log.ts';
 export { checkDatabaseTls, databaseTlsConfig, databaseTlsProblem } from './database-tls.ts';
-export { type AddressRanges, noAddresses, trustedProxiesVariable } from './address-ranges.ts';
+export { noAddresses, trustedProxiesVariable } from './address-ranges.ts';
+// The types of configurations name it.
+export type { AddressRanges } from '@deedwire/auth';
 export { headerValues } from './http/header-values.ts';
 export { type HttpLimits, httpLimits } from './http/http-limits.ts';
 export type { HttpResponse } from './http/http-response.ts';

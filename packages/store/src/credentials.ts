@@ -1,17 +1,30 @@
+import { isIP } from 'node:net';
 import type { Ability, AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import { callFunction } from './call-function.ts';
 import { firstRow, onlyRow, type Database, sql } from './database.ts';
 import { pageConditions, type PageQuery } from './page-query.ts';
 
 /** An API key, with its client and account. */
 export interface ApiKeyRow {
   keyId: string;
-  /** As stored: inverted if the key is limited. */
+  /** Null if an operator has issued the key without a name. */
+  name: string | null;
+  /** As stored: with inverted bits if the key is limited. */
   keyHash: Buffer;
   abilities: Ability[];
+  /** Networks in CIDR notation. Null: the key is accepted from any address. */
+  addresses: string[] | null;
   createdAt: Date;
+  /** The key that created this one, or the link of the session that did. Null: an operator. */
+  createdByKey: string | null;
+  /** The actor of the session that created the key. Null: it was no session. */
+  createdByActor: string | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  /** Null if the key has ended, too. */
+  lastUsedFrom: string | null;
+  lastUsedVersion: string | null;
   clientId: string;
   accountId: AccountId;
   organizationId: RecordId<'Organization'>;
@@ -31,9 +44,14 @@ export const awayColumn = `(
         select case when w.is_frozen then 'FROZEN' else 'FOREIGN' end from account_away w where w.account_id = a.id
       ) as away`;
 
+/** Of a key `k`. */
+const isLive = 'k.revoked_at is null and (k.expires_at is null or k.expires_at > now())';
+
 const apiKeyColumns = `
-  k.key_id as "keyId", k.key_hash as "keyHash", k.abilities, k.created_at as "createdAt", k.expires_at as "expiresAt",
-  k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt", c.client_id as "clientId", c.account_id as "accountId",
+  k.key_id as "keyId", k.name, k.key_hash as "keyHash", k.abilities, k.addresses::text[], k.created_at as "createdAt",
+  k.created_by_key as "createdByKey", k.created_by_actor as "createdByActor", k.expires_at as "expiresAt",
+  k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt",
+  case when ${isLive} then host(k.last_used_from) end as "lastUsedFrom", k.last_used_version as "lastUsedVersion", c.client_id as "clientId", c.account_id as "accountId",
   a.organization_id as "organizationId", c.interface as "interfaceName", c.schema_version as "schemaVersion",
   c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate"`;
 
@@ -171,31 +189,94 @@ export async function updateApiClientCostLimit(
   await database.query(statement, [id, limit.maximum, limit.restoreRate]);
 }
 
-/** Counts the keys that are neither revoked nor expired. Served by api_key_by_client. */
-export async function countLiveApiKeys(database: Database, apiClientId: RecordId<'ApiClient'>): Promise<number> {
-  const statement = sql('count-live-api-keys')`
-      select count(*)::int as count
-      from api_key
-      where api_client_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`;
-  return onlyRow(await database.query<{ count: number }>(statement, [apiClientId])).count;
+/** Which key or session of the portal changes the keys of its client. Null for both: an operator. */
+export interface ActingOnKeys {
+  keyId: string | null;
+  /** The key is then the one that created its link. */
+  sessionId: RecordId<'PortalSession'> | null;
 }
 
-export async function insertApiKey(
+/** A key to create. */
+export interface NewApiKey {
+  keyId: string;
+  /** As stored: with inverted bits if the key is limited. */
+  keyHash: Buffer;
+  name: string | null;
+  abilities: readonly Ability[];
+  /** Networks in CIDR notation. Null: the key is accepted from any address. */
+  addresses: readonly string[] | null;
+  expiresAt: Date | null;
+}
+
+/** Why no key was created or replaced, as `issue_api_key` says it. `REFUSED`: the acting key or session cannot manage keys now. */
+export type IssueProblem =
+  | 'ABILITIES_INVALID'
+  | 'ADDRESSES_INVALID'
+  | 'DAILY_LIMIT_REACHED'
+  | 'EXPIRY_INVALID'
+  | 'KEY_ENDED'
+  | 'KEY_SELF_SERVICE_OFF'
+  | 'LIMIT_REACHED'
+  | 'NOT_FOUND'
+  | 'REFUSED';
+
+/**
+ * Creates a key, or replaces one. Limits the life of the replaced one to the overlap.
+ *
+ * @param target.apiClientId null: that of the acting key
+ * @returns why nothing was changed. Null if the key was created
+ */
+export async function issueApiKey(
   database: Database,
-  key: {
-    keyId: string;
-    apiClientId: RecordId<'ApiClient'>;
-    interfaceName: InterfaceName;
-    /** As stored: inverted if the key is limited. */
-    keyHash: Buffer;
-    abilities: readonly Ability[];
-    expiresAt: Date | null;
-  },
-): Promise<void> {
-  const { keyId, apiClientId, interfaceName, keyHash, abilities, expiresAt } = key;
-  const statement = sql('insert-api-key')`
-      insert into api_key (key_id, api_client_id, interface, key_hash, abilities, expires_at) values ($1, $2, $3, $4, $5, $6)`;
-  await database.query(statement, [keyId, apiClientId, interfaceName, keyHash, abilities, expiresAt]);
+  acting: ActingOnKeys,
+  target: { apiClientId: RecordId<'ApiClient'> | null; replaced: { keyId: string; overlapSeconds: number } | null },
+  { keyId, keyHash, name, abilities, addresses, expiresAt }: NewApiKey,
+): Promise<IssueProblem | null> {
+  const { apiClientId, replaced } = target;
+  const place = [apiClientId, replaced?.keyId ?? null, replaced?.overlapSeconds ?? null];
+  const key = [keyId, keyHash, name, abilities, addresses, expiresAt];
+  const values = [acting.keyId, acting.sessionId, ...place, ...key];
+  return onlyRow(await callFunction<IssueProblem | null>(database, 'issue_api_key', values));
+}
+
+/** Why a key was not revoked, as `revoke_api_key` says it. */
+export type RevokeProblem = 'KEY_SELF_SERVICE_OFF' | 'LAST_KEY' | 'NOT_FOUND' | 'REFUSED';
+
+/**
+ * Revokes a key, unless it is revoked or, for its owner, has expired.
+ *
+ * @returns why nothing was changed. Null: the key is not accepted now
+ */
+export async function revokeApiKey(
+  database: Database,
+  acting: ActingOnKeys,
+  keyId: string,
+): Promise<RevokeProblem | null> {
+  const values = [acting.keyId, acting.sessionId, keyId];
+  return onlyRow(await callFunction<RevokeProblem | null>(database, 'revoke_api_key', values));
+}
+
+const endedKeysListed = 20;
+
+/**
+ * The live keys of the client of a key, newest first, and then those that ended last. Served by api_key_pkey and api_key_by_client.
+ *
+ * @param keyId any key of the client
+ */
+export async function selectKeysOfClient(database: Database, keyId: string): Promise<ApiKeyRow[]> {
+  const statement = sql('select-keys-of-client')`
+      select listed.*
+      from (
+        select ${apiKeyColumns}, ${isLive} as "isLive",
+          row_number() over (partition by ${isLive} order by least(k.revoked_at, k.expires_at) desc, k.key_id) as position
+        from api_key k
+        join api_client c on c.id = k.api_client_id
+        join account a on a.id = c.account_id
+        where k.api_client_id = (select of_key.api_client_id from api_key of_key where of_key.key_id = $1)
+      ) listed
+      where "isLive" or position <= ${endedKeysListed}
+      order by "isLive" desc, case when not "isLive" then position end, "createdAt" desc, "keyId"`;
+  return database.query<ApiKeyRow>(statement, [keyId]);
 }
 
 export interface LockedApiKeyRow {
@@ -204,7 +285,9 @@ export interface LockedApiKeyRow {
   accountId: AccountId;
   organizationId: RecordId<'Organization'>;
   interfaceName: InterfaceName;
+  name: string | null;
   abilities: Ability[];
+  addresses: string[] | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
   /** Neither revoked nor expired. */
@@ -215,8 +298,8 @@ export interface LockedApiKeyRow {
 export async function lockApiKey(database: Database, keyId: string): Promise<LockedApiKeyRow | null> {
   const statement = sql('lock-api-key')`
       select c.id as "apiClientId", c.client_id as "clientId", c.account_id as "accountId",
-        a.organization_id as "organizationId", c.interface as "interfaceName", k.abilities, k.expires_at as "expiresAt",
-        k.revoked_at as "revokedAt", k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) as "isLive"
+        a.organization_id as "organizationId", c.interface as "interfaceName", k.name, k.abilities, k.addresses::text[],
+        k.expires_at as "expiresAt", k.revoked_at as "revokedAt", ${isLive} as "isLive"
       from api_key k
       join api_client c on c.id = k.api_client_id
       join account a on a.id = c.account_id
@@ -232,39 +315,44 @@ export async function updateApiKeyExpiry(database: Database, keyId: string, expi
 }
 
 /**
- * Rejects a key after a number of seconds, or from its earlier expiry on. The column rounds to milliseconds; truncated, 0
- * seconds are not in the future. Served by api_key_pkey.
+ * Rejects a key from now on, or from its earlier expiry on. Truncated, because the column rounds to milliseconds, and the time must not be
+ * in the future. Served by api_key_pkey.
  *
  * @returns the time from which the key is rejected
  */
-export async function limitApiKeyLife(
-  database: Database,
-  keyId: string,
-  forSeconds: number,
-): Promise<{ expiresAt: Date }> {
-  const statement = sql('limit-api-key-life')`
+export async function expireApiKey(database: Database, keyId: string): Promise<{ expiresAt: Date }> {
+  const statement = sql('expire-api-key')`
       update api_key
-      set expires_at = least(expires_at, date_trunc('milliseconds', now()) + make_interval(secs => $2))
+      set expires_at = least(expires_at, date_trunc('milliseconds', now()))
       where key_id = $1
       returning expires_at as "expiresAt"`;
-  return onlyRow(await database.query<{ expiresAt: Date }>(statement, [keyId, forSeconds]));
+  return onlyRow(await database.query<{ expiresAt: Date }>(statement, [keyId]));
 }
 
-/** Revokes a key. Served by api_key_pkey. */
-export async function revokeApiKey(database: Database, keyId: string): Promise<{ revokedAt: Date }> {
-  const statement = sql('revoke-api-key')`
-      update api_key
-      set revoked_at = now()
-      where key_id = $1
-      returning revoked_at as "revokedAt"`;
-  return onlyRow(await database.query<{ revokedAt: Date }>(statement, [keyId]));
+/** The last use of a key. */
+export interface ApiKeyUse {
+  keyId: string;
+  at: Date;
+  /** Of the client. */
+  address: string;
+  /** Of the interface. Null if the request has asked for none that is served. */
+  version: string | null;
 }
 
 /** Ignores a time before the recorded one. Served by api_key_pkey. */
-export async function updateApiKeyLastUse(database: Database, keyId: string, at: Date): Promise<void> {
+export async function updateApiKeyLastUse(
+  database: Database,
+  { keyId, at, address, version }: ApiKeyUse,
+): Promise<void> {
   const statement = sql('update-api-key-last-use')`
       update api_key
-      set last_used_at = $2
+      set last_used_at = $2, last_used_from = $3, last_used_version = $4
       where key_id = $1 and (last_used_at is null or last_used_at < $2)`;
-  await database.query(statement, [keyId, at]);
+  await database.query(statement, [keyId, at, isIP(address) === 0 ? null : address, version]);
+}
+
+/** Whether keys and sessions may create, rotate and revoke API keys. False: only operators. */
+export async function updateKeySelfService(database: Database, isOn: boolean): Promise<void> {
+  const statement = sql('update-key-self-service')`update installation set key_self_service = $1 where only_row`;
+  await database.query(statement, [isOn]);
 }

@@ -1,4 +1,4 @@
-import { onlyRow, type Database, sql } from './database.ts';
+import { onlyRow, type Database, sql, type Transaction } from './database.ts';
 
 /** Deletes up to `batch` idempotency keys that are older than 24 hours. Returns their number. Served by idempotency_key_by_age. */
 export async function deleteExpiredIdempotencyKeys(database: Database, batch: number): Promise<number> {
@@ -28,4 +28,24 @@ export async function maintainAuditLog(
 export async function deleteOldUse(database: Database, batch: number): Promise<number> {
   const statement = sql('delete-old-use')`select delete_old_use($1)::int as count`;
   return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
+}
+
+/**
+ * Deletes up to `batch` API keys that ended 90 days ago, and the addresses of the last uses of up to `batch` keys that have ended or were not
+ * used for 90 days. Returns the larger number. Served by api_key_by_end; reads all keys for the addresses.
+ */
+export async function forgetEndedApiKeys(database: Database, batch: number): Promise<number> {
+  const statement = sql('forget-ended-api-keys')`select forget_ended_api_keys($1)::int as count`;
+  return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
+}
+
+/**
+ * Appends `api_key.expiring` 30 days, 7 days and a day before the end of keys, for up to `batch` keys. Returns their number. Served by
+ * api_key_by_end.
+ */
+export async function reportExpiringApiKeys(transaction: Transaction, batch: number): Promise<number> {
+  const statement = sql('report-expiring-api-keys')`select shard::text from report_expiring_api_keys($1) as shard`;
+  const reported = await transaction.query<{ shard: string }>(statement, [batch]);
+  for (const shard of new Set(reported.map((event) => event.shard))) transaction.notifyAfterCommit(shard);
+  return reported.length;
 }

@@ -17,6 +17,10 @@ describe('the registry', () => {
           .map(({ version, status, sunsetOn }) => [type, interfacesOf(interfaces), version, status, sunsetOn]),
       ),
     ).toEqual([
+      ['api_key.created', 'all', '2026-11-01', 'current', null],
+      ['api_key.expiring', 'all', '2026-11-01', 'current', null],
+      ['api_key.revoked', 'all', '2026-11-01', 'current', null],
+      ['api_key.rotated', 'all', '2026-11-01', 'current', null],
       ['lender.updated', 'lender', '2026-11-01', 'current', null],
       ['referral.converted', 'partner', '2026-11-01', 'current', null],
       ['referral.created', 'partner', '2026-11-01', 'current', null],

@@ -45,7 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 2
   // The pages, which a browser runs.
   portal: ['domain', 'webhook-diagnosis'],
-  'service-runtime': ['domain', 'store'],
+  'service-runtime': ['auth', 'domain', 'store'],
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
   actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { addTeamMember, convertReferral, pauseWebhookSubscription } from '@deedwire/actions';
+import { addTeamMember, convertReferral, issueCredential, pauseWebhookSubscription } from '@deedwire/actions';
+import { apiKeyPattern } from '@deedwire/auth';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { abilities } from '@deedwire/domain';
 import {
   deliveryHeaderDescriptions,
   readInterfaceContracts,
@@ -23,6 +25,7 @@ const workspaceRoot = join(import.meta.dirname, '../../..');
 const exampleCallbackUrl = 'https://hooks.example.com/deedwire';
 const exampleSubscription = 'gid://service/WebhookSubscription/1';
 const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
+const exampleApiKey = 'dw_<interface>_<key id>_<secret>_<checksum>';
 const exampleToken = 'AnExampleOfTheShapeOfATokenThatNobodyIssued';
 const exampleTimes: Readonly<Record<string, string>> = {
   createdAt: '2026-11-02T16:05:12.480Z',
@@ -40,10 +43,13 @@ const versions = readInterfaceContracts().flatMap((contract) =>
 describe.each(versions)('$name $date', ({ contract, version }) => {
   let t: SharedSystem;
   let receiver: Receiver;
+  let headers: Record<string, string>;
 
   beforeAll(async () => {
     t = await joinSharedSystem();
     receiver = await startReceiver();
+    const { id: accountId } = t.accounts[contract.name];
+    headers = credentialHeaders(await issueCredential(t.operator, { accountId, clientId: null, abilities }));
   });
 
   afterAll(async () => {
@@ -55,7 +61,7 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     const ids = createExampleIds();
     // Requests name the seeded referrals, in the order in which they were created.
     t.referrals.forEach((id) => ids.toExample(id));
-    const send = (sent: Sent) => sendExample(t, receiver, ids, contract, version, sent);
+    const send = (sent: Sent) => sendExample({ url: t.urls[contract.name], headers, receiver, ids, version }, sent);
 
     for (const sent of inPhase(version, 'create')) await expectResponse(sent, await send(sent));
     await causeEvent(t, contract, version, send);
@@ -70,6 +76,10 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     if (readDelivery === undefined) throw new Error('The reference has no example of webhookDelivery.');
     // The details of the attempt follow its result.
     await expect.poll(() => send(readDelivery)).toMatch(/"status": "DELIVERED".*"exchange": \{/s);
+    // The use of a key is recorded after the response.
+    const readKeys = inPhase(version, 'read').find(({ operation }) => operation === 'apiKeys');
+    if (readKeys === undefined) throw new Error('The reference has no example of apiKeys.');
+    await expect.poll(() => send(readKeys)).toContain('"lastUsedFrom": "203.0.113.10"');
     for (const phase of ['read', 'change', 'replay', 'delete'] as const) {
       // So that the replay does not end before it is cancelled.
       if (phase === 'replay')
@@ -128,22 +138,27 @@ function ownHeaderNames(headers: object): string[] {
     .toSorted();
 }
 
+interface Sender {
+  url: string;
+  /** The credentials of a client. */
+  headers: Record<string, string>;
+  receiver: Receiver;
+  ids: ExampleIds;
+  version: InterfaceVersion;
+}
+
 async function sendExample(
-  t: SharedSystem,
-  receiver: Receiver,
-  ids: ExampleIds,
-  { name }: InterfaceContract,
-  { version }: InterfaceVersion,
+  { url, headers, receiver, ids, version: { version } }: Sender,
   { document, variables }: Sent,
 ): Promise<string> {
   const body = JSON.stringify({ query: document, variables });
-  const response = await fetch(t.urls[name], {
+  const response = await fetch(url, {
     method: 'POST',
     headers: {
       Accept: 'application/graphql-response+json',
       'Content-Type': 'application/json',
       'X-Service-Schema-Version': version,
-      ...credentialHeaders(t.accounts[name].credential),
+      ...headers,
     },
     body: ids.toReal(body).replaceAll(exampleCallbackUrl, receiver.url),
   });
@@ -174,7 +189,8 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
   if (key === 'cursor' || key === 'endCursor') return ids.toExampleCursor(value);
-  if (key === 'remoteAddress' && value === '127.0.0.1') return '203.0.113.10';
+  if (key === 'apiKeySecret' && apiKeyPattern.test(value)) return exampleApiKey;
+  if ((key === 'remoteAddress' || key === 'lastUsedFrom') && value === '127.0.0.1') return '203.0.113.10';
   if (key === 'value' && !Number.isNaN(Date.parse(value)) && value.endsWith(' GMT'))
     return 'Tue, 03 Nov 2026 09:30:00 GMT';
   if (key === 'payload' || key === 'preview')

@@ -1,4 +1,5 @@
 import {
+  type Credential,
   expireCredential,
   issueCredential,
   listCredentials,
@@ -23,7 +24,9 @@ interface AccountOptions extends OutputOptions {
 interface IssueOptions extends AccountOptions {
   client?: string;
   schemaVersion?: string;
+  name?: string;
   ability?: Ability[];
+  address?: string[];
   expires?: Date;
 }
 
@@ -42,7 +45,9 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     .hook('preAction', checkInterface)
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
     .option('--schema-version <date>', 'pin the new client to this version; defaults to the current version')
+    .option('--name <name>', 'what the key is called, for its owner')
     .addOption(abilityOption(abilities, 'what the key may do besides READ; defaults to all but MANAGE_KEYS'))
+    .option('--address <network...>', 'accept the key only from these addresses and networks, such as 192.0.2.0/24')
     .option('--expires <time>', `reject the key from this time on: ${futureTimes}; defaults to never`, parseFutureTime)
     .action(async (options: IssueOptions) => {
       const input = {
@@ -50,7 +55,9 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
         accountId: options.account,
         clientId: options.client ?? null,
         schemaVersion: options.schemaVersion ?? null,
+        name: options.name ?? null,
         abilities: options.ability,
+        addresses: options.address ?? null,
         expiresAt: options.expires ?? null,
       };
       const issued = await withContext(shell, (context) => issueCredential(context, input));
@@ -95,13 +102,17 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
       print(shell, options, listed, (credentials) =>
         tableFor(shell, credentials, {
           key: (row) => row.keyId,
+          name: (row) => row.name,
           abilities: (row) => (areUsual(row.abilities) ? 'all but MANAGE_KEYS' : row.abilities.join(' ')),
           client: (row) => row.clientId,
           'last used': (row) => row.lastUsedAt,
+          from: (row) => row.lastUsedFrom,
           expires: (row) => row.expiresAt,
           revoked: (row) => row.revokedAt,
           version: (row) => row.schemaVersion,
           created: (row) => row.createdAt,
+          by: (row) => describeCreator(row),
+          addresses: (row) => row.addresses?.join(' ') ?? null,
           points: (row) => row.costMaximum,
           'per second': (row) => row.costRestoreRate,
         }),
@@ -124,6 +135,11 @@ function checkInterface(command: Command): void {
     command.error(
       `error: ${account} is a ${type}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
     );
+}
+
+/** Who created a key, for its row. */
+function describeCreator({ createdByKey, createdByActor }: Credential): string {
+  return [createdByKey ?? 'an operator', ...(createdByActor === null ? [] : [`(${createdByActor})`])].join(' ');
 }
 
 function describeIssued({ clientId, apiKey, organizationId }: IssuedCredential): string {

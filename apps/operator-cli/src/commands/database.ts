@@ -4,8 +4,9 @@ import {
   checkDatabase,
   type ProposedLogin,
   proposeLogins,
+  setKeySelfService,
 } from '@deedwire/actions';
-import { type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { describeAdvanced, matterNumberOption } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
@@ -109,6 +110,23 @@ a lender with the same address.`),
           `Sequences behind the rows of the database: ${behind.join(', ')}. Run \`deedwire-operator database advance-sequences\`.`,
         );
       if (problems.length > 0) throw new Error(problems.join('\n'));
+    });
+
+  addVerb(noun, 'key-self-service', 'let owners manage their API keys, or only operators')
+    .addArgument(new Argument('<state>', 'on: keys and sessions with MANAGE_KEYS may').choices(['on', 'off']))
+    .addHelpText(
+      'after',
+      notes(`
+It is on in a new database. While it is off, createApiKey, rotateApiKey and revokeApiKey answer KEY_SELF_SERVICE_OFF.
+Keys that owners have created stay.`),
+    )
+    .action(async (state: string, options: OutputOptions) => {
+      const set = await withContext(shell, (context) => setKeySelfService(context, { isOn: state === 'on' }));
+      print(shell, options, set, ({ keySelfService }) =>
+        keySelfService
+          ? 'Keys and sessions with MANAGE_KEYS may create, rotate and revoke API keys.'
+          : 'Only operators may create, rotate and revoke API keys.',
+      );
     });
 
   addVerb(noun, 'advance-sequences', 'advance the sequences that are behind the rows of the database')

@@ -18,6 +18,7 @@ const stored: StoredApiKey = {
   schemaVersion: '2026-11-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
   abilities: usualAbilities,
+  addresses: null,
 };
 const origin = { requestId: 'request-1', address: '2001:db8::7' };
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { PortalSession } from '@deedwire/actions';
 import {
+  addressBlock,
   type AuthenticatedClient,
   type AuthenticationRefusal,
   type AuthenticationResult,
@@ -8,7 +9,7 @@ import {
   readCredentials,
 } from '@deedwire/auth';
 import type { Ability, InterfaceName } from '@deedwire/domain';
-import { addressBlock, createLineThrottle, type Logger } from '@deedwire/service-runtime';
+import { createLineThrottle, type Logger } from '@deedwire/service-runtime';
 import { Counter, type Registry } from 'prom-client';
 import type { ErrorCode } from '../errors/error-table.ts';
 import { RequestError } from '../errors/request-error.ts';
@@ -74,7 +75,7 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
 
   return {
     authenticate({ headers }, origin) {
-      const result = authenticator.authenticate(readCredentials(headers), () => addressBlock(origin.address));
+      const result = authenticator.authenticate(readCredentials(headers), origin.address);
       return result instanceof Promise ? result.then((later) => accept(later, origin)) : accept(result, origin);
     },
     refuse,

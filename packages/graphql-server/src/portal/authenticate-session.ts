@@ -1,9 +1,14 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { PortalSession } from '@deedwire/actions';
-import { type AddressLimiter, type AuthenticationRefusal, createKeyCache, maxCacheMs } from '@deedwire/auth';
+import {
+  addressBlock,
+  type AddressLimiter,
+  type AuthenticationRefusal,
+  createKeyCache,
+  maxCacheMs,
+} from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import { addressBlock } from '@deedwire/service-runtime';
 import { AccountAwayError } from '@deedwire/store';
 import type { AuthenticatedRequest } from '../authentication/authenticate-request.ts';
 import { present, type RequestState } from '../request-state.ts';

@@ -1,6 +1,6 @@
-import { createAddressLimiter } from '@deedwire/auth';
+import { addressBlock, createAddressLimiter } from '@deedwire/auth';
 import { findPortalPage } from '@deedwire/domain/portal-paths';
-import { addressBlock, requestPath } from '@deedwire/service-runtime';
+import { requestPath } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { wrongMethod } from '../errors/wrong-method.ts';
 import { LightResponse } from '../plugins/light-fetch.ts';

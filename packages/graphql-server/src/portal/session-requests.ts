@@ -6,9 +6,8 @@ import {
   type PortalSession,
   type UnusedPortalLink,
 } from '@deedwire/actions';
-import type { AddressLimiter } from '@deedwire/auth';
+import { addressBlock, type AddressLimiter } from '@deedwire/auth';
 import type { InterfaceName } from '@deedwire/domain';
-import { addressBlock } from '@deedwire/service-runtime';
 import { LRUCache } from 'lru-cache';
 import type { InterfaceConfig } from '../interface-config.ts';
 import { LightResponse } from '../plugins/light-fetch.ts';

@@ -1,6 +1,7 @@
 import { addPortalLink } from '../portal/portal-link.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { ConnectionOf } from '../schema/connection.ts';
+import { addApiKeys } from './api-key.ts';
 import { addWebhookDelivery } from './delivery.ts';
 import { addWebhookEvents, addWebhookEventType } from './event.ts';
 import { addWebhookHealth } from './health.ts';
@@ -10,7 +11,7 @@ import { addWebhookSubscriptionMutations } from './subscription-mutations.ts';
 import { addWebhookSubscription } from './subscription.ts';
 import { addSharedTypes, type WebhookDifferences, type WebhookParts } from './webhook-parts.ts';
 
-/** Adds the webhook part of a schema, and the portal that shows it. A version with other differences composes its own. */
+/** Adds the webhook part of a schema, the portal that shows it, and the API keys. A version with other differences composes its own. */
 export function addWebhooks(
   builder: InterfaceSchemaBuilder,
   connectionOf: ConnectionOf,
@@ -26,4 +27,5 @@ export function addWebhooks(
   addWebhookReplay(builder, parts);
   addWebhookListener(builder, parts);
   addPortalLink(builder, parts);
+  addApiKeys(builder);
 }

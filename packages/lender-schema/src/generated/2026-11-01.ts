@@ -53,6 +53,11 @@ export type Query = {
    * time.
    */
   webhookReplays: WebhookReplayConnection;
+  /**
+   * API keys of your client: those that are accepted, newest first, and then the 20 that ended last. In a session of the portal: of
+   * the client whose key created its link.
+   */
+  apiKeys: Array<ApiKey>;
 };
 
 
@@ -213,6 +218,19 @@ export type Mutation = {
    * session that was not used for longest.
    */
   createPortalLink: CreatePortalLinkPayload;
+  /**
+   * Creates another API key of your client. It can have at most the abilities of your key, only addresses of your key, and an end that is
+   * not after that of your key. In a session of the portal, your key is the one that created its link, and the session has each of the
+   * abilities too.
+   */
+  createApiKey: CreateApiKeyPayload;
+  /**
+   * Replaces an API key of your client by a new one with the same name, abilities, addresses and end, which your key could create too. Both
+   * keys are accepted during the overlap.
+   */
+  rotateApiKey: RotateApiKeyPayload;
+  /** Revokes an API key of your client. It is rejected within a second. Changes nothing if the key has ended. */
+  revokeApiKey: RevokeApiKeyPayload;
 };
 
 
@@ -297,6 +315,24 @@ export type MutationDeleteWebhookListenerArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationCreatePortalLinkArgs = {
   input: CreatePortalLinkInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationCreateApiKeyArgs = {
+  input: CreateApiKeyInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationRotateApiKeyArgs = {
+  input: RotateApiKeyInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationRevokeApiKeyArgs = {
+  input: RevokeApiKeyInput;
 };
 
 /** A lender organization. */
@@ -1818,6 +1854,244 @@ export type CreatePortalLinkUserErrorCode =
   | 'PORTAL_UNAVAILABLE'
   /** The URL does not begin with `https://`, is too long, or contains a user name, a password or a character that is not allowed. */
   | 'RETURN_URL_INVALID'
+  | '%future added value';
+
+/** An API key, without its secret. */
+export type ApiKey = {
+  /** Key id: the part of the key between the interface and the secret, `dw_<interface>_<key id>_<secret>_<checksum>`. */
+  id: Scalars['ID']['output'];
+  /** What you call the key. Null for a key without a name, which an operator has issued. */
+  name: Maybe<Scalars['String']['output']>;
+  /** What the key may do. They never change. */
+  abilities: Array<ApiKeyAbility>;
+  /** Networks in CIDR notation from which the key is accepted, for example `["192.0.2.0/24", "2001:db8::/32"]`. Null: from any address. */
+  addresses: Maybe<Array<Scalars['String']['output']>>;
+  /** When the key was created. */
+  createdAt: Scalars['DateTime']['output'];
+  /** Who created the key. Null: an operator. */
+  createdBy: Maybe<ApiKeyCreator>;
+  /** The key is rejected from this time on. Null: it does not expire. */
+  expiresAt: Maybe<Scalars['DateTime']['output']>;
+  /** When the key was revoked or expired. Null while it is accepted. The key is deleted 90 days later. */
+  endedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Last use, to the minute. Null if the key was not used. */
+  lastUsedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Address of the last use. Null if the key was not used for 90 days, or has ended. */
+  lastUsedFrom: Maybe<Scalars['String']['output']>;
+  /** Version of the interface that the last use requested. Null if the key was not used. */
+  lastUsedVersion: Maybe<Scalars['String']['output']>;
+};
+
+/** Who created an API key. */
+export type ApiKeyCreator = {
+  /**
+   * Key id of the key that created it, or that created the portal link of the session that did. It can be deleted. Null: an operator
+   * created the link.
+   */
+  apiKeyId: Maybe<Scalars['ID']['output']>;
+  /** The actor of the portal session that created the key: your identifier of the person. Null: it was no session. */
+  portalActor: Maybe<Scalars['String']['output']>;
+};
+
+/** What an API key may do. More values may be added; handle unknown ones. */
+export type ApiKeyAbility =
+  /** See the records of the account, and its subscriptions, deliveries, attempts and replays, without payloads, headers and bodies. */
+  | 'READ'
+  /** See payloads, and the headers and bodies of requests and responses. */
+  | 'READ_PAYLOAD'
+  /** Retry, replay and send deliveries, send test events, pause and resume subscriptions. */
+  | 'OPERATE'
+  /**
+   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: with a URL or a secret of its own, a key can reach payloads
+   * and secrets.
+   */
+  | 'CONFIGURE'
+  /** Change records of the account, with the mutations that are not about webhooks or keys. */
+  | 'WRITE'
+  /** List, create, rotate and revoke the API keys of the client. */
+  | 'MANAGE_KEYS'
+  | '%future added value';
+
+/** Input of `createApiKey`. */
+export type CreateApiKeyInput = {
+  /** What you call the key: 1 to 100 characters, of which none is invisible or changes the direction of the text. */
+  name: Scalars['String']['input'];
+  /** What the key may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. */
+  abilities: Array<ApiKeyAbility>;
+  /** The key is rejected from this time on. Null: it does not expire. */
+  expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address. */
+  addresses?: InputMaybe<Array<Scalars['String']['input']>>;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the API key of the first successful request, without its secret, instead of creating another one. The
+   * response then contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Result of `createApiKey`. */
+export type CreateApiKeyPayload = {
+  /** The key. Null if none was created. */
+  apiKey: Maybe<ApiKey>;
+  /** The whole key, to store now: it is not returned again. Null if none was created, and for a repeated idempotency key. */
+  apiKeySecret: Maybe<Scalars['String']['output']>;
+  /** Reasons why there is no key or no secret. Empty on success. */
+  userErrors: Array<CreateApiKeyUserError>;
+};
+
+/** A reason why no key was created, or its secret is not returned. */
+export type CreateApiKeyUserError = UserError & {
+  /** Machine-readable reason. */
+  code: CreateApiKeyUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "addresses"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why no key was created, or its secret is not returned. More values may be added; handle unknown ones. */
+export type CreateApiKeyUserErrorCode =
+  /**
+   * The abilities do not contain `READ`, contain one twice, contain `CONFIGURE` without `READ_PAYLOAD`, or contain one that your key or
+   * your session does not have.
+   */
+  | 'ABILITIES_INVALID'
+  /** There are more than 20 addresses or none, one is no network in CIDR notation, or one is not in those of your key. */
+  | 'ADDRESSES_INVALID'
+  /** The end is not in the future, or is after that of your key. */
+  | 'EXPIRY_INVALID'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** The operator of this service manages the API keys. Ask them. */
+  | 'KEY_SELF_SERVICE_OFF'
+  /** Your client has 5 keys that are accepted, or has created or rotated 20 keys in 24 hours. */
+  | 'LIMIT_REACHED'
+  /** The name is empty, blank or longer than 100 characters, or contains an invisible character. */
+  | 'NAME_INVALID'
+  /**
+   * The idempotency key was used before: `apiKey` is the key of that request. Its secret is not returned again. If you did not receive it,
+   * rotate the key.
+   */
+  | 'SECRET_NOT_REPEATED'
+  | '%future added value';
+
+/** Input of `rotateApiKey`. */
+export type RotateApiKeyInput = {
+  /** Key id of the key to replace. */
+  id: Scalars['ID']['input'];
+  /**
+   * Seconds for which the old key is still accepted, 0 to 2,592,000 (30 days), unless it ends before. With 0, it is rejected at once. Null
+   * counts as 86,400 (24 hours).
+   */
+  overlapSeconds?: InputMaybe<Scalars['Int']['input']>;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the API key of the first successful request, without its secret, instead of creating another one. The
+   * response then contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Result of `rotateApiKey`. */
+export type RotateApiKeyPayload = {
+  /** The new key. Null if none was created. */
+  apiKey: Maybe<ApiKey>;
+  /** The whole new key, to store now: it is not returned again. Null if none was created, and for a repeated idempotency key. */
+  apiKeySecret: Maybe<Scalars['String']['output']>;
+  /** Reasons why there is no new key or no secret. Empty on success. */
+  userErrors: Array<RotateApiKeyUserError>;
+};
+
+/** A reason why a key was not replaced, or the secret of the new one is not returned. */
+export type RotateApiKeyUserError = UserError & {
+  /** Machine-readable reason. */
+  code: RotateApiKeyUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "overlapSeconds"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a key was not replaced, or the secret of the new one is not returned. More values may be added; handle unknown ones. */
+export type RotateApiKeyUserErrorCode =
+  /** The key has an ability that your key or your session does not have. */
+  | 'ABILITIES_INVALID'
+  /** The key is accepted from addresses that are not in those of your key. */
+  | 'ADDRESSES_INVALID'
+  /** The key ends after your key. */
+  | 'EXPIRY_INVALID'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** The key was revoked or has expired. */
+  | 'KEY_ENDED'
+  /** The operator of this service manages the API keys. Ask them. */
+  | 'KEY_SELF_SERVICE_OFF'
+  /** Your client has 5 keys that are accepted, so there is none left for the overlap, or has created or rotated 20 keys in 24 hours. */
+  | 'LIMIT_REACHED'
+  /** Your client has no key with this id. */
+  | 'NOT_FOUND'
+  /** The overlap is less than 0 or more than 2,592,000 seconds. */
+  | 'OVERLAP_INVALID'
+  /**
+   * The idempotency key was used before: `apiKey` is the key of that request. Its secret is not returned again. If you did not receive it,
+   * rotate the key.
+   */
+  | 'SECRET_NOT_REPEATED'
+  | '%future added value';
+
+/** Input of `revokeApiKey`. */
+export type RevokeApiKeyInput = {
+  /** Key id of the key to revoke. */
+  id: Scalars['ID']['input'];
+};
+
+/** Result of `revokeApiKey`. */
+export type RevokeApiKeyPayload = {
+  /** The key. Null if there are user errors. */
+  apiKey: Maybe<ApiKey>;
+  /** Reasons why the key was not revoked. Empty on success. */
+  userErrors: Array<RevokeApiKeyUserError>;
+};
+
+/** A reason why a key was not revoked. */
+export type RevokeApiKeyUserError = UserError & {
+  /** Machine-readable reason. */
+  code: RevokeApiKeyUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "id"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why a key was not revoked. More values may be added; handle unknown ones. */
+export type RevokeApiKeyUserErrorCode =
+  /** The operator of this service manages the API keys. Ask them. */
+  | 'KEY_SELF_SERVICE_OFF'
+  /**
+   * No other key with `MANAGE_KEYS` is accepted for as long as this one. Rotate the key with `overlapSeconds: 0` instead, which rejects it
+   * at once.
+   */
+  | 'LAST_KEY'
+  /** Your client has no key with this id. */
+  | 'NOT_FOUND'
   | '%future added value';
 
 

@@ -15,6 +15,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.cancelWebhookReplay": [
       "OPERATE"
     ],
+    "Mutation.createApiKey": [
+      "MANAGE_KEYS"
+    ],
     "Mutation.createPortalLink": [
       "READ"
     ],
@@ -44,6 +47,12 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.retryWebhookDelivery": [
       "OPERATE"
     ],
+    "Mutation.revokeApiKey": [
+      "MANAGE_KEYS"
+    ],
+    "Mutation.rotateApiKey": [
+      "MANAGE_KEYS"
+    ],
     "Mutation.rotateWebhookSecret": [
       "CONFIGURE"
     ],
@@ -55,6 +64,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     ],
     "Mutation.updateWebhookSubscription": [
       "CONFIGURE"
+    ],
+    "Query.apiKeys": [
+      "MANAGE_KEYS"
     ],
     "Query.lender": [
       "READ"
@@ -109,6 +121,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.cancelWebhookReplay": [
       "OPERATE"
     ],
+    "Mutation.createApiKey": [
+      "MANAGE_KEYS"
+    ],
     "Mutation.createPortalLink": [
       "READ"
     ],
@@ -138,6 +153,12 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.retryWebhookDelivery": [
       "OPERATE"
     ],
+    "Mutation.revokeApiKey": [
+      "MANAGE_KEYS"
+    ],
+    "Mutation.rotateApiKey": [
+      "MANAGE_KEYS"
+    ],
     "Mutation.rotateWebhookSecret": [
       "CONFIGURE"
     ],
@@ -149,6 +170,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     ],
     "Mutation.updateWebhookSubscription": [
       "CONFIGURE"
+    ],
+    "Query.apiKeys": [
+      "MANAGE_KEYS"
     ],
     "Query.lender": [
       "READ"

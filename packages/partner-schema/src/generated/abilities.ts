@@ -18,6 +18,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.createReferral": [
       "WRITE"
     ],
+    "Mutation.createApiKey": [
+      "MANAGE_KEYS"
+    ],
     "Mutation.createPortalLink": [
       "READ"
     ],
@@ -47,6 +50,12 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.retryWebhookDelivery": [
       "OPERATE"
     ],
+    "Mutation.revokeApiKey": [
+      "MANAGE_KEYS"
+    ],
+    "Mutation.rotateApiKey": [
+      "MANAGE_KEYS"
+    ],
     "Mutation.rotateWebhookSecret": [
       "CONFIGURE"
     ],
@@ -58,6 +67,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     ],
     "Mutation.updateWebhookSubscription": [
       "CONFIGURE"
+    ],
+    "Query.apiKeys": [
+      "MANAGE_KEYS"
     ],
     "Query.partner": [
       "READ"

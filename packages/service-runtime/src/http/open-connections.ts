@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { AddressRanges } from '../address-ranges.ts';
-import { addressBlock, peerAddress } from '../client-address.ts';
+import { addressBlock, type AddressRanges } from '@deedwire/auth';
+import { peerAddress } from '../client-address.ts';
 import { ConnectionHolders, type HeldConnection } from './connection-holders.ts';
 import type { HttpLimits } from './http-limits.ts';
 

@@ -5,6 +5,38 @@ import type { RegisteredEventType } from '../event-type.ts';
 /** Every event type, ordered by name. */
 export const webhookEventTypes: readonly RegisteredEventType[] = [
   {
+    type: 'api_key.created',
+    description: 'An API key was created.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
+    type: 'api_key.expiring',
+    description: 'An API key will expire in 30 days, in 7 days or in a day.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
+    type: 'api_key.revoked',
+    description: 'An API key was revoked.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
+    type: 'api_key.rotated',
+    description: 'An API key was replaced by a new one.',
+    interfaces: ['lender', 'partner'],
+    versions: [
+      { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+    ],
+  },
+  {
     type: 'lender.updated',
     description: 'The name of the lender organization was changed.',
     interfaces: ['lender'],

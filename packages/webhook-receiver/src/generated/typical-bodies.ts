@@ -2,6 +2,95 @@
 
 /** A typical body of each event type and version, from the fixtures of the contract. */
 export const typicalBodies = {
+  'api_key.created': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "api_key.created",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "apiKey": {
+          "id": "ExampleKeyId",
+          "name": "CRM Zürich 🏡",
+          "abilities": [
+            "READ",
+            "WRITE"
+          ],
+          "expiresAt": "2026-12-03T09:30:00.000Z"
+        },
+        "createdBy": {
+          "apiKeyId": "AnotherKeyId",
+          "portalActor": "user-17"
+        }
+      }
+    },
+  },
+  'api_key.expiring': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "api_key.expiring",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "apiKey": {
+          "id": "ExampleKeyId",
+          "name": "CRM Zürich 🏡",
+          "abilities": [
+            "READ",
+            "WRITE"
+          ],
+          "expiresAt": "2026-12-03T09:30:00.000Z"
+        }
+      }
+    },
+  },
+  'api_key.revoked': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "api_key.revoked",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "apiKey": {
+          "id": "ExampleKeyId",
+          "name": "CRM Zürich 🏡",
+          "abilities": [
+            "READ",
+            "WRITE"
+          ],
+          "expiresAt": "2026-12-03T09:30:00.000Z"
+        },
+        "revokedAt": "2026-11-03T09:30:00.000Z"
+      }
+    },
+  },
+  'api_key.rotated': {
+    '2026-11-01': {
+      "id": "gid://service/WebhookEvent/123456",
+      "type": "api_key.rotated",
+      "version": "2026-11-01",
+      "timestamp": "2026-11-03T09:30:00.123Z",
+      "data": {
+        "apiKey": {
+          "id": "ExampleKeyId",
+          "name": "CRM Zürich 🏡",
+          "abilities": [
+            "READ",
+            "WRITE"
+          ],
+          "expiresAt": "2026-12-03T09:30:00.000Z"
+        },
+        "replacedApiKey": {
+          "id": "ReplacedKey0",
+          "expiresAt": "2026-11-03T09:30:00.000Z"
+        },
+        "createdBy": {
+          "apiKeyId": "AnotherKeyId",
+          "portalActor": "user-17"
+        }
+      }
+    },
+  },
   'lender.updated': {
     '2026-11-01': {
       "id": "gid://service/WebhookEvent/123456",

@@ -1,4 +1,5 @@
 const gids = /gid:\/\/service\/([A-Za-z]+)\/(\d+)/g;
+const keyIds = /(?<="(?:id|apiKeyId)":")[0-9A-Za-z]{12}(?=")/g;
 
 /** The type of the records in each list that has cursors. */
 const listTypes: Readonly<Record<string, string>> = {
@@ -10,15 +11,15 @@ const listTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Replaces ids, which are different on every run, with small numbers that are the same: the ids of each type are numbered from
- * 1 in the order of their first appearance.
+ * Replaces ids, which are different on every run, with small numbers that are the same: the ids of each type, and the key ids, are
+ * numbered from 1 in the order of their first appearance.
  */
 export interface ExampleIds {
-  /** Numbers the global identifiers in a text that have no number yet, and replaces all. */
+  /** Numbers the ids in a text that have no number yet, and replaces all. */
   toExample(text: string): string;
   /** Replaces the id in a cursor. */
   toExampleCursor(cursor: string): string;
-  /** The reverse of `toExample`. Leaves global identifiers that `toExample` has not returned. */
+  /** The reverse of `toExample`. Leaves ids that `toExample` has not returned. */
   toReal(text: string): string;
 }
 
@@ -27,16 +28,22 @@ export function createExampleIds(): ExampleIds {
   const real = new Map<string, string>();
   const counts = new Map<string, number>();
 
-  const toExampleGid = (gid: string, typeName: string): string => {
-    const known = examples.get(gid);
+  function toExampleId(id: string, typeName: string, format: (count: number) => string): string {
+    const known = examples.get(id);
     if (known !== undefined) return known;
     const count = (counts.get(typeName) ?? 0) + 1;
-    const example = `gid://service/${typeName}/${count}`;
+    const example = format(count);
     counts.set(typeName, count);
-    examples.set(gid, example);
-    real.set(example, gid);
+    examples.set(id, example);
+    real.set(example, id);
     return example;
-  };
+  }
+
+  const toExampleGid = (gid: string, typeName: string): string =>
+    toExampleId(gid, typeName, (count) => `gid://service/${typeName}/${count}`);
+
+  const toExampleKeyId = (keyId: string): string =>
+    toExampleId(keyId, 'ApiKey', (count) => `ExampleKey${String(count).padStart(2, '0')}`);
 
   const numberOf = (typeName: string, id: string): string | undefined =>
     toExampleGid(`gid://service/${typeName}/${id}`, typeName).split('/').at(-1);
@@ -47,8 +54,10 @@ export function createExampleIds(): ExampleIds {
     return Buffer.from(`webhookEvents:${numbers.join('.')}`).toString('base64url');
   }
 
+  const toRealId = (id: string): string => real.get(id) ?? id;
+
   return {
-    toExample: (text) => text.replaceAll(gids, toExampleGid),
+    toExample: (text) => text.replaceAll(gids, toExampleGid).replaceAll(keyIds, toExampleKeyId),
     toExampleCursor(cursor) {
       const [list = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split(':');
       if (list === 'webhookEvents') return toExampleOfEvent(id);
@@ -57,6 +66,6 @@ export function createExampleIds(): ExampleIds {
       const example = toExampleGid(`gid://service/${typeName}/${id}`, typeName);
       return Buffer.from(`${list}:${example.split('/').at(-1)}`).toString('base64url');
     },
-    toReal: (text) => text.replaceAll(gids, (gid) => real.get(gid) ?? gid),
+    toReal: (text) => text.replaceAll(gids, toRealId).replaceAll(keyIds, toRealId),
   };
 }

@@ -3,6 +3,9 @@ import { readText } from '../workspace-files.ts';
 
 /** Descriptions of the limits of a manifest. The name of a limit contains its unit. */
 export const limitDescriptions: Readonly<Record<string, string>> = {
+  apiKeyAddresses: 'Networks from which an API key is accepted.',
+  apiKeys: 'API keys of a client that are accepted.',
+  apiKeysPerDay: 'Keys that a client creates or rotates in 24 hours.',
   clientEmailCharacters: 'Length of `clientEmail`.',
   clientNameCharacters: 'Length of `clientName`.',
   clientCostPoints: 'Cost points that an API client can accumulate.',
@@ -55,6 +58,7 @@ const units: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/Characters$/, ' characters'],
   [/Hours$/, ' hours'],
   [/Ms$/, ' ms'],
+  [/PerDay$/, ' per day'],
   [/PerMinute$/, ' per minute'],
   [/PerSecond$/, ' per second'],
   [/Points$/, ' points'],
