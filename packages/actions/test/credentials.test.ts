@@ -179,17 +179,32 @@ test('records the last use with its address and version, and ignores an earlier 
   expect(await list()).toMatchObject([{ keyId, lastUsedFrom: null, lastUsedVersion: null }]);
 });
 
-test('the address of the last use ends with the key', async () => {
-  const [revoked, expired] = [keyIdOf(await issue()), keyIdOf(await issue())];
-  const use = { at: new Date('2026-11-20T08:01:00Z'), address: '192.0.2.1', version: null };
-  for (const keyId of [revoked, expired]) await recordApiKeyUse(world.partnerApi, { ...use, keyId });
+test('the address of the last use is deleted with the end of the key, and 90 days later', async () => {
+  const [revoked, expired, unused] = [keyIdOf(await issue()), keyIdOf(await issue()), keyIdOf(await issue())];
+  const at = new Date(Date.now() - 91 * 86_400_000);
+  const use = (keyId: string) =>
+    recordApiKeyUse(world.partnerApi, { keyId, at, address: '192.0.2.1', version: '2026-11-01' });
+  await Promise.all([revoked, expired, unused].map(use));
   await revoke(revoked);
   await expireCredential(world.operator, { keyId: expired, expiresAt: null });
-  expect((await list()).map(({ lastUsedFrom }) => lastUsedFrom)).toEqual([null, null]);
-  const stored = 'select count(last_used_from)::int as count from api_key';
-  expect(await world.sql(stored)).toEqual([{ count: 1 }]);
+  const stored = 'select key_id from api_key where last_used_from is not null';
+  expect(await world.sql(stored)).toEqual([{ key_id: unused }]);
   // A request that was accepted before.
-  await recordApiKeyUse(world.partnerApi, { ...use, keyId: revoked, at: new Date('2026-11-20T08:02:00Z') });
+  await recordApiKeyUse(world.partnerApi, { keyId: revoked, at: new Date(), address: '192.0.2.1', version: null });
+  expect(await world.sql(stored)).toEqual([{ key_id: unused }]);
   expect(await world.sql('select forget_ended_api_keys(10)::int as count')).toEqual([{ count: 1 }]);
-  expect(await world.sql(stored)).toEqual([{ count: 0 }]);
+  expect(await world.sql(stored)).toEqual([]);
+});
+
+test('a key is deleted 90 days after its end, and its entries of the audit log stay', async () => {
+  const [live, recent, old] = [keyIdOf(await issue()), keyIdOf(await issue()), keyIdOf(await issue())];
+  await world.sql(
+    `update api_key set revoked_at = now() - case key_id when $1 then interval '89 days' else interval '91 days' end
+     where key_id in ($1, $2)`,
+    [recent, old],
+  );
+  await world.sql('select forget_ended_api_keys(10)');
+  expect((await list()).map(({ keyId }) => keyId)).toEqual([live, recent]);
+  const entries = await world.sql('select action from audit_entry where subject = $1 order by number', [old]);
+  expect(entries.map(({ action }) => action)).toEqual(['credential.issue', 'credential.revoke', 'credential.delete']);
 });

@@ -171,14 +171,14 @@ begin
     as $$
     declare
       is_operator constant boolean := acting_key is null and acting_session is null and {schema}.session_is_operator();
-      actor record;
+      client bigint;
       old {schema}.api_key;
     begin
       if not is_operator then
         if not (select key_self_service from {schema}.installation where only_row) then
           return 'KEY_SELF_SERVICE_OFF';
         end if;
-        select * into actor from {schema}.acting_on_keys(acting_key, acting_session);
+        select a.api_client_id into client from {schema}.acting_on_keys(acting_key, acting_session) a;
         if not found then
           return 'REFUSED';
         end if;
@@ -188,7 +188,7 @@ begin
       where c.id = (select k.api_client_id from {schema}.api_key k where k.key_id = revoked_key)
       for no key update;
       select * into old from {schema}.api_key k where k.key_id = revoked_key for no key update;
-      if not found or not is_operator and old.api_client_id <> actor.api_client_id then
+      if not found or not is_operator and old.api_client_id <> client then
         return 'NOT_FOUND';
       end if;
       if old.revoked_at is not null or not is_operator and old.expires_at <= now() then

@@ -59,13 +59,14 @@ test('every write of an interface or an operator checks the home of the account,
     // A new account has no row in account_home.
     'insert account',
     // What is used by queries may be lost.
-    'update api_key: last_used_at',
+    'update api_key: last_used_at last_used_from last_used_version',
     // It reports a change that was checked.
     'insert audit_entry',
     'update cost_bucket: points settled_at',
     // Releases the key of a change that was refused.
     'delete idempotency_key',
-    // It has no account.
+    // They have no account.
+    'update installation: key_self_service',
     'insert organization',
     'update portal_session: last_used_at',
     // With an entry of the queue, in one statement.

@@ -49,7 +49,11 @@ const lengths: Readonly<Record<string, Length>> = {
   'account.name': { max: 200, accepts: isAccountName },
   'api_client.client_id': { max: 100 },
   'api_client.schema_version': { max: 100 },
+  'api_key.created_by_actor': { max: 100 },
+  'api_key.created_by_key': { max: 100 },
   'api_key.key_id': { max: 100 },
+  'api_key.last_used_version': { max: 100 },
+  'api_key.name': { max: 100, accepts: isSubscriptionName },
   'audit_entry.action': { max: 100, value: (length) => `a.${letters(length - 2)}` },
   'audit_entry.actor': { max: 1_000 },
   'audit_entry.address': { max: 1_000 },
@@ -97,6 +101,12 @@ const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: r
     accepted: [['READ'], ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE', 'MANAGE_KEYS']],
     refused: [[], ['read'], ['WRITE'], ['READ', 'CONFIGURE'], ['READ', 'READ'], [['READ', 'OPERATE']]],
   },
+  'api_key.addresses': {
+    accepted: [['192.0.2.0/24'], Array(20).fill('2001:db8::7/128')],
+    refused: [[], Array(21).fill('192.0.2.1/32'), [['192.0.2.1/32']]],
+  },
+  // The type is the bound.
+  'api_key.last_used_from': { accepted: ['192.0.2.1', '2001:db8::7'], refused: [] },
   'api_key.key_hash': { accepted: [bytes(32)], refused: [bytes(31), bytes(33)] },
   'audit_entry.actor_type': { accepted: ['CLIENT'], refused: ['client'] },
   'portal_session.abilities': {

@@ -28,6 +28,8 @@ const erased = [
 /** A name, an address of a network or an id that someone else chose: docs/operations.md says that the command does not reach it. */
 const notReached = [
   'account.name',
+  'api_key.created_by_actor',
+  'api_key.name',
   'audit_entry.actor',
   'audit_entry.address',
   'audit_entry.details',
@@ -47,8 +49,10 @@ const withoutPersons = [
   'api_client.client_id',
   'api_client.schema_version',
   'api_key.abilities',
+  'api_key.created_by_key',
   'api_key.key_hash',
   'api_key.key_id',
+  'api_key.last_used_version',
   'app_contracts.app',
   'app_contracts.contracts',
   'app_contracts.digest',
