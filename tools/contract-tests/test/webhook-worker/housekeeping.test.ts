@@ -1,7 +1,9 @@
+import { issueCredential } from '@deedwire/actions';
+import { parseApiKey } from '@deedwire/auth';
 import { createHarness } from '@deedwire/dev-environment/harness';
-import { eventually } from '@deedwire/testing';
+import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 const harness = await forFile(createHarness());
 
@@ -20,4 +22,32 @@ test('the worker deletes idempotency keys after 24 hours, and drops old partitio
     expect(await harness.sql('select key from idempotency_key')).toEqual([{ key: '23' }]);
     expect(await harness.sql(`select to_regclass('audit_entry_2020_01') as partition`)).toEqual([{ partition: null }]);
   });
+});
+
+test('the worker reports a key that will expire, and deletes one that ended 90 days ago', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  await harness.subscribe(receiver.url, ['api_key.expiring']);
+  const issue = async (): Promise<string> => {
+    const input = { accountId: harness.accounts.partner.id, clientId: null, name: 'CRM' };
+    return parseApiKey((await issueCredential(harness.operator, input)).apiKey)?.keyId ?? missing();
+  };
+  const [expiring, ended] = [await issue(), await issue()];
+  await harness.sql(
+    `update api_key set created_at = now() - interval '100 days',
+       expires_at = now() + case key_id when $1 then interval '6 days' else interval '-91 days' end
+     where key_id in ($1, $2)`,
+    [expiring, ended],
+  );
+  await harness.startWorker();
+  const [delivery] = await receiver.waitFor(1);
+  expect(JSON.parse(String(delivery?.body))).toMatchObject({
+    type: 'api_key.expiring',
+    data: { apiKey: { id: expiring, name: 'CRM', expiresAt: expect.stringMatching(/Z$/) } },
+  });
+  await eventually(async () =>
+    expect(await harness.sql('select key_id from api_key where key_id in ($1, $2)', [expiring, ended])).toEqual([
+      { key_id: expiring },
+    ]),
+  );
 });

@@ -1,0 +1,147 @@
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createStore } from '../src/index.ts';
+import { createMigratedDatabase } from './support/database.ts';
+import { openLogins } from './support/logins.ts';
+import { seedAccount } from './support/seed.ts';
+
+// What a stolen login of an interface can do with keys.
+const database = await forFile(createMigratedDatabase());
+const superuser = await forFile(connect(database.databaseUrl));
+const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+const logins = await forFile(openLogins(database));
+const [lender, partner] = [await seedAccount(admin, 'lender'), await seedAccount(admin, 'partner')];
+
+const usual = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE'];
+const manager = ['READ', 'MANAGE_KEYS'];
+
+async function addKey(account: typeof lender, keyId: string, abilities: string[], client = keyId): Promise<void> {
+  await superuser.run(
+    `insert into api_client (account_id, interface, client_id, schema_version) values ($1, $2, $3, '2026-11-01')
+     on conflict do nothing`,
+    [account.id, account.interfaceName, client],
+  );
+  await superuser.run(
+    `insert into api_key (key_id, api_client_id, interface, key_hash, abilities)
+     select $1, id, interface, sha256(''), $2 from api_client where client_id = $3`,
+    [keyId, abilities, client],
+  );
+}
+
+beforeAll(async () => {
+  await addKey(lender, 'manager', manager);
+  await addKey(lender, 'usual', usual);
+  await addKey(lender, 'ofManager', usual, 'manager');
+  await addKey(partner, 'foreign', manager);
+});
+
+const run = (statement: string, values: readonly unknown[] = []) => logins.of('lender_api').run(statement, values);
+
+/** What the function answers to the login of the lenders. */
+async function issue(acting: {
+  key?: string;
+  session?: string;
+  client?: string;
+  replaced?: string;
+  abilities?: readonly string[];
+}): Promise<unknown> {
+  const { key = null, session = null, client = null, replaced = null, abilities = ['READ'] } = acting;
+  const [row] = await run(
+    `select issue_api_key($1, $2, (select id from api_client where client_id = $3), $4, 0, left(gen_random_uuid()::text, 12),
+       sha256('x'), 'x', $5, null, null) as problem`,
+    [key, session, client, replaced, abilities],
+  );
+  return row?.['problem'];
+}
+
+async function revoke(key: string | null, revoked: string): Promise<unknown> {
+  const [row] = await run('select revoke_api_key($1, null, $2) as problem', [key, revoked]);
+  return row?.['problem'];
+}
+
+const keysOf = (client: string) =>
+  superuser.run(
+    `select k.* from api_key k join api_client c on c.id = k.api_client_id where c.client_id = $1 order by k.created_at`,
+    [client],
+  );
+
+describe('a login of an interface', () => {
+  test.each([
+    [
+      `insert into api_key (key_id, api_client_id, interface, key_hash) select 'x', id, interface, sha256('') from api_client`,
+    ],
+    [`update api_key set abilities = '{READ,MANAGE_KEYS}'`],
+    [`update api_key set addresses = null`],
+    [`update api_key set revoked_at = null, expires_at = null`],
+    [`update api_key set created_by_key = 'x'`],
+    [`update api_key set expiry_reported_at = now()`],
+    ['delete from api_key'],
+    ['update installation set key_self_service = true'],
+    ['select forget_ended_api_keys(10)'],
+    ['select report_expiring_api_keys(10)'],
+    [`select * from acting_on_keys('manager', null)`],
+  ])('cannot run: %s', async (statement) => {
+    await expect(run(statement)).rejects.toThrow('permission denied');
+  });
+
+  test('cannot act as an operator, as a key that may not manage keys, or as one of another interface', async () => {
+    expect(await issue({})).toBe('REFUSED');
+    expect(await issue({ client: 'usual' })).toBe('REFUSED');
+    expect(await issue({ key: 'usual' })).toBe('REFUSED');
+    expect(await issue({ key: 'foreign' })).toBe('REFUSED');
+    expect(await issue({ key: 'nobody' })).toBe('REFUSED');
+    expect(await issue({ session: '1', key: 'manager' })).toBe('REFUSED');
+    expect(await revoke(null, 'usual')).toBe('REFUSED');
+    expect(await revoke('foreign', 'usual')).toBe('REFUSED');
+  });
+
+  test('gets no more than the key as which it acts has, for its client only', async () => {
+    expect(await issue({ key: 'manager', abilities: usual })).toBe('ABILITIES_INVALID');
+    expect(await issue({ key: 'manager', replaced: 'ofManager', abilities: usual })).toBe('ABILITIES_INVALID');
+    expect(await issue({ key: 'manager', replaced: 'usual' })).toBe('NOT_FOUND');
+    expect(await revoke('manager', 'usual')).toBe('NOT_FOUND');
+    expect(await issue({ key: 'manager', client: 'usual' })).toBeNull();
+    expect(await keysOf('usual')).toHaveLength(1);
+    expect((await keysOf('manager')).at(-1)).toMatchObject({ abilities: ['READ'], created_by_key: 'manager' });
+  });
+
+  test('names the key as which it acts in the audit log, whatever it claims', async () => {
+    await run('begin');
+    await run(`select set_config('deedwire.audit_claim', $1, true)`, [
+      JSON.stringify({ actor: 'ada', client: 'usual', keyId: 'usual', address: '192.0.2.1', portal: { actor: 'eve' } }),
+    ]);
+    expect(await issue({ key: 'manager' })).toBeNull();
+    await run('commit');
+    const [entry] = await superuser.run('select * from audit_entry order by number desc limit 1');
+    expect(entry).toMatchObject({
+      action: 'credential.issue',
+      actor_type: 'CLIENT',
+      actor: 'manager',
+      address: '192.0.2.1',
+    });
+    expect(entry?.['details']).toMatchObject({ keyId: 'manager', clientId: 'manager' });
+    expect(entry?.['details']).not.toHaveProperty('portal');
+  });
+
+  test('can name itself in the entry of no other change', async () => {
+    await run('begin');
+    await run(`select set_config('deedwire.audit_claim', '{"client": "usual"}', true)`);
+    await run(`update api_key set last_used_at = now(), last_used_from = '192.0.2.1', last_used_version = 'x'`);
+    await run('commit');
+    expect(await superuser.run(`select from audit_entry where actor = 'usual'`)).toEqual([]);
+  });
+});
+
+test('a rotation by an app that does not know addresses is refused', async () => {
+  await superuser.run(`update api_key set addresses = '{192.0.2.0/24}' where key_id = 'usual'`);
+  const operator = logins.of('operator');
+  await operator.run('begin');
+  await operator.run(`update api_key set expires_at = now() + interval '1 day' where key_id = 'usual'`);
+  const rotation = operator.run(
+    `insert into api_key (key_id, api_client_id, interface, key_hash, abilities)
+     select 'new', api_client_id, interface, sha256(''), abilities from api_key where key_id = 'usual'`,
+  );
+  await expect(rotation).rejects.toThrow('The key has addresses, which this release does not know.');
+  await operator.run('rollback');
+});
