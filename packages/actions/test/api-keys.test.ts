@@ -28,10 +28,7 @@ async function makeActing(
   clientId: string | null = null,
 ): Promise<Acting> {
   const { gid: accountId, interfaceName } = world.partner;
-  const issued = await issueCredential(world.operator, {
-    ...{ accountId, interfaceName, clientId, abilities },
-    ...limits,
-  });
+  const issued = await issueCredential(world.operator, { accountId, interfaceName, clientId, abilities, ...limits });
   return actingWith(issued.apiKey, issued.clientId, limits.abilities);
 }
 
@@ -219,7 +216,9 @@ describe('keys of others', () => {
   test('of another client or account look as if they did not exist', async () => {
     const other = await makeActing();
     const lender = await issueCredential(world.operator, {
-      ...{ accountId: world.lender.gid, interfaceName: 'lender', clientId: null },
+      accountId: world.lender.gid,
+      interfaceName: 'lender',
+      clientId: null,
     });
     for (const id of [other.keyId, parseApiKey(lender.apiKey)?.keyId ?? '', 'nobody', '']) {
       expect(codesOf(await rotate(acting, id))).toEqual(['NOT_FOUND']);

@@ -30,8 +30,12 @@ const issue = (limits: { addresses?: string[] } = {}, clientId: string | null = 
   issueCredential(t.operator, { accountId: t.accounts.partner.id, clientId, abilities, ...limits });
 const keyIdOf = ({ apiKey }: Credential): string => parseApiKey(apiKey)?.keyId ?? missing();
 
-const statusOf = async (credential: Credential, url = urls[0] ?? missing()): Promise<number> =>
-  (await postGraphql(url, credential, { query: '{ partner { id } }' })).status;
+const send = (credential: Credential, url = urls[0] ?? missing()) =>
+  postGraphql(url, credential, { query: '{ partner { id } }' });
+const statusOf = async (credential: Credential, url?: string): Promise<number> => (await send(credential, url)).status;
+
+/** Without the request id. */
+const stable = (body: object): string => JSON.stringify(body).replaceAll(/[0-9a-f-]{36}/g, '');
 
 async function change(credential: Credential, mutation: string, input: object): Promise<Changed> {
   const query = `mutation ($input: ${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input!) {
@@ -84,11 +88,8 @@ test('a key is refused from other addresses as an unknown one', async () => {
     issue({ addresses: ['192.0.2.0/24'] }),
   ]);
   expect(await statusOf(here)).toBe(200);
-  const send = (credential: Credential) =>
-    postGraphql(urls[0] ?? missing(), credential, { query: '{ partner { id } }' });
   const [refused, unknown] = await Promise.all([send(elsewhere), send({ ...elsewhere, apiKey: manager.apiKey })]);
   expect(refused.status).toBe(401);
-  const stable = (body: object): string => JSON.stringify(body).replaceAll(/[0-9a-f-]{36}/g, '');
   expect(stable(refused.body)).toBe(stable(unknown.body));
 });
 

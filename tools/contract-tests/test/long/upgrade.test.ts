@@ -97,7 +97,7 @@ async function statusOf({ url }: { url: string | null }, credential: Credential)
 }
 
 test(
-  'a limited key is refused by the apps of the last release, and their commands rotate it to no full one',
+  'a key with addresses is refused by the apps of the last release, and their commands rotate it to none without',
   {
     timeout,
   },
@@ -122,15 +122,21 @@ test(
         ),
       );
     const [usual, limited] = [await issue(), await issue('--ability', 'WRITE')];
+    const addressed = await issue('--address', '127.0.0.0/8');
+    const both = await issue('--ability', 'WRITE', '--address', '127.0.0.0/8');
     const api = await system.startApi({}, workspaceRoot);
     onTestFinished(async () => void (await api.stop()));
     const [old = missing()] = system.apis;
-    expect([await statusOf(old, usual), await statusOf(old, limited)]).toEqual([200, 401]);
-    expect([await statusOf(api, usual), await statusOf(api, limited)]).toEqual([200, 200]);
+    const statuses = (of: typeof api) =>
+      Promise.all([usual, limited, addressed, both].map((credential) => statusOf(of, credential)));
+    expect(await statuses(old)).toEqual([200, 200, 401, 401]);
+    expect(await statuses(api)).toEqual([200, 200, 200, 200]);
 
-    const rotation = operateWith(release.folder, 'credential', 'rotate', keyIdOf(limited));
-    await expect(rotation).rejects.toThrow('The key has abilities, which this release does not know.');
-    expect(await statusOf(api, limited)).toBe(200);
+    const rotate = (credential: Credential) => operateWith(release.folder, 'credential', 'rotate', keyIdOf(credential));
+    for (const credential of [addressed, both])
+      await expect(rotate(credential)).rejects.toThrow('The key has addresses, which this release does not know.');
+    expect(await statuses(api)).toEqual([200, 200, 200, 200]);
+    await rotate(limited);
     const rotated = JSON.parse(await operateWith(release.folder, 'credential', 'rotate', keyIdOf(usual)));
     expect(await statusOf(api, rotated)).toBe(200);
   },
