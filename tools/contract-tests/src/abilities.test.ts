@@ -18,15 +18,28 @@ describe.each(contracts)('the abilities of the $name interface at $version', ({ 
 
   test('every field that shows a payload, a secret or an exchange needs READ_PAYLOAD', () => {
     const open = [...fields.keys()].filter((name) => isSecret(name) && !table[name]?.includes('READ_PAYLOAD'));
-    expect(open).toEqual(['Mutation.rotateWebhookSecret']);
+    expect(open.toSorted()).toEqual([
+      // Their mutations need MANAGE_KEYS.
+      'CreateApiKeyPayload.apiKeySecret',
+      'Mutation.rotateWebhookSecret',
+      'RotateApiKeyPayload.apiKeySecret',
+    ]);
     const exchanges = [...fields].filter(([, { type }]) => String(type).includes('WebhookExchange'));
     expect(exchanges.map(([name]) => name)).toEqual(['WebhookAttempt.exchange']);
   });
 
-  test('reading needs READ, and no mutation but createPortalLink is open to a key that only reads', () => {
+  test('reading needs READ, that of keys MANAGE_KEYS, and no mutation but createPortalLink is open to a key that only reads', () => {
     const roots = Object.entries(table).filter(([name]) => /^(?:Query|Mutation)\./.test(name));
     const open = roots.filter(([, needed]) => needed.every((ability) => ability === 'READ')).map(([name]) => name);
     expect(open.filter((name) => name.startsWith('Mutation.'))).toEqual(['Mutation.createPortalLink']);
-    expect(roots.filter(([name]) => name.startsWith('Query.') && !open.includes(name))).toEqual([]);
+    const ofKeys = roots.filter(([, needed]) => needed.includes('MANAGE_KEYS')).map(([name]) => name);
+    expect(ofKeys).toEqual([
+      'Mutation.createApiKey',
+      'Mutation.revokeApiKey',
+      'Mutation.rotateApiKey',
+      'Query.apiKeys',
+    ]);
+    const others = roots.map(([name]) => name).filter((name) => name.startsWith('Query.') && !ofKeys.includes(name));
+    expect(others.filter((name) => !open.includes(name))).toEqual([]);
   });
 });
