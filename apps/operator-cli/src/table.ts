@@ -38,8 +38,23 @@ export function formatTable<Row>(rows: readonly Row[], columns: Columns<Row>, te
       .trimEnd(),
   );
   if (shown < names.length)
-    lines.push('', `Columns that do not fit: ${names.slice(shown).join(', ')}`, '--json prints everything.');
+    lines.push(
+      '',
+      ...fold(`Columns that do not fit: ${names.slice(shown).join(', ')}`, terminal?.width),
+      '--json prints everything.',
+    );
   return lines.join('\n');
+}
+
+/** Breaks a text between words. */
+function fold(text: string, width = Number.POSITIVE_INFINITY): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** Formats the fields of one record, one in a line. */

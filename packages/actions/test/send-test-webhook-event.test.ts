@@ -86,7 +86,7 @@ test('sends nothing that the subscription would not receive, and says what it re
     {
       code: 'EVENT_TYPE_UNKNOWN',
       message:
-        'The partner interface has no event type "referral.create". Did you mean "referral.created"? Its event types are referral.converted, referral.created, referral.declined, webhook.test, webhook_delivery.failed, webhook_subscription.disrupted, webhook_subscription.paused, webhook_subscription.recovered.',
+        'The partner interface has no event type "referral.create". Did you mean "referral.created"? Its event types are api_key.created, api_key.expiring, api_key.revoked, api_key.rotated, referral.converted, referral.created, referral.declined, webhook.test, webhook_delivery.failed, webhook_subscription.disrupted, webhook_subscription.paused, webhook_subscription.recovered.',
       field: ['input', 'eventType'],
     },
   ]);

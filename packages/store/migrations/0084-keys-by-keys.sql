@@ -303,9 +303,10 @@ begin
   for change in
     select *
     from (values
-      -- A client is named by acting_on_keys() only.
+      -- acting_on_keys() names the client of a key that changes.
       ('audit_change', $$coalesce(claim ->> 'actor', '') = '' or not {schema}.session_is_operator()$$,
-        $$claim ->> 'client' is null and (coalesce(claim ->> 'actor', '') = '' or not {schema}.session_is_operator())$$),
+        $$(tg_table_name <> 'api_key' or claim ->> 'client' is null)
+          and (coalesce(claim ->> 'actor', '') = '' or not {schema}.session_is_operator())$$),
       ('audit_change', $$case when claim is not null then 'OPERATOR' end, left(claim ->> 'actor', 250)$$,
         $$case when claim ->> 'client' is not null then 'CLIENT' when claim is not null then 'OPERATOR' end,
             left(coalesce(claim ->> 'client', claim ->> 'actor'), 250)$$),

@@ -124,12 +124,25 @@ describe('a login of an interface', () => {
     expect(entry?.['details']).not.toHaveProperty('portal');
   });
 
-  test('can name itself in the entry of no other change', async () => {
+  test('names no client in the entry of another change', async () => {
     await run('begin');
-    await run(`select set_config('deedwire.audit_claim', '{"client": "usual"}', true)`);
+    await run(`select set_config('deedwire.audit_claim', $1, true)`, [
+      JSON.stringify({ client: 'usual', accountId: String(lender.id) }),
+    ]);
     await run(`update api_key set last_used_at = now(), last_used_from = '192.0.2.1', last_used_version = 'x'`);
+    // Creates the client of the portal.
+    await run(
+      `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
+       values ($1, 'lender', 'manager', '{READ}', 'a', sha256('link'), now() + interval '1 minute')`,
+      [lender.id],
+    );
     await run('commit');
-    expect(await superuser.run(`select from audit_entry where actor = 'usual'`)).toEqual([]);
+    const entries = await superuser.run(`select action, subject from audit_entry where actor = 'usual'`);
+    expect(entries.map(({ action }) => action)).toEqual(['portal_link.create']);
+    const created = await superuser.run(`select actor from audit_entry where subject = $1`, [
+      `portal_lender_${lender.id}`,
+    ]);
+    expect(created).toEqual([{ actor: null }]);
   });
 });
 

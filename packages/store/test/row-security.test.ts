@@ -211,9 +211,12 @@ test('no role attaches a row to a record of another interface', async () => {
 const calls: Readonly<Record<string, ((name: InterfaceName, other: InterfaceName) => string) | null>> = {
   check_homes: () => 'check_homes(array[$1::bigint])',
   end_process: null,
+  // packages/store/test/api-keys.test.ts has keys of another interface.
+  issue_api_key: () => `issue_api_key(null, $1, $1, null, 0, 'x', sha256(''), null, '{READ}', null, null)`,
   record_use: (name, other) => `record_use('${name}-api', gen_random_uuid(), null, false, false, '',
     array['portal_${other}_' || $1], '{2026-11-01}', '{a}', '{1}')`,
   register_process: null,
+  revoke_api_key: () => `revoke_api_key(null, $1, 'x')`,
   store_app_contracts: null,
   webhook_has_worker: () => 'webhook_has_worker($1)',
   webhook_oldest_queued_event: () => 'webhook_oldest_queued_event($1)',

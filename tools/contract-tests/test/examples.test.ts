@@ -190,6 +190,8 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
   if (key === 'cursor' || key === 'endCursor') return ids.toExampleCursor(value);
   if (key === 'apiKeySecret' && apiKeyPattern.test(value)) return exampleApiKey;
+  // Versions share the examples of an edition.
+  if (key === 'lastUsedVersion') return '2026-11-01';
   if ((key === 'remoteAddress' || key === 'lastUsedFrom') && value === '127.0.0.1') return '203.0.113.10';
   if (key === 'value' && !Number.isNaN(Date.parse(value)) && value.endsWith(' GMT'))
     return 'Tue, 03 Nov 2026 09:30:00 GMT';

@@ -33,8 +33,10 @@ interface Delivery {
 /** The requests of one account to one version of its interface. */
 function clientOf(account: keyof SharedSystem['accounts'], date: string) {
   const { name, request, mutate } = createInterfaceClient(t, account, date);
+  const remove = (id: string) => mutate('deleteWebhookSubscription', 'deletedWebhookSubscriptionId', { id });
   return {
     name,
+    remove,
     send: (input: object) => mutate<{ webhookEventId: string | null }>('sendTestWebhookEvent', 'webhookEventId', input),
     pause: (id: string) => mutate('pauseWebhookSubscription', 'webhookSubscription { status }', { id }),
     resume: (id: string) => mutate('resumeWebhookSubscription', 'webhookSubscription { status }', { id }),
@@ -45,9 +47,7 @@ function clientOf(account: keyof SharedSystem['accounts'], date: string) {
         input,
       );
       if (webhookSubscription === null) throw new Error(JSON.stringify(userErrors));
-      onTestFinished(async () => {
-        await mutate('deleteWebhookSubscription', 'deletedWebhookSubscriptionId', { id: webhookSubscription.id });
-      });
+      onTestFinished(async () => void (await remove(webhookSubscription.id)));
       return webhookSubscription.id;
     },
     async deliveries(subscriptionId: string): Promise<Delivery[]> {
@@ -123,6 +123,9 @@ describe.each(newest)('the $account interface', ({ account, date }) => {
         attempts: [{ responseStatus: 204 }],
       });
       expect(await client.deliveries(otherId)).toEqual([]);
+      for (const each of [subscriptionId, otherId]) await client.remove(each);
+      // Of an account, 20 a minute are allowed.
+      await t.forgetHandshakes();
     }
     expect(other.deliveries).toEqual([]);
   });

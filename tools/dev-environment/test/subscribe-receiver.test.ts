@@ -56,9 +56,11 @@ const alerts = [
   'webhook_subscription.paused',
   'webhook_subscription.recovered',
 ];
+const keys = ['api_key.created', 'api_key.expiring', 'api_key.revoked', 'api_key.rotated'];
 const pins = {
-  partner: ['referral.converted', 'referral.created', 'referral.declined', 'webhook.test', ...alerts],
+  partner: [...keys, 'referral.converted', 'referral.created', 'referral.declined', 'webhook.test', ...alerts],
   lender: [
+    ...keys,
     'lender.updated',
     'team_member.added',
     'team_member.removed',

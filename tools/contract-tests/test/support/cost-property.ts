@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { abilities as everyAbility } from '@deedwire/domain';
 import { serveContract } from '@deedwire/graphql-server';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
@@ -21,6 +22,13 @@ const envelopeBytes = 500;
 /** The promises of the documentation, as literals. */
 const largest: LargestValues = {
   characters: {
+    'ApiKey.addresses': 43,
+    'ApiKey.id': 12,
+    'ApiKey.lastUsedFrom': 39,
+    'ApiKey.lastUsedVersion': 10,
+    'ApiKey.name': 100,
+    'ApiKeyCreator.apiKeyId': 12,
+    'ApiKeyCreator.portalActor': 100,
     'Lender.name': 200,
     'TeamMember.firstName': 200,
     'TeamMember.lastName': 200,
@@ -46,6 +54,8 @@ const largest: LargestValues = {
     'WebhookHeader.name': 100,
     'WebhookHeader.value': 300,
     'PortalLink.url': 400,
+    'CreateApiKeyPayload.apiKeySecret': 80,
+    'CreateApiKeyUserError.message': 500,
     'CreatePortalLinkUserError.message': 500,
     'CreateReferralUserError.message': 500,
     'CreateWebhookListenerUserError.message': 900,
@@ -61,8 +71,14 @@ const largest: LargestValues = {
     'SendTestWebhookEventUserError.message': 900,
     'CreateWebhookSubscriptionPayload.webhookSecret': 94,
     'RotateWebhookSecretPayload.webhookSecret': 94,
+    'RotateApiKeyPayload.apiKeySecret': 80,
+    'RotateApiKeyUserError.message': 500,
+    'RevokeApiKeyUserError.message': 500,
   },
   items: {
+    'ApiKey.abilities': 6,
+    'ApiKey.addresses': 20,
+    'Query.apiKeys': 25,
     'Lender.members': 250,
     'Query.webhookEventTypes': 12,
     'Query.webhookListeners': 10,
@@ -76,6 +92,9 @@ const largest: LargestValues = {
     'WebhookExchange.responseHeaders': 40,
     ...Object.fromEntries(
       [
+        'CreateApiKey',
+        'RotateApiKey',
+        'RevokeApiKey',
         'CreatePortalLink',
         'CreateReferral',
         'CreateWebhookListener',
@@ -109,6 +128,9 @@ const argumentValues: ArgumentValues = {
   'Query.webhookReplay(id:)': id,
   'WebhookDelivery.preview(version:)': '2026-11-01',
   'Query.webhookEvents(subscriptionId:)': id,
+  'Mutation.createApiKey(input:)': { name: 'a', abilities: ['READ'] },
+  'Mutation.rotateApiKey(input:)': { id: 'a' },
+  'Mutation.revokeApiKey(input:)': { id: 'a' },
   'Mutation.createPortalLink(input:)': { abilities: ['READ'], actor: 'a' },
   'Mutation.createReferral(input:)': { clientName: 'Ada' },
   'Mutation.createWebhookListener(input:)': { eventTypes: [{ type: 'x' }] },
@@ -174,7 +196,7 @@ export interface Answer {
   bytes: number;
   body: {
     data?: unknown;
-    errors?: { message: string; extensions: { code: string } }[];
+    errors?: { message: string; path?: (string | number)[]; extensions: { code: string } }[];
     extensions?: { cost: { requestedQueryCost: number; actualQueryCost: number } };
   };
 }
@@ -195,17 +217,20 @@ export async function startLargestApi(
   const schema = buildSchema(sdl(version));
 
   const account = harness.accounts[name];
-  let { credential } = account;
+  const issue = () =>
+    issueCredential(harness.operator, {
+      interfaceName: name,
+      accountId: account.id,
+      clientId: null,
+      abilities: everyAbility,
+    });
+  let credential = await issue();
 
   /** Continues with a new client, whose bucket is full, when the points of a client are used up. */
   async function post(operation: Partial<RandomOperation> & { query: string }): Promise<Answer> {
     const answer = await send(operation);
     if (answer.status !== 429) return answer;
-    credential = await issueCredential(harness.operator, {
-      interfaceName: name,
-      accountId: account.id,
-      clientId: null,
-    });
+    credential = await issue();
     return send(operation);
   }
 
@@ -377,7 +402,9 @@ function record(outcome: Outcome, { status, bytes, body }: Answer, character: st
   const most = Math.max(requestedQueryCost, actualQueryCost);
   if (most > maxPoints) return `it costs ${most} points`;
   const hasShortCharacters = Buffer.byteLength(JSON.stringify(character)) === 3;
-  if (hasShortCharacters && actualQueryCost > requestedQueryCost)
+  // As priceOf() says: the path of an error contains the aliases once more.
+  const hasLongPaths = body.errors?.some(({ path }) => JSON.stringify(path ?? []).length > 200) ?? false;
+  if (hasShortCharacters && !hasLongPaths && actualQueryCost > requestedQueryCost)
     return `${actualQueryCost} points are more than ${requestedQueryCost}`;
   const usesIntrospection = JSON.stringify(body.data).includes('"__Type"');
   // An object costs a quarter of a point or more, and a point pays for 20 µs and 1,000 bytes.

@@ -19,7 +19,7 @@ import { createTestAccounts, type TestAccount } from './test-accounts.ts';
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 /**
- * A database with the accounts that `seed` creates. A test starts the apps that it needs in this process.
+ * A database with the accounts that `seed` creates, without their events. A test starts the apps that it needs in this process.
  *
  * @param server as for `createMigratedDatabase`
  * @param apply as for `createMigratedDatabase`
@@ -46,6 +46,10 @@ export async function createHarness(
   /** Runs a statement as a superuser. */
   const sql = (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> =>
     superuser.query({ name: `test-${(statements += 1)}`, text }, values);
+
+  // Those of the keys, which no subscription receives.
+  await sql('delete from webhook_event_queue');
+  await sql('delete from webhook_event');
 
   return {
     ...apps,
