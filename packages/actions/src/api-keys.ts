@@ -1,4 +1,12 @@
-import { generateApiKey, hasHostBits, parseRange, readRanges, storedHash } from '@deedwire/auth';
+import {
+  type AddressRange,
+  generateApiKey,
+  hasHostBits,
+  parseRange,
+  readRanges,
+  storedHash,
+  toAddressRanges,
+} from '@deedwire/auth';
 import {
   type Ability,
   abilities as inOrder,
@@ -18,11 +26,12 @@ import {
   issueApiKey,
   type NewApiKey,
   revokeApiKey as revokeKey,
+  type RevokeProblem,
   selectApiKey,
   selectKeysOfClient,
 } from '@deedwire/store/credentials';
+import { workerOf } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
-import { appendEvent } from './append-event.ts';
 import { nameCaller } from './audit.ts';
 import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
 import { inputError, type MutationResult, type UserError } from './errors.ts';
@@ -108,7 +117,7 @@ export interface KeyToIssue extends Omit<NewApiKey, 'keyId' | 'keyHash'> {
 }
 
 /**
- * Creates or replaces a key, with its event. The transaction has named who does it.
+ * Creates or replaces a key. The database appends its event. The transaction has named who does it.
  *
  * @returns the whole key, of which the hash is stored, or why nothing was changed
  */
@@ -130,50 +139,30 @@ export async function issueKey(
     { ...limits, keyId, keyHash, abilities },
   );
   if (problem !== null) return problem;
-  const account = { id: accountId, interfaceName };
-  const cause = isCaller(by) ? by : undefined;
-  const { createdBy, ...apiKey } = snapshotOf(await findKey(transaction, context, keyId));
-  if (replaced === null) await appendEvent(transaction, account, 'api_key.created', null, { apiKey, createdBy }, cause);
-  else {
-    const { id, expiresAt } = snapshotOf(await findKey(transaction, context, replaced.keyId));
-    const replacedApiKey = { id, expiresAt };
-    await appendEvent(transaction, account, 'api_key.rotated', null, { apiKey, replacedApiKey, createdBy }, cause);
-  }
+  transaction.notifyAfterCommit(workerOf(accountId));
   return { keyId, secret: generated.apiKey };
 }
 
 /**
- * Revokes a key, with its event. The transaction has named who does it.
+ * Revokes a key. The database appends its event. The transaction has named who does it.
  *
- * @returns why the key was not revoked. Null: it is not accepted now
+ * @returns why the key was not revoked. Null: it was
  */
 export async function endKey(
   context: ActionContext,
   transaction: Transaction,
-  { by, owner: { accountId, interfaceName } }: { by: Caller | Operator; owner: KeyOwner },
+  { by, owner: { accountId } }: { by: Caller | Operator; owner: KeyOwner },
   keyId: string,
-) {
-  const before = await selectApiKey(transaction, keyId);
+): Promise<RevokeProblem | null> {
   const problem = await revokeKey(transaction, actingOf(context, by), keyId);
-  if (problem !== null) return problem;
-  const row = await findKey(transaction, context, keyId);
-  if (before?.revokedAt !== null || row.endedAt === null) return null;
-  const { createdBy: _, ...apiKey } = snapshotOf(row);
-  const snapshot = { apiKey, revokedAt: row.endedAt.toISOString() };
-  const cause = isCaller(by) ? by : undefined;
-  await appendEvent(transaction, { id: accountId, interfaceName }, 'api_key.revoked', null, snapshot, cause);
-  return null;
+  if (problem === null) transaction.notifyAfterCommit(workerOf(accountId));
+  return problem;
 }
 
 async function findKey(database: Database, { now }: ActionContext, keyId: string): Promise<ApiKey> {
   const row = await selectApiKey(database, keyId);
   if (row === null) throw new Error(`The key ${keyId} does not exist after its change.`);
   return toApiKey(row, now());
-}
-
-/** Of an event. The worker writes those of `api_key.expiring`: `report_expiring_api_keys`. */
-function snapshotOf({ id, name, abilities, expiresAt, createdBy }: ApiKey) {
-  return { id, name, abilities, expiresAt: expiresAt?.toISOString() ?? null, createdBy };
 }
 
 type KeyErrorCode =
@@ -215,7 +204,7 @@ export async function createApiKey(
   const request = {
     mutation: 'createApiKey',
     key: input.idempotencyKey,
-    input: { client: clientOf(caller), name, abilities, expiresAt, addresses },
+    input: { client: clientOf(caller), name, abilities: abilities.toSorted(), expiresAt, addresses },
     codec: savedKey,
   };
   return withSavedKey(context, caller, request, {
@@ -259,7 +248,7 @@ export async function rotateApiKey(
   return withSavedKey(context, caller, request, {
     findInputErrors: () => (isOverlap(overlapSeconds) ? [] : [overlapInvalid(overlapSeconds)]),
     async work(transaction) {
-      // What cannot change is read before the lock.
+      // The database replaces it by one with the same limits, of which the hash depends on those that cannot change.
       const old = await selectApiKey(transaction, input.id);
       if (old === null) return keyNotFound;
       const { name, abilities, addresses, expiresAt } = old;
@@ -279,7 +268,8 @@ export async function rotateApiKey(
       if (typeof issued === 'object') return issued;
       if (issued === 'NOT_FOUND') return keyNotFound;
       if (issued === 'KEY_ENDED') return keyEnded;
-      return issueError(issued, caller, { of: 'The key has', abilities });
+      const error = issueError(issued, caller, { of: 'The key has', abilities });
+      return error.field === null ? error : { ...error, field: ['input', 'id'] };
     },
   });
 }
@@ -360,11 +350,26 @@ function findInputErrors(
   if (fault !== null) found.push(inputError('ABILITIES_INVALID', 'abilities', fault));
   const addressFault = addresses ? findAddressesFault(addresses) : null;
   if (addressFault !== null) found.push(inputError('ADDRESSES_INVALID', 'addresses', addressFault));
-  if (expiresAt && expiresAt <= now)
-    found.push(
-      inputError('EXPIRY_INVALID', 'expiresAt', `The end must be in the future; it is ${expiresAt.toISOString()}.`),
-    );
+  const expiryFault = expiresAt ? findExpiryFault(expiresAt, now) : null;
+  if (expiryFault !== null) found.push(inputError('EXPIRY_INVALID', 'expiresAt', expiryFault));
   return found;
+}
+
+/** The last one that the database stores. */
+const expiryMax = new Date('9999-12-31T00:00:00.000Z');
+
+/** Says what is wrong with the time from which a key is to be rejected. Null: it is valid. */
+export function findExpiryFault(expiresAt: Date, now: Date): string | null {
+  if (expiresAt > now && expiresAt <= expiryMax) return null;
+  return `The expiry must be in the future, and at the latest ${expiryMax.toISOString()}; it is ${expiresAt.toISOString()}. A key without one does not expire.`;
+}
+
+/** An IPv6 range that contains IPv4 addresses, which are accepted in this form too. */
+const ipv4InIpv6: AddressRange = { address: '::ffff:0:0', prefixBits: 96, family: 'ipv6' };
+
+function includesIpv4(range: AddressRange): boolean {
+  if (range.family === 'ipv4') return false;
+  return toAddressRanges([range]).includes('0.0.0.0') || toAddressRanges([ipv4InIpv6]).includes(range.address);
 }
 
 /** Says what is wrong with the networks from which a key is to be accepted. Null: they are valid. */
@@ -377,6 +382,8 @@ export function findAddressesFault(addresses: readonly string[]): string | null 
       return `Address ${index + 1} is neither an IP address nor a network such as 192.0.2.0/24 or 2001:db8::/32.`;
     if (hasHostBits(range))
       return `Address ${index + 1}, ${text}, does not begin with the first address of its network. Pass either the address or the network.`;
+    if (includesIpv4(range))
+      return `Address ${index + 1}, ${text}, includes IPv4 addresses in IPv6 form. Pass networks such as 0.0.0.0/0 and 2000::/3 instead.`;
   }
   return null;
 }
@@ -436,8 +443,9 @@ export async function revokeApiKey(
   return context.store.transaction(async (transaction) => {
     await nameCaller(transaction, caller);
     const problem = await endKey(context, transaction, { by: caller, owner: caller }, id);
-    if (problem === null) return { apiKey: await findKey(transaction, context, id), userErrors: [] };
-    return { apiKey: null, userErrors: [revokeErrors[problem]] };
+    return problem === null || problem === 'KEY_ENDED'
+      ? { apiKey: await findKey(transaction, context, id), userErrors: [] }
+      : { apiKey: null, userErrors: [revokeErrors[problem]] };
   });
 }
 
@@ -446,7 +454,7 @@ const revokeErrors = {
   LAST_KEY: inputError(
     'LAST_KEY',
     'id',
-    'No other key with MANAGE_KEYS is accepted for as long as this one. To reject its secret at once, rotate it with `overlapSeconds: 0`.',
+    'It is the last key with MANAGE_KEYS. To reject its secret at once, rotate it with `overlapSeconds: 0`.',
   ),
   NOT_FOUND: keyNotFound,
   REFUSED: { ...cannotManage, code: 'NOT_FOUND' as const },

@@ -1,11 +1,4 @@
-import type {
-  AccountId,
-  EventRecordType,
-  EventSnapshots,
-  InterfaceName,
-  RecordId,
-  recordTypeOf,
-} from '@deedwire/domain';
+import type { AccountId, EventSnapshots, InterfaceName, RecordId, recordTypeOf } from '@deedwire/domain';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
 import type { Caller } from './context.ts';
@@ -15,11 +8,8 @@ interface EventAccount {
   interfaceName: InterfaceName;
 }
 
-/** The record that an event is about. Null if it reports no change of one. */
-type EventRecord<Type extends keyof EventSnapshots> = (typeof recordTypeOf)[Type] extends infer RecordType extends
-  EventRecordType
-  ? RecordId<RecordType>
-  : null;
+/** The record that an event is about. */
+type EventRecord<Type extends keyof EventSnapshots> = RecordId<NonNullable<(typeof recordTypeOf)[Type]>>;
 
 /** What an event keeps of its caller. */
 export type EventCause = Pick<Caller, 'requestId' | 'traceParent'>;
@@ -60,7 +50,7 @@ export function appendedEvent<Type extends keyof EventSnapshots>(
 function newEvent(
   { id: accountId, interfaceName }: EventAccount,
   type: string,
-  recordId: string | null,
+  recordId: string,
   snapshot: object,
   cause: EventCause | undefined,
 ) {

@@ -27,7 +27,7 @@ import {
   updateKeySelfService,
 } from '@deedwire/store/credentials';
 import { findAccount } from './accounts.ts';
-import { endKey, findAddressesFault, isOverlap, issueKey, type KeyToIssue } from './api-keys.ts';
+import { endKey, findAddressesFault, findExpiryFault, isOverlap, issueKey, type KeyToIssue } from './api-keys.ts';
 import { appendAuditEntry, nameOperator } from './audit.ts';
 import { checkInterfaceVersion, checkNotOfPortal, currentInterfaceVersion } from './clients.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
@@ -158,9 +158,7 @@ async function lockLiveKey(transaction: Transaction, keyId: string): Promise<Loc
 
 /** @throws {RefusedError} `INVALID` if the time from which a key is to be rejected is not in the future */
 function checkExpiry(expiresAt: Date | null, now: Date): void {
-  if (expiresAt !== null && expiresAt <= now) {
-    throw new RefusedError('INVALID', `The expiry must be in the future; it is ${expiresAt.toISOString()}.`);
-  }
+  if (expiresAt !== null) refuseFault(findExpiryFault(expiresAt, now));
 }
 
 /** The values of the three credential headers of a request. */

@@ -9,6 +9,7 @@ import {
   issueCredential,
   listApiKeys,
   revokeApiKey,
+  revokeCredential,
   rotateApiKey,
   rotateCredential,
   setKeySelfService,
@@ -124,6 +125,9 @@ describe('a key cannot be created', () => {
     ['CONFIGURE alone', {}, { abilities: ['READ', 'CONFIGURE'] }, ['ABILITIES_INVALID']],
     ['no address at all', {}, { addresses: [] }, ['ADDRESSES_INVALID']],
     ['21 addresses', {}, { addresses: Array<string>(21).fill('192.0.2.1') }, ['ADDRESSES_INVALID']],
+    ['IPv4 in IPv6 form', {}, { addresses: ['::ffff:192.0.2.0/120'] }, ['ADDRESSES_INVALID']],
+    ['IPv4 and IPv6 in one', {}, { addresses: ['::/0'] }, ['ADDRESSES_INVALID']],
+    ['an end that no database stores', {}, { expiresAt: new Date('9999-12-31T23:59:59Z') }, ['EXPIRY_INVALID']],
     ['a name as an address', {}, { addresses: ['crm.example'] }, ['ADDRESSES_INVALID']],
     ['host bits', {}, { addresses: ['192.0.2.1/24'] }, ['ADDRESSES_INVALID']],
     ['a blank name', {}, { name: ' ' }, ['NAME_INVALID']],
@@ -196,12 +200,32 @@ test('a key with less cannot rotate a key with more, but can revoke it', async (
   expect(await findApiKey(world.partnerApi, acting.keyId)).toMatchObject({ revokedAt: expect.any(Date) });
 });
 
-test('revokes a key once, with an event', async () => {
+test('revokes a key once, with one event, also for requests at once', async () => {
   const created = await create(acting);
-  const revoked = await revoke(acting, idOf(created));
-  expect(revoked).toMatchObject({ apiKey: { endedAt: expect.any(Date) }, userErrors: [] });
-  expect(await revoke(acting, idOf(created))).toEqual(revoked);
-  expect((await eventsOf()).map(([type]) => type)).toEqual(['api_key.created', 'api_key.revoked']);
+  const results = await Promise.all([1, 2, 3].map(() => revoke(acting, idOf(created))));
+  for (const result of results) expect(result).toMatchObject({ apiKey: { endedAt: expect.any(Date) }, userErrors: [] });
+  const events = await eventsOf();
+  expect(events.map(([type]) => type)).toEqual(['api_key.created', 'api_key.revoked']);
+  const { revokedAt } = (await findApiKey(world.partnerApi, idOf(created))) ?? {};
+  expect(events[1]?.[1]).toMatchObject({ apiKey: { id: idOf(created) }, revokedAt: revokedAt?.toISOString() });
+});
+
+test('a key that has expired is not revoked by its owner, and nothing is reported', async () => {
+  const old = await create(acting);
+  await rotate(acting, idOf(old));
+  expect(await revoke(acting, idOf(old))).toMatchObject({ apiKey: { endedAt: expect.any(Date) }, userErrors: [] });
+  expect((await eventsOf()).map(([type]) => type)).toEqual(['api_key.created', 'api_key.rotated']);
+  // An operator revokes it, and the event has the time of the revocation.
+  const { revokedAt } = await revokeCredential(world.operator, { keyId: idOf(old) });
+  expect((await eventsOf()).at(-1)).toMatchObject(['api_key.revoked', { revokedAt: revokedAt.toISOString() }]);
+});
+
+test('a key with a nearer end can revoke one that has leaked', async () => {
+  const near = new Date(Date.now() + 86_400_000);
+  const other = await makeActing({ expiresAt: near }, acting.caller.clientId);
+  const successor = await rotate(acting, acting.keyId);
+  expect(codesOf(await revoke(other, idOf(successor)))).toEqual([]);
+  expect(codesOf(await revoke(other, other.keyId))).toEqual(['LAST_KEY']);
 });
 
 test('the last key with MANAGE_KEYS can be rotated and not revoked, also during the overlap', async () => {

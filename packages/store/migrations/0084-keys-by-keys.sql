@@ -9,15 +9,20 @@ alter table api_key
   -- The key, and of a session its actor, that created this one. Null: an operator. The key can be deleted.
   add column created_by_key text,
   add column created_by_actor text,
+  -- The key that has replaced this one, which ends with the overlap. It can be deleted.
+  add column replaced_by text,
   -- Written with `last_used_at`. Personal data: forget_ended_api_keys() deletes it.
   add column last_used_from inet,
   add column last_used_version text,
   -- When `api_key.expiring` was appended last. Null: never.
   add column expiry_reported_at timestamptz(3),
   add constraint api_key_name_bounds check (char_length(name) between 1 and 100) not valid,
-  add constraint api_key_addresses_bounds check (array_ndims(addresses) = 1 and cardinality(addresses) between 1 and 20) not valid,
+  add constraint api_key_addresses_bounds check (
+    array_ndims(addresses) = 1 and cardinality(addresses) between 1 and 20 and array_position(addresses, null) is null
+  ) not valid,
   add constraint api_key_created_by_key_bounds check (octet_length(created_by_key) <= 100) not valid,
   add constraint api_key_created_by_actor_bounds check (char_length(created_by_actor) <= 100) not valid,
+  add constraint api_key_replaced_by_bounds check (octet_length(replaced_by) <= 100) not valid,
   add constraint api_key_last_used_version_bounds check (octet_length(last_used_version) <= 100) not valid,
   add constraint api_key_expiry_reported_at_bounds
     check (expiry_reported_at between '1970-01-01Z' and '9999-12-31Z') not valid;
@@ -49,14 +54,14 @@ begin
       if acting_session is not null then
         select * into session
         from {schema}.portal_session s
-        where s.id = acting_session and s.token_hash is not null and s.expires_at > now()
-          and s.last_used_at > now() - interval '30 minutes' and s.abilities @> array['MANAGE_KEYS'];
+        where s.id = acting_session and s.token_hash is not null and s.expires_at > clock_timestamp()
+          and s.last_used_at > clock_timestamp() - interval '30 minutes' and s.abilities @> array['MANAGE_KEYS'];
       end if;
       select * into acting
       from {schema}.api_key k
       where k.key_id = case when acting_session is null then acting_key else session.key_id end
-        and k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) and k.abilities @> array['MANAGE_KEYS']
-        and pg_has_role(session_user, {schema}.role_of_interface(k.interface), 'member');
+        and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+        and k.abilities @> array['MANAGE_KEYS'] and pg_has_role(session_user, {schema}.role_of_interface(k.interface), 'member');
       if not found then
         return;
       end if;
@@ -74,8 +79,30 @@ begin
     end
     $$;
 
-    -- Creates a key, or replaces one, as an operator or within what the acting key or session can give. Returns what is wrong, and then
-    -- changes nothing; null if the key was created.
+    -- Appends an event about a key to the outbox of its account, and returns the shard whose worker sends it. The data has the form of
+    -- `EventSnapshots`.
+    create function append_key_event(of_key text, type text, data jsonb) returns smallint
+    language sql
+    set search_path = pg_catalog, pg_temp
+    as $$
+      with event as (
+        insert into {schema}.webhook_event (account_id, interface, event_type, snapshot, request_id)
+        select c.account_id, c.interface, type, (data || jsonb_build_object('apiKey', jsonb_build_object(
+          'id', k.key_id, 'name', k.name, 'abilities', k.abilities, 'expiresAt', {schema}.webhook_alert_time(k.expires_at)
+        )))::json, left(nullif(current_setting('deedwire.audit_claim', true), '')::jsonb ->> 'requestId', 250)
+        from {schema}.api_key k
+        join {schema}.api_client c on c.id = k.api_client_id
+        where k.key_id = of_key
+        returning account_id, interface, id
+      )
+      insert into {schema}.webhook_event_queue (account_id, interface, event_id)
+      select account_id, interface, id
+      from event
+      returning shard
+    $$;
+
+    -- Creates a key, or replaces one, as an operator or within what the acting key or session can give. A key that an owner replaces has
+    -- the limits of the old one. Returns what is wrong, and then changes nothing; null if the key was created.
     create function issue_api_key(
       acting_key text, acting_session bigint, of_client bigint, replaced_key text, overlap_seconds int,
       new_key_id text, new_key_hash bytea, new_name text, new_abilities text[], new_addresses cidr[], new_expires_at timestamptz
@@ -94,7 +121,22 @@ begin
       creator_of_session text;
       old {schema}.api_key;
       client bigint := of_client;
+      created_by jsonb;
     begin
+      if (new_key_id ~ '^[0-9A-Za-z]{12}$') is not true or new_key_hash is null or new_abilities is null
+        or array_position(new_abilities, null) is not null or array_position(new_addresses, null) is not null
+        or (replaced_key is null) <> (overlap_seconds is null) or overlap_seconds not between 0 and 2592000
+        or not is_operator and replaced_key is null and new_name is null then
+        raise exception 'The arguments of a key are invalid.' using errcode = 'invalid_parameter_value';
+      end if;
+      if not is_operator then
+        select a.api_client_id into client from {schema}.acting_on_keys(acting_key, acting_session) a;
+        if not found then
+          return 'REFUSED';
+        end if;
+      end if;
+      -- One after the other, so that the counts stay valid. What is read before can have changed meanwhile.
+      perform from {schema}.api_client c where c.id = client for no key update;
       if not is_operator then
         if not (select key_self_service from {schema}.installation where only_row) then
           return 'KEY_SELF_SERVICE_OFF';
@@ -103,20 +145,26 @@ begin
         if not found then
           return 'REFUSED';
         end if;
-        client := actor.api_client_id;
         creator := actor.key_id;
         creator_of_session := actor.portal_actor;
       end if;
-      -- One after the other, so that the counts stay valid.
-      perform from {schema}.api_client c where c.id = client for no key update;
       if replaced_key is not null then
         select * into old from {schema}.api_key k where k.key_id = replaced_key and k.api_client_id = client for no key update;
         if not found then
           return 'NOT_FOUND';
         end if;
-        if old.revoked_at is not null or old.expires_at <= now() then
+        if old.revoked_at is not null or old.expires_at <= clock_timestamp() then
           return 'KEY_ENDED';
         end if;
+        if not is_operator then
+          new_name := old.name;
+          new_abilities := old.abilities;
+          new_addresses := old.addresses;
+          new_expires_at := old.expires_at;
+        end if;
+      end if;
+      if new_expires_at <= clock_timestamp() then
+        return 'EXPIRY_INVALID';
       end if;
       if not is_operator then
         if not new_abilities <@ actor.abilities then
@@ -141,7 +189,7 @@ begin
       if keys_max <= (
         select count(*)
         from {schema}.api_key k
-        where k.api_client_id = client and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+        where k.api_client_id = client and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
           and (k.key_id is distinct from replaced_key or overlap_seconds > 0)
       ) then
         return 'LIMIT_REACHED';
@@ -150,8 +198,9 @@ begin
         -- The column rounds to milliseconds: without truncation, 0 seconds could be in the future. The owner knows of this end.
         update {schema}.api_key k
         set expires_at = least(k.expires_at, date_trunc('milliseconds', now()) + make_interval(secs => overlap_seconds)),
-          expiry_reported_at = now()
-        where k.key_id = replaced_key;
+          replaced_by = new_key_id, expiry_reported_at = now()
+        where k.key_id = replaced_key
+        returning k.expires_at into old.expires_at;
       end if;
       insert into {schema}.api_key
         (key_id, api_client_id, interface, key_hash, name, abilities, addresses, expires_at, created_by_key, created_by_actor)
@@ -159,11 +208,17 @@ begin
         creator_of_session
       from {schema}.api_client c
       where c.id = client;
+      if not is_operator then
+        created_by := jsonb_build_object('apiKeyId', creator, 'portalActor', creator_of_session);
+      end if;
+      perform {schema}.append_key_event(new_key_id, case when replaced_key is null then 'api_key.created' else 'api_key.rotated' end,
+        jsonb_build_object('createdBy', created_by) || case when replaced_key is null then '{}' else jsonb_build_object('replacedApiKey',
+          jsonb_build_object('id', replaced_key, 'expiresAt', {schema}.webhook_alert_time(old.expires_at))) end);
       return null;
     end
     $$;
 
-    -- Revokes a key, unless it is revoked or, for its owner, has ended. Returns what is wrong; null if the key is not accepted now.
+    -- Revokes a key. Returns why it was not; null if it was. For its owner, a key that has expired is not revoked any more.
     create function revoke_api_key(acting_key text, acting_session bigint, revoked_key text) returns text
     language plpgsql
     security definer
@@ -174,36 +229,44 @@ begin
       client bigint;
       old {schema}.api_key;
     begin
-      if not is_operator then
-        if not (select key_self_service from {schema}.installation where only_row) then
-          return 'KEY_SELF_SERVICE_OFF';
-        end if;
+      if is_operator then
+        select k.api_client_id into client from {schema}.api_key k where k.key_id = revoked_key;
+      else
         select a.api_client_id into client from {schema}.acting_on_keys(acting_key, acting_session) a;
         if not found then
           return 'REFUSED';
         end if;
       end if;
-      perform
-      from {schema}.api_client c
-      where c.id = (select k.api_client_id from {schema}.api_key k where k.key_id = revoked_key)
-      for no key update;
-      select * into old from {schema}.api_key k where k.key_id = revoked_key for no key update;
-      if not found or not is_operator and old.api_client_id <> client then
+      -- As in issue_api_key().
+      perform from {schema}.api_client c where c.id = client for no key update;
+      if not is_operator then
+        if not (select key_self_service from {schema}.installation where only_row) then
+          return 'KEY_SELF_SERVICE_OFF';
+        end if;
+        perform from {schema}.acting_on_keys(acting_key, acting_session);
+        if not found then
+          return 'REFUSED';
+        end if;
+      end if;
+      select * into old from {schema}.api_key k where k.key_id = revoked_key and k.api_client_id = client for no key update;
+      if not found then
         return 'NOT_FOUND';
       end if;
-      if old.revoked_at is not null or not is_operator and old.expires_at <= now() then
-        return null;
+      if old.revoked_at is not null or not is_operator and old.expires_at <= clock_timestamp() then
+        return 'KEY_ENDED';
       end if;
-      if not is_operator and old.abilities @> array['MANAGE_KEYS'] and not exists (
+      -- A key that is replaced ends soon.
+      if not is_operator and old.abilities @> array['MANAGE_KEYS'] and old.replaced_by is null and not exists (
         select
         from {schema}.api_key k
-        where k.api_client_id = old.api_client_id and k.key_id <> revoked_key and k.abilities @> array['MANAGE_KEYS']
-          and k.revoked_at is null and coalesce(k.expires_at, 'infinity') > now()
-          and coalesce(k.expires_at, 'infinity') >= coalesce(old.expires_at, 'infinity')
+        where k.api_client_id = client and k.key_id <> revoked_key and k.abilities @> array['MANAGE_KEYS']
+          and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp()) and k.replaced_by is null
       ) then
         return 'LAST_KEY';
       end if;
-      update {schema}.api_key k set revoked_at = now() where k.key_id = revoked_key;
+      update {schema}.api_key k set revoked_at = now() where k.key_id = revoked_key returning k.revoked_at into old.revoked_at;
+      perform {schema}.append_key_event(revoked_key, 'api_key.revoked',
+        jsonb_build_object('revokedAt', {schema}.webhook_alert_time(old.revoked_at)));
       return null;
     end
     $$;
@@ -220,7 +283,7 @@ begin
     $$;
 
     -- Deletes up to `batch` keys that ended 90 days ago, and the addresses of the last uses of up to `batch` keys that have ended or were
-    -- not used for 90 days. Returns the larger number. Not of accounts at home elsewhere or about to leave.
+    -- not used for 90 days. Returns the larger number. Deletes no key of an account that is at home elsewhere or about to leave.
     create function forget_ended_api_keys(batch int) returns bigint
     language plpgsql
     security definer
@@ -283,20 +346,12 @@ begin
       ), reported as (
         update {schema}.api_key k
         set expiry_reported_at = now()
-        from due, {schema}.api_client c
-        where k.key_id = due.key_id and c.id = k.api_client_id
-        returning c.account_id, c.interface, k.key_id, k.name, k.abilities, k.expires_at
-      ), event as (
-        insert into {schema}.webhook_event (account_id, interface, event_type, snapshot)
-        select account_id, interface, 'api_key.expiring', json_build_object('apiKey', json_build_object(
-          'id', key_id, 'name', name, 'abilities', abilities, 'expiresAt', {schema}.webhook_alert_time(expires_at)))
-        from reported
-        returning account_id, interface, id
+        from due
+        where k.key_id = due.key_id
+        returning k.key_id
       )
-      insert into {schema}.webhook_event_queue (account_id, interface, event_id)
-      select account_id, interface, id
-      from event
-      returning shard
+      select {schema}.append_key_event(key_id, 'api_key.expiring', '{}')
+      from reported
     $$;
   $schema$, '{schema}', quote_ident(current_schema()));
 
@@ -316,7 +371,7 @@ begin
         end if;
         if claim ->> 'command' is not null then$$),
       ('audit_change', $$key <> 'last_used_at'$$,
-        $$key not in ('last_used_at', 'last_used_from', 'last_used_version', 'expiry_reported_at')$$),
+        $$key not in ('last_used_at', 'last_used_from', 'last_used_version', 'expiry_reported_at', 'replaced_by')$$),
       -- A rotation by an app that does not know addresses.
       ('check_api_key', $$if new.abilities <> array['WRITE', 'CONFIGURE', 'OPERATE', 'READ_PAYLOAD', 'READ'] then$$,
         $$if new.addresses is null and exists (
@@ -327,7 +382,7 @@ begin
         raise exception 'The key has addresses, which this release does not know. Rotate it with the release that issued it.'
           using errcode = 'insufficient_privilege';
       end if;
-      if new.abilities <> array['WRITE', 'CONFIGURE', 'OPERATE', 'READ_PAYLOAD', 'READ'] then$$)
+      if new.abilities is distinct from array['WRITE', 'CONFIGURE', 'OPERATE', 'READ_PAYLOAD', 'READ'] then$$)
     ) as changes (function_name, old_text, new_text)
   loop
     definition := pg_get_functiondef(to_regproc(change.function_name));
@@ -340,7 +395,7 @@ begin
 end
 $do$;
 
-revoke execute on function acting_on_keys, issue_api_key, revoke_api_key, forget_address_of_use, forget_ended_api_keys,
+revoke execute on function acting_on_keys, append_key_event, issue_api_key, revoke_api_key, forget_address_of_use, forget_ended_api_keys,
   report_expiring_api_keys from public;
 grant execute on function forget_ended_api_keys, report_expiring_api_keys to webhook_worker;
 grant execute on function issue_api_key, revoke_api_key to operator;
@@ -358,7 +413,7 @@ $$;
 create trigger forget_address_of_use before update on api_key
   for each row when (new.last_used_from is not null and (new.revoked_at is not null or new.expires_at <= now()))
   execute function forget_address_of_use();
--- All columns except those of the last use and `expiry_reported_at`.
+-- All columns except those of the last use, `expiry_reported_at` and `replaced_by`, which the entry of the new key implies.
 create or replace trigger audit_update
   after update of key_id, api_client_id, interface, key_hash, created_at, expires_at, revoked_at, abilities, name, addresses,
     created_by_key, created_by_actor on api_key

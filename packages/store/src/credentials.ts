@@ -239,13 +239,13 @@ export async function issueApiKey(
   return onlyRow(await callFunction<IssueProblem | null>(database, 'issue_api_key', values));
 }
 
-/** Why a key was not revoked, as `revoke_api_key` says it. */
-export type RevokeProblem = 'KEY_SELF_SERVICE_OFF' | 'LAST_KEY' | 'NOT_FOUND' | 'REFUSED';
+/** Why a key was not revoked, as `revoke_api_key` says it. `KEY_ENDED`: it was before or, for its owner, has expired. */
+export type RevokeProblem = 'KEY_ENDED' | 'KEY_SELF_SERVICE_OFF' | 'LAST_KEY' | 'NOT_FOUND' | 'REFUSED';
 
 /**
- * Revokes a key, unless it is revoked or, for its owner, has expired.
+ * Revokes a key.
  *
- * @returns why nothing was changed. Null: the key is not accepted now
+ * @returns why nothing was changed. Null: the key was revoked
  */
 export async function revokeApiKey(
   database: Database,

@@ -1,6 +1,6 @@
-import { connect } from '@deedwire/testing';
+import { connect, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createStore } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
@@ -48,9 +48,9 @@ async function issue(acting: {
 }): Promise<unknown> {
   const { key = null, session = null, client = null, replaced = null, abilities = ['READ'] } = acting;
   const [row] = await run(
-    `select issue_api_key($1, $2, (select id from api_client where client_id = $3), $4, 0, left(gen_random_uuid()::text, 12),
+    `select issue_api_key($1, $2, (select id from api_client where client_id = $3), $4, $6, left(replace(gen_random_uuid()::text, '-', ''), 12),
        sha256('x'), 'x', $5, null, null) as problem`,
-    [key, session, client, replaced, abilities],
+    [key, session, client, replaced, abilities, replaced === null ? null : 0],
   );
   return row?.['problem'];
 }
@@ -106,6 +106,58 @@ describe('a login of an interface', () => {
     expect((await keysOf('manager')).at(-1)).toMatchObject({ abilities: ['READ'], created_by_key: 'manager' });
   });
 
+  test.each([
+    ['no abilities', { abilities: null }],
+    ['an ability that is null', { abilities: ['READ', null] }],
+    ['an address that is null', { addresses: ['192.0.2.0/24', null] }],
+    ['no id', { id: null }],
+    ['an id of another form', { id: 'a\nb' }],
+    ['no hash', { hash: null }],
+    ['no name', { name: null }],
+    ['an overlap of nothing', { overlap: 60 }],
+    ['a replaced key without an overlap', { replaced: 'ofManager' }],
+    ['a negative overlap', { replaced: 'ofManager', overlap: -1 }],
+    ['an overlap of a year', { replaced: 'ofManager', overlap: 31_536_000 }],
+  ])('cannot pass %s', async (_, change) => {
+    const { replaced, overlap, id, hash, name, abilities, addresses } = {
+      replaced: null,
+      overlap: null,
+      id: 'abcdefghijkl',
+      hash: Buffer.alloc(32),
+      name: 'x',
+      abilities: ['READ'],
+      addresses: null,
+      ...change,
+    };
+    const values = ['manager', replaced, overlap, id, hash, name, abilities, addresses];
+    const call = run('select issue_api_key($1, null, null, $2, $3, $4, $5, $6, $7, $8, null) as problem', values);
+    await expect(call).rejects.toThrow('The arguments of a key are invalid.');
+  });
+
+  test('cannot give a key without abilities those of a usual one', async () => {
+    const insert = superuser.run(
+      `insert into api_key (key_id, api_client_id, interface, key_hash, abilities)
+       select 'nullAbility0', id, interface, sha256(''), null from api_client where client_id = 'manager'`,
+    );
+    await expect(insert).rejects.toThrow('null value in column "abilities"');
+  });
+
+  test('reports each key that it makes, whatever its app does', async () => {
+    await superuser.run('delete from webhook_event_queue; delete from webhook_event');
+    expect(await issue({ key: 'manager' })).toBeNull();
+    const [event] = await superuser.run('select account_id, event_type, snapshot from webhook_event');
+    expect(event).toMatchObject({ account_id: lender.id, event_type: 'api_key.created' });
+    expect(event?.['snapshot']).toMatchObject({ createdBy: { apiKeyId: 'manager', portalActor: null } });
+  });
+
+  test('locks nothing of another interface', async () => {
+    await run('begin');
+    expect(await revoke('manager', 'foreign')).toBe('NOT_FOUND');
+    const locked = superuser.run(`select from api_client where client_id = 'foreign' for update nowait`);
+    expect(await locked).toHaveLength(1);
+    await run('rollback');
+  });
+
   test('names the key as which it acts in the audit log, whatever it claims', async () => {
     await run('begin');
     await run(`select set_config('deedwire.audit_claim', $1, true)`, [
@@ -143,6 +195,47 @@ describe('a login of an interface', () => {
       `portal_lender_${lender.id}`,
     ]);
     expect(created).toEqual([{ actor: null }]);
+  });
+});
+
+/** Runs `call` while another transaction has the lock of the client, which changes something before it ends. */
+async function afterChange(change: string, call: () => Promise<unknown>): Promise<unknown> {
+  await superuser.run('begin');
+  await superuser.run(`select from api_client where client_id = 'manager' for no key update`);
+  const answer = call();
+  await untilBlocked(superuser, 1);
+  await superuser.run(change);
+  await superuser.run('commit');
+  return answer;
+}
+
+describe('what waits for a change of the keys of its client', () => {
+  beforeEach(async () => {
+    await superuser.run(`delete from api_key where created_by_key is not null`);
+  });
+
+  test('is refused if the acting key was revoked or has expired meanwhile', async () => {
+    await addKey(lender, 'leaked', manager, 'manager');
+    const revoked = `update api_key set revoked_at = now() where key_id = 'leaked'`;
+    expect(await afterChange(revoked, () => issue({ key: 'leaked' }))).toBe('REFUSED');
+    await addKey(lender, 'expiring', manager, 'manager');
+    const expired = `update api_key set expires_at = clock_timestamp() where key_id = 'expiring'`;
+    expect(await afterChange(expired, () => revoke('expiring', 'ofManager'))).toBe('REFUSED');
+  });
+
+  test('is refused if self-service was switched off meanwhile', async () => {
+    const off = 'update installation set key_self_service = false';
+    expect(await afterChange(off, () => issue({ key: 'manager' }))).toBe('KEY_SELF_SERVICE_OFF');
+    expect(await revoke('manager', 'ofManager')).toBe('KEY_SELF_SERVICE_OFF');
+    await superuser.run('update installation set key_self_service = true');
+  });
+
+  test('replaces a key by one with the end that the key has by then', async () => {
+    await addKey(lender, 'old', ['READ'], 'manager');
+    const limited = `update api_key set expires_at = now() + interval '1 hour' where key_id = 'old'`;
+    expect(await afterChange(limited, () => issue({ key: 'manager', replaced: 'old' }))).toBeNull();
+    const [successor] = await superuser.run(`select expires_at from api_key where created_by_key = 'manager'`);
+    expect(successor?.['expires_at']).toBeInstanceOf(Date);
   });
 });
 

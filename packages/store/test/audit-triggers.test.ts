@@ -159,7 +159,7 @@ test('the last use of a key writes no entry, and neither does an update that cha
   expect(await entries()).toEqual([]);
 });
 
-test('every column of a key except its last use and its last notice runs the trigger', async () => {
+test('every column of a key except its last use, notice and replacement runs the trigger', async () => {
   const [columns] = await superuser.run(`
     select array_agg(a.attname::text order by a.attnum) as audited
     from pg_trigger t
@@ -168,7 +168,7 @@ test('every column of a key except its last use and its last notice runs the tri
   const [all] = await superuser.run(`
     select array_agg(attname::text order by attnum) as names
     from pg_attribute where attrelid = 'api_key'::regclass and attnum > 0 and not attisdropped`);
-  const unaudited = ['expiry_reported_at', 'last_used_at', 'last_used_from', 'last_used_version'];
+  const unaudited = ['expiry_reported_at', 'last_used_at', 'last_used_from', 'last_used_version', 'replaced_by'];
   expect(new Set([columns?.['audited'], unaudited].flat(2))).toEqual(new Set([all?.['names']].flat()));
 });
 

@@ -212,7 +212,7 @@ const calls: Readonly<Record<string, ((name: InterfaceName, other: InterfaceName
   check_homes: () => 'check_homes(array[$1::bigint])',
   end_process: null,
   // packages/store/test/api-keys.test.ts has keys of another interface.
-  issue_api_key: () => `issue_api_key(null, $1, $1, null, 0, 'x', sha256(''), null, '{READ}', null, null)`,
+  issue_api_key: () => `issue_api_key(null, $1, $1, null, null, 'abcdefghijkl', sha256(''), 'x', '{READ}', null, null)`,
   record_use: (name, other) => `record_use('${name}-api', gen_random_uuid(), null, false, false, '',
     array['portal_${other}_' || $1], '{2026-11-01}', '{a}', '{1}')`,
   register_process: null,

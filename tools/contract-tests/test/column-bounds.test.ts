@@ -53,6 +53,7 @@ const lengths: Readonly<Record<string, Length>> = {
   'api_key.created_by_key': { max: 100 },
   'api_key.key_id': { max: 100 },
   'api_key.last_used_version': { max: 100 },
+  'api_key.replaced_by': { max: 100 },
   'api_key.name': { max: 100, accepts: isSubscriptionName },
   'audit_entry.action': { max: 100, value: (length) => `a.${letters(length - 2)}` },
   'audit_entry.actor': { max: 1_000 },

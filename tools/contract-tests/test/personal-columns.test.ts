@@ -53,6 +53,7 @@ const withoutPersons = [
   'api_key.key_hash',
   'api_key.key_id',
   'api_key.last_used_version',
+  'api_key.replaced_by',
   'app_contracts.app',
   'app_contracts.contracts',
   'app_contracts.digest',

@@ -40,6 +40,7 @@ export interface Effect {
 const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['credential.delete', { verb: 'revoke', ends: 'all' }],
   ['credential.issue', { verb: 'issue' }],
+  ['database.key-self-service', { verb: 'update' }],
   ['member.add', { verb: 'create' }],
   ['member.remove', { verb: 'delete', ends: 'all' }],
   ['member.update', { verb: 'update' }],
@@ -123,6 +124,11 @@ function isOfItsKind(gidNamespace: string, entry: AuditEntry): boolean {
   return types === undefined || types.some((type) => parseGid(gidNamespace, type, subject) !== null);
 }
 
+/** Whether a client changes records of this kind. Entries of keys are those of triggers: no login of an interface can write one. */
+export function canBeOfClient({ action }: AuditEntry): boolean {
+  return /^(?:webhook_|credential\.)/.test(action);
+}
+
 /**
  * What an entry has changed. Null: this build does not know, or does not believe it.
  *
@@ -132,7 +138,7 @@ function isOfItsKind(gidNamespace: string, entry: AuditEntry): boolean {
 export function effectsOf(gidNamespace: string, entry: AuditEntry, isOfClient: boolean): Effect[] | null {
   const { action, details } = entry;
   if (counted.has(action)) return [];
-  if (!isOfItsKind(gidNamespace, entry) || (isOfClient && !action.startsWith('webhook_'))) return null;
+  if (!isOfItsKind(gidNamespace, entry) || (isOfClient && !canBeOfClient(entry))) return null;
   const effect = effects.get(action);
   if (effect !== undefined) return [effect];
   const [noun, verb] = action.split('.');

@@ -134,6 +134,14 @@ test.each<[string, Told[], string[]]>([
     ['revoke:k', 'read:partner_api_login'],
   ],
   [
+    'the revocation of a key by its owner, and that only operators manage keys',
+    [
+      ['credential.revoke', 'k', { new: { revoked_at: 'x' } }, client],
+      ['database.key-self-service', 'database'],
+    ],
+    ['update:database', 'revoke:k'],
+  ],
+  [
     'an erasure and changes of accounts in spite of creations that a client wrote',
     [
       ['webhook_subscription.create', 'gid://service/Referral/1', {}, client],

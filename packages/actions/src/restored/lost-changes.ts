@@ -1,5 +1,6 @@
 import { RefusedError } from '../errors.ts';
 import {
+  canBeOfClient,
   allVerbs,
   auditEntry,
   type AuditEntry,
@@ -93,7 +94,7 @@ export class LostChanges {
    */
   addMade(json: string): void {
     const { data, isOfClient } = this.#read(json, 'This database');
-    if (data === undefined || (isOfClient && !data.action.startsWith('webhook_'))) return;
+    if (data === undefined || (isOfClient && !canBeOfClient(data))) return;
     for (const key of keysOf(data)) {
       this.#madeAt.byAll.set(key, data.at);
       if (!isOfClient) this.#madeAt.byOperators.set(key, data.at);

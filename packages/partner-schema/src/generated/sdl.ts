@@ -3006,7 +3006,7 @@ type ApiKey {
   """
   lastUsedFrom: String
   """
-  Version of the interface that the last use requested. Null if the key was not used.
+  Version of the interface that served the last use. Null if the key was not used, or none served it.
   """
   lastUsedVersion: String
 }
@@ -3132,11 +3132,12 @@ enum CreateApiKeyUserErrorCode {
   """
   ABILITIES_INVALID
   """
-  There are more than 20 addresses or none, one is no network in CIDR notation, or one is not in those of your key.
+  There are more than 20 addresses or none, one is no network in CIDR notation, one is IPv4 in IPv6 form, or one is not in those of your
+  key.
   """
   ADDRESSES_INVALID
   """
-  The end is not in the future, or is after that of your key.
+  The end is not in the future, is after that of your key, or is after the year 9999.
   """
   EXPIRY_INVALID
   """
@@ -3335,7 +3336,7 @@ enum RevokeApiKeyUserErrorCode {
   """
   KEY_SELF_SERVICE_OFF
   """
-  No other key with \`MANAGE_KEYS\` is accepted for as long as this one. Rotate the key with \`overlapSeconds: 0\` instead, which rejects it
+  It is the last key with \`MANAGE_KEYS\`, apart from those that are replaced. Rotate it with \`overlapSeconds: 0\` instead, which rejects it
   at once.
   """
   LAST_KEY
