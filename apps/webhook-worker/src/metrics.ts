@@ -135,7 +135,7 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
     attemptDuration: new Histogram({
       name: 'deedwire_webhook_attempt_duration_seconds',
       help: 'Duration of attempts.',
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
       registers,
     }),
     deliveryLag: new Histogram({

@@ -20,6 +20,7 @@ export function createSend(
       url: target.callbackUrl,
       secret: target.secret,
       nextSecret: target.nextSecret ?? undefined,
+      timeoutMs: target.timeoutMs,
       headers: { [deliveryHeaders.subscriptionId]: subscriptionId },
     });
     prepared.set(target, created);

@@ -17,11 +17,11 @@ afterEach(() => {
 });
 
 function start(deadlines: ReturnType<typeof createAttemptTimeouts>, name: string) {
-  return deadlines.start(performance.now(), () => expired.push(name));
+  return deadlines.start(performance.now(), timeoutMs, () => expired.push(name));
 }
 
 it('expires each deadline when its time has passed, in order', () => {
-  const deadlines = createAttemptTimeouts(timeoutMs);
+  const deadlines = createAttemptTimeouts();
   start(deadlines, 'a');
   vi.advanceTimersByTime(1);
   start(deadlines, 'b');
@@ -40,7 +40,7 @@ it('expires each deadline when its time has passed, in order', () => {
 });
 
 it('does not expire a canceled deadline, whether it is the first, in the middle or the last', () => {
-  const deadlines = createAttemptTimeouts(timeoutMs);
+  const deadlines = createAttemptTimeouts();
   const started = ['a', 'b', 'c', 'd', 'e'].map((name) => {
     vi.advanceTimersByTime(100);
     return start(deadlines, name);
@@ -56,7 +56,7 @@ it('does not expire a canceled deadline, whether it is the first, in the middle 
 });
 
 it('expires deadlines that start after all others have ended', () => {
-  const deadlines = createAttemptTimeouts(timeoutMs);
+  const deadlines = createAttemptTimeouts();
   start(deadlines, 'a').cancel();
   vi.advanceTimersByTime(4000);
   start(deadlines, 'b');
@@ -71,8 +71,8 @@ it('expires deadlines that start after all others have ended', () => {
 });
 
 it('allows a deadline to start or to be canceled while others expire', () => {
-  const deadlines = createAttemptTimeouts(timeoutMs);
-  deadlines.start(performance.now(), () => {
+  const deadlines = createAttemptTimeouts();
+  deadlines.start(performance.now(), timeoutMs, () => {
     second.cancel();
     start(deadlines, 'third');
   });
@@ -83,8 +83,24 @@ it('allows a deadline to start or to be canceled while others expire', () => {
   expect(expired).toEqual(['third']);
 });
 
-it('uses one timer, which keeps the process alive only while a deadline is pending', () => {
-  const deadlines = createAttemptTimeouts(timeoutMs);
+it('expires deadlines of several durations, each when its own time has passed', () => {
+  const deadlines = createAttemptTimeouts();
+  for (const [name, ms] of Object.entries({ long: 15_000, short: 5_000, middle: 7_000 }))
+    deadlines.start(performance.now(), ms, () => expired.push(name));
+  vi.advanceTimersByTime(4_999);
+  expect(expired).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(['short']);
+  vi.advanceTimersByTime(2_000);
+  expect(expired).toEqual(['short', 'middle']);
+  vi.advanceTimersByTime(7_999);
+  expect(expired).toEqual(['short', 'middle']);
+  vi.advanceTimersByTime(1);
+  expect(expired).toEqual(['short', 'middle', 'long']);
+});
+
+it('uses one timer for each duration, which keeps the process alive only while a deadline is pending', () => {
+  const deadlines = createAttemptTimeouts();
   const timers = vi.spyOn(globalThis, 'setTimeout');
   const [first, second] = [start(deadlines, 'a'), start(deadlines, 'b')];
   const timer = timers.mock.results[0]?.value;

@@ -1,7 +1,7 @@
 /** The deadlines of all attempts in flight. */
 export interface AttemptTimeouts {
   /** Calls `onExpire` when `timeoutMs` have passed since `startMs` (`performance.now()`), never earlier. */
-  start(startMs: number, onExpire: () => void): Deadline;
+  start(startMs: number, timeoutMs: number, onExpire: () => void): Deadline;
 }
 
 export interface Deadline {
@@ -12,12 +12,22 @@ export interface Deadline {
 }
 
 /**
- * One timer serves all deadlines, because a timer per attempt is slow and almost always canceled. All deadlines have the
- * same duration, so the list is in the order in which they expire, and the timer waits for the first one.
+ * One timer serves all deadlines of a duration, because a timer per attempt is slow and almost always canceled. A list is in the order
+ * in which its deadlines expire, and its timer waits for the first one. A list stays for each duration that was ever used: use few.
  */
-export function createAttemptTimeouts(timeoutMs: number): AttemptTimeouts {
-  const list = new DeadlineList(timeoutMs);
-  return { start: (startMs, onExpire) => list.append(new Entry(list, startMs + timeoutMs, onExpire)) };
+export function createAttemptTimeouts(): AttemptTimeouts {
+  const lists = new Map<number, DeadlineList>();
+  function listOf(timeoutMs: number): DeadlineList {
+    const list = lists.get(timeoutMs) ?? new DeadlineList(timeoutMs);
+    lists.set(timeoutMs, list);
+    return list;
+  }
+  return {
+    start(startMs, timeoutMs, onExpire) {
+      const list = listOf(timeoutMs);
+      return list.append(new Entry(list, startMs + timeoutMs, onExpire));
+    },
+  };
 }
 
 /**

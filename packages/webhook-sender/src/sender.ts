@@ -30,7 +30,7 @@ export interface WebhookSenderOptions {
   nat64Prefix?: string | undefined;
   /** The `User-Agent` of every request. */
   userAgent: string;
-  /** The deadline of an attempt, from DNS to the end of the response body. Defaults to 5000. */
+  /** The deadline of a handshake, and of an attempt whose target has none of its own, from DNS to the end of the response body. Defaults to 5000. */
   timeoutMs?: number | undefined;
   /** The maximum number of idle connections to keep, at most 16 of them per origin. Defaults to 256. */
   maxIdleConnections?: number | undefined;
@@ -51,6 +51,8 @@ export interface WebhookTarget {
   secret: string;
   /** The new secret during a rotation. */
   nextSecret?: string | undefined;
+  /** The deadline of an attempt. Defaults to that of the sender. */
+  timeoutMs?: number | undefined;
   /** Headers of every request, such as X-Service-Webhook-Subscription-Id. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -157,11 +159,11 @@ export function createWebhookSender({
   const pool = createConnectionPool(maxIdleConnections);
   const rules = { policy, deniedRanges, nat64Prefix };
   const proxy = proxyUrl === undefined ? null : egressProxy(proxyUrl);
-  const dependencies = { rules, resolve, proxy, pool, deadlines: createAttemptTimeouts(timeoutMs) };
+  const dependencies = { rules, resolve, proxy, pool, deadlines: createAttemptTimeouts() };
   let inFlight = 0;
   const closing: (() => void)[] = [];
 
-  function prepare({ url, secret, nextSecret, headers = {} }: WebhookTarget): Post {
+  function prepare({ url, secret, nextSecret, headers = {}, timeoutMs: ofTarget = timeoutMs }: WebhookTarget): Post {
     const checked = checkCallbackUrl(url, rules);
     if (!checked.ok) throw new AttemptError('URL_FORBIDDEN', checked.message);
     const parsed = new URL(checked.href);
@@ -172,7 +174,8 @@ export function createWebhookSender({
       const { webhookId, body, details = null } = delivery;
       const timestamp = Math.floor(now().getTime() / 1000);
       const signature = sign({ id: webhookId, timestamp, body, secret, nextSecret });
-      const request = { url: parsed, origin, path, headers: list(delivery.headers, signature), body, policy: details };
+      const allHeaders = list(delivery.headers, signature);
+      const request = { url: parsed, origin, path, headers: allHeaders, body, policy: details, timeoutMs: ofTarget };
       startAttempt(dependencies, request, startMs, onEnd);
     };
   }

@@ -26,6 +26,8 @@ export interface AttemptRequest extends PostRequest {
   readonly origin: string;
   /** Null if only the status and the headers of the response are of interest. */
   readonly policy: DetailsPolicy | null;
+  /** From DNS to the end of the response body. */
+  readonly timeoutMs: number;
 }
 
 /**
@@ -74,7 +76,7 @@ export class Attempt {
   start(startMs: number): void {
     const { deadlines, pool } = this.#dependencies;
     try {
-      this.#deadline = deadlines.start(startMs, () => this.#expire());
+      this.#deadline = deadlines.start(startMs, this.request.timeoutMs, () => this.#expire());
       const idle = pool.take(this.request.origin);
       if (idle === null) void this.#sendOnNewConnection();
       else this.#send(idle, startMs);

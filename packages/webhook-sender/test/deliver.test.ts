@@ -270,6 +270,14 @@ describe('an incomplete response', () => {
     await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
   });
 
+  it('times out at the deadline of its target, whatever that of the sender is', async () => {
+    const receiver = await rawReceiver(() => {});
+    const { deliver } = sender({ timeoutMs: 60_000 });
+    const result = await deliver(delivery(receiver.url, { timeoutMs: 150 }));
+    expect(result).toMatchObject({ error: 'TIMEOUT', cause: 'NO_RESPONSE' });
+    expect(result.durationMs).toBeLessThan(60_000);
+  });
+
   it.each([
     ['headers', null, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n'],
     ['1xx responses', null, '', 'HTTP/1.1 102 Processing\r\n\r\n'],

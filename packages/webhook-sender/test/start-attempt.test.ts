@@ -24,7 +24,7 @@ function poster(url: string, onTake: (socket: Socket) => void) {
         return connection;
       },
     },
-    deadlines: createAttemptTimeouts(5_000),
+    deadlines: createAttemptTimeouts(),
   } as const;
   const request = {
     url: new URL(url),
@@ -33,6 +33,7 @@ function poster(url: string, onTake: (socket: Socket) => void) {
     headers: [],
     body: Buffer.from('{}'),
     policy: null,
+    timeoutMs: 5_000,
   };
   return (startMs = performance.now()) =>
     new Promise<Outcome>((resolve) => {

@@ -43,8 +43,8 @@ export interface AppEnd {
 
 // Guards against hanging only. A busy machine can need many times the usual second.
 const startTimeoutMs = 240_000;
-// The worker waits for the attempts in flight, each of which takes at most 5 s.
-const stopTimeoutMs = 7_000;
+// The worker waits for the attempts in flight, each of which takes at most 15 s.
+const stopTimeoutMs = 17_000;
 const keptLines = 40;
 
 /**
@@ -90,7 +90,7 @@ export async function startApp(options: AppOptions) {
       /** Resolves when the process has ended, for any reason. */
       ended,
       kill: (signal: NodeJS.Signals) => child.kill(signal),
-      /** Sends SIGTERM, then SIGKILL if the app does not end within 7 s. */
+      /** Sends SIGTERM, then SIGKILL if the app does not end within 17 s. */
       stop: () => stop(child, ended),
     };
   } catch (cause) {

@@ -3,14 +3,14 @@ import { createAttemptTimeouts, type Deadline } from '../../src/attempt-timeouts
 
 // 5,000 attempts of 4 kB, of which 40 are in flight at a time. The first one takes so long that it moves to the old generation.
 
-const deadlines = createAttemptTimeouts(60_000);
-const slow = deadlines.start(performance.now(), () => {});
+const deadlines = createAttemptTimeouts();
+const slow = deadlines.start(performance.now(), 60_000, () => {});
 const inFlight: Deadline[] = [];
 const bytes = Buffer.alloc(2_000);
 printOldBytes((number) => {
   bytes.writeUInt32LE(number);
   const attempt = bytes.toString('hex');
-  inFlight.push(deadlines.start(performance.now(), () => process.stderr.write(attempt)));
+  inFlight.push(deadlines.start(performance.now(), 60_000, () => process.stderr.write(attempt)));
   if (inFlight.length > 40) inFlight.shift()?.cancel();
   if (number === 400) slow.cancel();
 });

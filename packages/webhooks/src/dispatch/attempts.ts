@@ -100,6 +100,7 @@ export class Attempts {
     const { lane, delivery, isCounted } = queued;
     queued.isClaimed = true;
     queued.chargedMs = this.#options.slots.acquire(lane);
+    queued.timeoutMs = lane.target.current?.timeoutMs ?? 0;
     if (!isCounted && (lane.isRecovering || isSuspect(delivery))) this.#claims.count(queued);
     else this.#send(queued);
   }
@@ -127,6 +128,7 @@ export class Attempts {
     const target = queued.lane.target.current;
     if (target === null) return this.#cancel(queued);
     if (queued.isCounted) queued.lane.startCounted(queued);
+    queued.timeoutMs = target.timeoutMs;
     void this.#attempt(queued, target);
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hangs, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
+import { hangs, hangsLongest, succeedsAfter, World, worldWithLane } from '../../test/dispatch/world.ts';
 import { shardOf } from '../kernel/ids.ts';
 
 test('a closed shard reports its deliveries in flight until they are settled', async () => {
@@ -10,11 +10,27 @@ test('a closed shard reports its deliveries in flight until they are settled', a
   await world.clock.advance(1_000);
   world.dispatcher.closeShard(shardOf(lane.accountId));
   expect(world.dispatcher.unfinishedIn([shardOf(lane.accountId)])).toEqual([
-    { subscriptionId: lane.subscriptionId, deliveryId: first?.deliveryId },
+    { subscriptionId: lane.subscriptionId, deliveryId: first?.deliveryId, timeoutMs: 5_000 },
   ]);
   await world.clock.advance(10_000);
   expect(world.dispatcher.unfinishedIn([shardOf(lane.accountId)])).toEqual([]);
   expect(world.sentTo(lane)).toHaveLength(1);
+});
+
+test('a request in flight keeps the timeout with which it started', async () => {
+  const { world, lane } = worldWithLane(hangsLongest);
+  const shards = [shardOf(lane.accountId)];
+  world.changeTarget(lane, { timeoutMs: 15_000 });
+  world.offer(lane, 1);
+  await world.clock.advance(1_000);
+  world.changeTarget(lane, { timeoutMs: 5_000 });
+  world.dispatcher.rereadTarget(lane.subscriptionId);
+  await world.clock.advance(1_000);
+  expect(world.dispatcher.unfinishedIn(shards)).toMatchObject([{ timeoutMs: 15_000 }]);
+  world.offer(lane, 1);
+  await world.clock.advance(14_000);
+  expect(world.sentTo(lane).map(({ target }) => target.timeoutMs)).toEqual([15_000, 5_000]);
+  expect(world.dispatcher.unfinishedIn(shards)).toMatchObject([{ timeoutMs: 5_000 }]);
 });
 
 test('a shard of a dead worker recovers until each of its lanes has recorded a result', async () => {

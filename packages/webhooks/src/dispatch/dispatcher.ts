@@ -229,13 +229,15 @@ export class Dispatcher {
   }
 
   /** Returns the deliveries of these shards that are in flight or not recorded yet. */
-  unfinishedIn(shards: readonly Shard[]): { subscriptionId: SubscriptionId; deliveryId: DeliveryId }[] {
+  unfinishedIn(
+    shards: readonly Shard[],
+  ): { subscriptionId: SubscriptionId; deliveryId: DeliveryId; timeoutMs: number }[] {
     const lanes = shards.flatMap((shard) => this.#registry.inShard(shard));
     return lanes.flatMap(({ known }) =>
       known
         .values()
         .filter(({ isClaimed }) => isClaimed)
-        .map(({ delivery: { subscriptionId, deliveryId } }) => ({ subscriptionId, deliveryId })),
+        .map(({ delivery: { subscriptionId, deliveryId }, timeoutMs }) => ({ subscriptionId, deliveryId, timeoutMs })),
     );
   }
 
@@ -394,7 +396,7 @@ const missedMs = 4;
 
 /**
  * Spreads requests to slow receivers over time. When a thousand requests that hang time out at once, starting the next
- * thousand at once would keep the process busy for some hundred milliseconds, and again five seconds later.
+ * thousand at once would keep the process busy for some hundred milliseconds, and again when these time out.
  *
  * Of `n` requests that take the time `d`, one starts per `0.8 d / n`, so that all of them start again within 0.8 `d`: the
  * pace spreads them evenly, and does not limit how many slow lanes deliver. This holds for different durations as well,

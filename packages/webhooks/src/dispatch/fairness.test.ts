@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hangs, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
+import { hangs, hangsLongest, type Receiver, succeedsAfter, World } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
 import { cleanLaneState } from './lane-state.ts';
 
 // Neighbors have no history at first, so that each is quick until its first request has taken 500 ms.
-const warmUpMs = 12_000;
+const usualWarmUpMs = 12_000;
 const measuredMs = 5_000;
 const healthyLanes = 20;
 const eventsPerSecond = 20;
@@ -15,6 +15,7 @@ interface Neighbors {
   receiver: Receiver;
   /** Deliveries of each lane, more than it sends. */
   backlog: number;
+  warmUpMs?: number;
 }
 
 interface Waits {
@@ -32,6 +33,7 @@ const nextEventMs = (random: () => number): number => (-Math.log(1 - random()) *
 async function measureWaits(neighbors: Neighbors): Promise<Waits> {
   const world = new World({ slots: 2_000 }, 7);
   const { clock, random } = world;
+  const { warmUpMs = usualWarmUpMs } = neighbors;
   for (let lane = 0; lane < neighbors.lanes; lane += 1) {
     const id = world.addLane(1_000 + lane, neighbors.receiver, 1_000 + Math.floor(lane / neighbors.perAccount));
     world.store(id, neighbors.backlog);
@@ -83,6 +85,10 @@ const neighbors: [string, Neighbors][] = [
   ],
   ['400 lanes that flap between 0.3 s and 5 s', { lanes: 400, perAccount: 1, receiver: flaps, backlog: 200 }],
   ['1,000 lanes that hang', { lanes: 1_000, perAccount: 1, receiver: hangs, backlog: 20 }],
+  [
+    '2,000 lanes that hang for 15 s',
+    { lanes: 2_000, perAccount: 1, receiver: hangsLongest, backlog: 20, warmUpMs: 32_000 },
+  ],
 ];
 
 describe('20 healthy lanes with 20 events a second each and 2,000 slots', () => {

@@ -16,6 +16,8 @@ export interface LaneTarget {
   readonly nextSecret: string | null;
   /** When the new secret becomes the only one, by the clock of the database. Null outside of a rotation. */
   readonly rotationEndsAtMs: number | null;
+  /** From DNS to the end of the response body. */
+  readonly timeoutMs: number;
   readonly state: LaneState;
   readonly marks: LaneMarks;
 }
@@ -29,7 +31,9 @@ function isSendable(target: LaneTarget): target is SendableTarget {
 
 /** Whether both targets produce the same requests. Ignores the stored state, the marks and the end of a rotation. */
 function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
-  return a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret;
+  return (
+    a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret && a.timeoutMs === b.timeoutMs
+  );
 }
 
 /** A target that is older than this share of the maximum age is read again in the background. */

@@ -311,6 +311,8 @@ export class QueuedDelivery {
   isCounted = false;
   /** The slot-time charged when its request started. */
   chargedMs = 0;
+  /** That of its request. */
+  timeoutMs = 0;
 
   constructor(lane: Lane, delivery: PendingDelivery, dueAtMs: number, isHastened = false) {
     this.lane = lane;

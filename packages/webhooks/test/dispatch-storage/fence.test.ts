@@ -139,7 +139,8 @@ test('a worker records the result of a delivery whose shard it has handed over',
   const { lane, deliveries } = await world.seedLane(1);
   const shard = shardOf(world.account.id);
   await world.admin.run('update webhook_shard set worker_id = $1 where shard = $2', [first, shard]);
-  await world.store.transaction((transaction) => releaseShards(transaction, first, [shard], [], deliveries));
+  const inFlight = deliveries.map((delivery) => ({ ...delivery, timeoutMs: 5_000 }));
+  await world.store.transaction((transaction) => releaseShards(transaction, first, [shard], [], inFlight));
   expect(await acquireShards(world.store, second, 1)).toEqual([{ shard, isRecovering: false }]);
 
   const results = await world.storageOf(() => first).settle([success(deliveries[0])]);

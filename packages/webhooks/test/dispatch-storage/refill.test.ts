@@ -194,6 +194,7 @@ describe('targets', () => {
       secret: `${lane}:not a ciphertext`,
       nextSecret: null,
       rotationEndsAtMs: null,
+      timeoutMs: 5_000,
       state: {
         consecutiveFailures: 0,
         breakerOpenUntilMs: null,

@@ -116,7 +116,7 @@ const statements: [name: string, run: Run][] = [
         worker,
         [],
         [],
-        deliveries,
+        deliveries.map((delivery) => ({ ...delivery, timeoutMs: 5_000 })),
       ),
   ],
   ['expirePendingDeliveries', (database) => expirePendingDeliveries(database, allExpired, null)],

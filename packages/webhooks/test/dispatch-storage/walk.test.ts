@@ -224,7 +224,7 @@ test('what is in flight when its shard is released is left to its result, also b
       world.workerId,
       [],
       [],
-      [{ subscriptionId: lane, deliveryId: deliveries[0].deliveryId }],
+      [{ subscriptionId: lane, deliveryId: deliveries[0].deliveryId, timeoutMs: 5_000 }],
     ),
   );
   expect(sequencesOf((await walk(lane, { sendPendingAtMs: Date.now() + 5_000 })).deliveries)).toEqual([2]);

@@ -40,6 +40,8 @@ export const succeedsAfter =
 export const fails: Receiver = () => ({ afterMs: 10, status: 500 });
 /** The sender gives up after 5 s. */
 export const hangs: Receiver = () => ({ afterMs: 5_000, status: null });
+/** The sender gives up after the longest timeout of a subscription. */
+export const hangsLongest: Receiver = () => ({ afterMs: 15_000, status: null });
 
 /** A dispatcher under virtual time, with storage in memory and simulated receivers. */
 export class World {
@@ -252,6 +254,7 @@ function targetFor(id: LaneId): LaneTarget {
     secret: 'whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0',
     nextSecret: null,
     rotationEndsAtMs: null,
+    timeoutMs: 5_000,
     state: cleanLaneState,
     marks: noMarks,
   };

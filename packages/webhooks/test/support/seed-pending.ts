@@ -3,8 +3,8 @@ import type { Connection } from '@deedwire/testing';
 import type { InFlightDelivery } from '../../src/workers/sql/shard-rows.ts';
 
 /** The key of a row of `seedPending`. */
-export function pendingKey(deliveryNumber: number): InFlightDelivery {
-  return { subscriptionId: toRecordId('1'), deliveryId: toRecordId(String(deliveryNumber)) };
+export function pendingKey(deliveryNumber: number, timeoutMs = 5_000): InFlightDelivery {
+  return { subscriptionId: toRecordId('1'), deliveryId: toRecordId(String(deliveryNumber)), timeoutMs };
 }
 
 /** Pending deliveries that are due, numbered from 1, of one subscription. There are no rows that they refer to. */

@@ -162,6 +162,18 @@ test('a release postpones a first attempt in flight by 7 s although it is due in
   expect(due).toEqual([{ soon: true }, { soon: false }]);
 });
 
+test('a release postpones each delivery in flight by its timeout and 2 s', async () => {
+  const id = await register();
+  await acquireShards(store, id, 64);
+  await seedPending(superuser, 3);
+  const inFlight = [pendingKey(1), pendingKey(2, 15_000)];
+  await store.transaction((transaction) => releaseShards(transaction, id, [2], [], inFlight));
+  const due = await superuser.run(
+    `select round(extract(epoch from due_at - now()))::int as seconds from webhook_pending_delivery order by delivery_id`,
+  );
+  expect(due.map(({ seconds }) => seconds)).toEqual([7, 17, 0]);
+});
+
 describe('a release while a delivery in flight is locked', () => {
   let id: WorkerId;
   let locking: Connection;

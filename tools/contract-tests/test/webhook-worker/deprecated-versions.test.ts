@@ -37,6 +37,7 @@ async function sendVersion(eventVersion: string, eventType = 'referral.created')
     nextSecret: null,
     urlNumber: 1,
     rotationEndsAtMs: null,
+    timeoutMs: 5_000,
     state: {
       consecutiveFailures: 0,
       breakerOpenUntilMs: null,

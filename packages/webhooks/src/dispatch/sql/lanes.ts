@@ -85,7 +85,7 @@ export async function selectLanesOfShard(
 // webhook_worker, webhook_subscription and webhook_receiver_state by primary key. It does not lock the worker: what was read
 // before a takeover is used for seconds only.
 const selectTargetsStatement = sql('select-delivery-targets')`
-    select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, ${secretColumns('clock_timestamp()')},
+    select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, s.timeout_seconds, ${secretColumns('clock_timestamp()')},
       case when s.rotation_ends_at > clock_timestamp() then round(date_part('epoch', s.rotation_ends_at) * 1000) end
         as "rotationEndsAtMs",
       -- A mark in the future is that of a stolen login, or from before the clock was set back.
@@ -122,6 +122,7 @@ type TargetRow = StateRow & {
   account_id: AccountId;
   callback_url: string;
   url_number: number;
+  timeout_seconds: number;
   hastened_ms: number | null;
   send_pending_ms: number | null;
 } & StoredSecrets;
@@ -139,6 +140,7 @@ export interface StoredTarget extends StoredSecrets {
   readonly accountId: AccountId;
   readonly callbackUrl: string;
   readonly urlNumber: number;
+  readonly timeoutMs: number;
   readonly state: LaneState;
   readonly marks: LaneMarks;
 }
@@ -163,6 +165,7 @@ export async function selectTargets(
       accountId: row.account_id,
       callbackUrl: row.callback_url,
       urlNumber: row.url_number,
+      timeoutMs: row.timeout_seconds * 1_000,
       secretCiphertext: row.secretCiphertext,
       nextSecretCiphertext: row.nextSecretCiphertext,
       rotationEndsAtMs: row.rotationEndsAtMs,

@@ -13,7 +13,7 @@ import type { ClaimedDelivery, DeliveryKey, Refill, RefillOptions, Walk, WalkOpt
 const readAheadMs = 1_000;
 
 /**
- * Nothing postpones a delivery for so long that was not sent yet: a handover takes 7 s, and a proxy that fails 15 s. One that is due
+ * Nothing postpones a delivery for so long that was not sent yet: a handover takes at most 17 s, and a proxy that fails 15 s. One that is due
  * later was written before the clock of the database was set back.
  */
 const unsentWaitMaxMs = 60_000;

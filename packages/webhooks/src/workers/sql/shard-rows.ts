@@ -48,10 +48,12 @@ export async function acquireShards(database: Database, workerId: WorkerId, limi
 export interface InFlightDelivery {
   readonly subscriptionId: SubscriptionId;
   readonly deliveryId: DeliveryId;
+  /** The longest that its request takes. */
+  readonly timeoutMs: number;
 }
 
-// A request takes at most 5 s. After that, its result is recorded within 2 s unless the database is unavailable.
-const handOverSeconds = 7;
+/** Within this time after a request has ended, its result is recorded, unless the database is unavailable. */
+const recordedWithinMs = 2_000;
 
 /**
  * Releases shards. Postpones deliveries in flight, so that the old owner can record their results before the next owner
@@ -81,8 +83,8 @@ export async function releaseShards(
     text: `
       with ${liveWorker},
       in_flight as (
-        select p.ctid
-        from worker, unnest($4::bigint[], $5::bigint[]) r (subscription_id, delivery_id)
+        select p.ctid, r.timeout_ms
+        from worker, unnest($4::bigint[], $5::bigint[], $7::int[]) r (subscription_id, delivery_id, timeout_ms)
         join webhook_pending_delivery p on p.ctid = ${pendingRow}
         order by r.subscription_id, r.delivery_id
         for update of p ${skipsLocked ? 'skip locked' : ''}
@@ -91,7 +93,8 @@ export async function releaseShards(
         update webhook_pending_delivery p
         set due_at = case when p.attempts = p.prior_attempts then handed_over.at else greatest(p.due_at, handed_over.at) end,
           last_attempt_at = greatest(p.last_attempt_at, handed_over.at)
-        from worker, in_flight f, (select clock_timestamp() + $3 * interval '1 second' as at) handed_over
+        from worker, in_flight f
+        cross join lateral (select clock_timestamp() + (f.timeout_ms + $3) * interval '1 millisecond' as at) handed_over
         where p.ctid = f.ctid
       ),
       released as (
@@ -104,10 +107,11 @@ export async function releaseShards(
   const values = [
     workerId,
     pgArray(shards),
-    handOverSeconds,
+    recordedWithinMs,
     pgArray(inFlight.map(({ subscriptionId }) => subscriptionId)),
     pgArray(inFlight.map(({ deliveryId }) => deliveryId)),
     pgArray(recovering),
+    pgArray(inFlight.map(({ timeoutMs }) => timeoutMs)),
   ];
   rowOfLiveWorker(await transaction.query<{ isAlive: boolean }>(statement, values), workerId);
   transaction.notifyAfterCommit(workersChanged);
