@@ -30,6 +30,7 @@ import {
   selectSplit,
   selectStandbys,
   selectStandbysBefore,
+  selectSendingMs,
   selectUnquietWorkers,
   storeStep,
   unfreezeHomes,
@@ -225,8 +226,9 @@ export async function freezeSplit(
     }
     timer.note('transactions', 'none from before the freeze');
     const frozenMs = performance.now();
+    const sendingMs = await selectSendingMs(oldSide);
     await poll(isOver, async () => {
-      const [worker] = await selectUnquietWorkers(oldSide, performance.now() - frozenMs);
+      const [worker] = await selectUnquietWorkers(oldSide, performance.now() - frozenMs, sendingMs);
       return (
         worker && `Nothing is frozen, because a worker still has deliveries of it in flight: ${worker}. Try again.`
       );

@@ -62,6 +62,7 @@ export {
 export { sampleSnapshots } from './sample-snapshots.ts';
 export { secretAssociatedData } from './secret-associated-data.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
+export { timeoutDefaultSeconds, timeoutMaxSeconds } from './subscription-timeout.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { invisibleCharacters, terminalText } from './terminal-text.ts';
 export { describeLength, isEmail } from './text.ts';

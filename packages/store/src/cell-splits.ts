@@ -1,4 +1,4 @@
-import type { RecordId } from '@deedwire/domain';
+import { type RecordId, timeoutDefaultSeconds, timeoutMaxSeconds } from '@deedwire/domain';
 import { type Database, firstRow, onlyRow } from './database.ts';
 
 /** A split of this cell. Times are null until the step has been taken. */
@@ -219,16 +219,33 @@ export async function freezeHomes(transaction: Database, { organizationIds, toCe
   return frozenAt;
 }
 
-/** From the last read of a target to the last byte of a request: the greatest age of a target, the deadline of an attempt, a second. */
-export const sendingMs = 11_000;
+/**
+ * From the last read of a target, if that is not later than this call, to the last byte of a request: the greatest age of a target, the
+ * longest timeout of a subscription, a second. A request can still have a timeout that was longer until the last minute, or that of a
+ * subscription that was deleted meanwhile. Reads all subscriptions.
+ */
+export async function selectSendingMs(database: Database): Promise<number> {
+  const recently = `clock_timestamp() - interval '1 minute'`;
+  const text = `
+    select coalesce(max(case when timeout_lowered_at > ${recently} then ${timeoutMaxSeconds} else timeout_seconds end),
+      ${timeoutDefaultSeconds}) as seconds
+    from webhook_subscription
+    where kind = 'PUSH' and (deleted_at is null or deleted_at > ${recently})`;
+  return 6_000 + onlyRow(await run<{ seconds: number }>(database, text)).seconds * 1_000;
+}
 
 /**
  * The workers that may still send or record deliveries of what is frozen. Declares workers without a lease dead. These read no more
  * targets, but what they have begun can go on, also after they were suspended.
  *
  * @param frozenForMs since no transaction from before the freeze is open
+ * @param sendingMs from `selectSendingMs` after the freeze
  */
-export async function selectUnquietWorkers(database: Database, frozenForMs: number): Promise<string[]> {
+export async function selectUnquietWorkers(
+  database: Database,
+  frozenForMs: number,
+  sendingMs: number,
+): Promise<string[]> {
   // Until it is declared dead, a worker reads targets, also without a lease.
   const now = 'clock_timestamp()';
   await run(
@@ -247,8 +264,8 @@ export async function selectUnquietWorkers(database: Database, frozenForMs: numb
     select name
     from ${lastFreeze} f
     join webhook_worker on not alive and coalesce(quiet_at < f.at, true)
-    where f.at is not null and $1 < ${sendingMs} and leased_until > ${now} - ${sendingMs} * interval '1 ms'`,
-    [Math.round(frozenForMs)],
+    where f.at is not null and $1::int < $2::int and leased_until > ${now} - $2::int * interval '1 ms'`,
+    [Math.round(frozenForMs), sendingMs],
   );
   return [...live, ...dead].map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from '@deedwire/store';
-import { sendingMs } from '@deedwire/store/cell-splits';
+import { selectSendingMs } from '@deedwire/store/cell-splits';
 import { callErasing } from '@deedwire/store/person-erasures';
 import { workerOf } from '@deedwire/webhooks/outbox';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
@@ -44,6 +44,7 @@ export async function waitForWorkers(
   }
   // Until a worker without a lease is declared dead, it goes on where it was suspended.
   await callErasing(store, 'webhook_unquiet_workers', 'infinity');
+  const sendingMs = await selectSendingMs(store);
   for (let waitedMs = 0; waitedMs < sendingMs; waitedMs += 1_000) {
     onProgress('Waiting for requests in flight');
     await sleep(1_000);
