@@ -1,4 +1,4 @@
-import { secretAssociatedData } from '@deedwire/domain';
+import { secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/domain';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
@@ -9,6 +9,7 @@ import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
 import {
   findNameErrors,
+  findTimeoutErrors,
   webhookSecretInvalid,
   savedSubscription,
   webhookSubscriptionCodec,
@@ -31,6 +32,7 @@ export type CreateWebhookSubscriptionErrorCode =
   | VerificationErrorCode
   | 'LIMIT_REACHED'
   | 'NAME_INVALID'
+  | 'TIMEOUT_INVALID'
   | 'WEBHOOK_SECRET_INVALID';
 
 /** `CreateWebhookSubscriptionInput`. A field that is null or undefined is not set. */
@@ -39,6 +41,7 @@ export interface CreateWebhookSubscriptionInput {
   eventTypes: readonly EventTypeChoice[];
   webhookSecret?: string | null | undefined;
   name?: string | null | undefined;
+  timeoutSeconds?: number | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -68,8 +71,10 @@ export async function createWebhookSubscription(
       callbackUrl: input.callbackUrl,
       eventTypes: input.eventTypes.map(({ type, version }) => [type, version ?? null]),
       webhookSecret: input.webhookSecret ?? null,
-      // A key of an API of an earlier release, which knows no names, stays the same.
+      // A key of an API of an earlier release, which knows neither names nor timeouts, stays the same.
       ...(input.name !== null && input.name !== undefined && { name: input.name }),
+      ...(input.timeoutSeconds !== null &&
+        input.timeoutSeconds !== undefined && { timeoutSeconds: input.timeoutSeconds }),
     },
     codec: webhookSubscriptionCodec,
   };
@@ -106,7 +111,7 @@ async function checkInput(
   if (!isWebhookSecret(webhookSecret)) {
     userErrors.push(webhookSecretInvalid(webhookSecret));
   }
-  userErrors.push(...findNameErrors(input.name));
+  userErrors.push(...findNameErrors(input.name), ...findTimeoutErrors(input.timeoutSeconds));
   // Checked again under a lock before the subscription is saved.
   const count = await countSubscriptions(context.store, caller.accountId);
   if (count >= subscriptionsPerAccount) userErrors.push(limitReached);
@@ -138,6 +143,7 @@ async function verifyAndCreate(
       name: input.name ?? null,
       callbackUrl: url,
       secretCiphertext,
+      timeoutSeconds: input.timeoutSeconds ?? timeoutDefaultSeconds,
     });
     await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, eventTypes);
     const row = await selectSubscription(transaction, caller.accountId, id);

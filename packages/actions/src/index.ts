@@ -116,7 +116,11 @@ export {
   type TeamMember,
   updateTeamMember,
 } from './team-members.ts';
-export { updateWebhookSubscription, type UpdateWebhookSubscriptionInput } from './update-webhook-subscription.ts';
+export {
+  setSubscriptionTimeout,
+  updateWebhookSubscription,
+  type UpdateWebhookSubscriptionInput,
+} from './update-webhook-subscription.ts';
 export {
   type AttemptsRequest,
   countWebhookAttempts,

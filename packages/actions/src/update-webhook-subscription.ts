@@ -1,10 +1,11 @@
-import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
+import { formatGid, parseGid } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
-import type { Caller, WebhookActionContext } from './context.ts';
-import { inputError, type MutationResult, type UserError } from './errors.ts';
+import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
+import { inputError, type MutationResult, noSuchSubscription, orRefuse, type UserError } from './errors.ts';
 import { endPause, isReceiverFailing } from './pause-webhook-subscription.ts';
+import { requireSubscription } from './subscription-ref.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import {
   chooseEventTypes,
@@ -14,6 +15,7 @@ import {
 } from './webhook-event-types.ts';
 import {
   findNameErrors,
+  findTimeoutErrors,
   signingSecrets,
   subscriptionNotFound,
   toWebhookSubscription,
@@ -24,8 +26,10 @@ import {
   insertEventTypePins,
   lockSubscription,
   selectSubscription,
+  type SubscriptionOwner,
   type SubscriptionRow,
   updateSubscriptionName,
+  updateSubscriptionTimeout,
   updateSubscriptionUrl,
 } from './webhooks/subscriptions/subscriptions.ts';
 
@@ -33,7 +37,8 @@ export type UpdateWebhookSubscriptionErrorCode =
   | EventTypesErrorCode
   | VerificationErrorCode
   | 'NAME_INVALID'
-  | 'NOT_FOUND';
+  | 'NOT_FOUND'
+  | 'TIMEOUT_INVALID';
 
 /** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged, apart from `name`. */
 export interface UpdateWebhookSubscriptionInput {
@@ -42,6 +47,7 @@ export interface UpdateWebhookSubscriptionInput {
   eventTypes?: readonly EventTypeChoice[] | null | undefined;
   /** Null removes the name, and undefined leaves it unchanged. */
   name?: string | null | undefined;
+  timeoutSeconds?: number | null | undefined;
 }
 
 export type UpdateWebhookSubscriptionResult = MutationResult<
@@ -56,9 +62,11 @@ interface Change {
   eventTypes: ((pinned: readonly EventTypePin[]) => EventTypePin[]) | null;
   /** Null removes the name, and undefined leaves it unchanged. */
   name: string | null | undefined;
+  /** Null leaves the timeout unchanged. */
+  timeoutSeconds: number | null;
 }
 
-/** Changes the callback URL, the event types or the name of a subscription. Verifies a new URL first. */
+/** Changes the callback URL, the event types, the name or the timeout of a subscription. Verifies a new URL first. */
 export async function updateWebhookSubscription(
   context: WebhookActionContext,
   caller: Caller,
@@ -77,7 +85,7 @@ export async function updateWebhookSubscription(
     if (verificationError !== null) return reject([verificationError]);
   }
 
-  const updated = await save(context, caller, id, change);
+  const updated = await save(context, caller, { id, owner: caller, change });
   if (updated === null) return reject([subscriptionNotFound]);
   return { webhookSubscription: toWebhookSubscription(context.gidNamespace, updated), userErrors: [] };
 }
@@ -88,7 +96,8 @@ function parseChange(
   input: UpdateWebhookSubscriptionInput,
   current: SubscriptionRow,
 ): { change: Change; userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] } {
-  const change: Change = { callbackUrl: null, eventTypes: null, name: input.name };
+  const { name, timeoutSeconds = null } = input;
+  const change: Change = { callbackUrl: null, eventTypes: null, name, timeoutSeconds };
   const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
   if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
     const url = context.sender.check(input.callbackUrl);
@@ -104,19 +113,41 @@ function parseChange(
     change.eventTypes = (pinned) => choose(pinned).eventTypes;
     userErrors.push(...choose([]).userErrors);
   }
-  userErrors.push(...findNameErrors(input.name));
+  userErrors.push(...findNameErrors(name), ...findTimeoutErrors(timeoutSeconds));
   return { change, userErrors };
+}
+
+/**
+ * Changes the timeout of a subscription of any account, for an operator.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if the timeout is out of range
+ */
+export async function setSubscriptionTimeout(
+  context: OperatorContext,
+  { subscriptionId, timeoutSeconds }: { subscriptionId: string; timeoutSeconds: number },
+): Promise<WebhookSubscription> {
+  const { gidNamespace, operator } = context;
+  orRefuse({ userErrors: findTimeoutErrors(timeoutSeconds) });
+  const owner = await requireSubscription(context, subscriptionId);
+  const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
+  const change = { callbackUrl: null, eventTypes: null, name: undefined, timeoutSeconds };
+  const updated = id && (await save(context, operator, { id, owner, change }));
+  if (updated === null) throw noSuchSubscription(subscriptionId);
+  return toWebhookSubscription(gidNamespace, updated);
 }
 
 /** Returns null if the subscription has been deleted since it was read. */
 async function save(
-  context: WebhookActionContext,
-  caller: Caller,
-  id: RecordId<'WebhookSubscription'>,
-  change: Change,
+  context: ActionContext,
+  by: Caller | Operator,
+  {
+    id,
+    owner: { accountId, interfaceName },
+    change,
+  }: { id: SubscriptionRow['id']; owner: SubscriptionOwner; change: Change },
 ): Promise<SubscriptionRow | null> {
   return context.store.transaction(async (transaction) => {
-    const locked = await lockSubscription(transaction, caller.accountId, id);
+    const locked = await lockSubscription(transaction, accountId, id);
     if (locked === null) return null;
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
@@ -124,17 +155,15 @@ async function save(
     }
     if (change.eventTypes !== null) {
       // Another update can have moved a pin since, for example during the handshake: a type without a version keeps it.
-      const eventTypes = change.eventTypes(
-        (await selectSubscription(transaction, caller.accountId, id))?.eventTypes ?? [],
-      );
+      const eventTypes = change.eventTypes((await selectSubscription(transaction, accountId, id))?.eventTypes ?? []);
       await deleteEventTypePins(transaction, id);
-      await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, eventTypes);
+      await insertEventTypePins(transaction, { id, interfaceName }, eventTypes);
       const arePinsServed = arePinnable(eventTypes, context.now());
       await endPause(transaction, locked, { isUrlVerified: false, arePinsServed, byOwner: false });
     }
     if (change.name !== undefined) await updateSubscriptionName(transaction, id, change.name);
-    const { accountId, interfaceName } = caller;
-    await appendAuditEntry(transaction, caller, {
+    if (change.timeoutSeconds !== null) await updateSubscriptionTimeout(transaction, id, change.timeoutSeconds);
+    await appendAuditEntry(transaction, by, {
       action: 'webhook_subscription.update',
       subject: formatGid(context.gidNamespace, 'WebhookSubscription', id),
       account: { id: accountId, interfaceName },
@@ -142,12 +171,13 @@ async function save(
         callbackUrlChanged: change.callbackUrl !== null,
         eventTypesChanged: change.eventTypes !== null,
         nameChanged: change.name !== undefined,
+        timeoutChanged: change.timeoutSeconds !== null,
       },
     });
-    if (change.callbackUrl !== null || change.eventTypes !== null) {
+    if (change.callbackUrl !== null || change.eventTypes !== null || change.timeoutSeconds !== null) {
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
     }
-    return selectSubscription(transaction, caller.accountId, id);
+    return selectSubscription(transaction, accountId, id);
   });
 }
 

@@ -5,6 +5,7 @@ const subscription: WebhookSubscription = {
   id: 'gid://service/WebhookSubscription/1',
   name: 'Orders',
   callbackUrl: 'https://receiver.example/hook',
+  timeoutSeconds: 10,
   status: 'PAUSED',
   pausedReason: 'GONE',
   pausedAt: new Date('2026-11-21T08:00:00.000Z'),
@@ -14,7 +15,7 @@ const subscription: WebhookSubscription = {
 };
 
 const stored =
-  '{"id":"gid://service/WebhookSubscription/1","name":"Orders","callbackUrl":"https://receiver.example/hook","status":"PAUSED",' +
+  '{"id":"gid://service/WebhookSubscription/1","name":"Orders","callbackUrl":"https://receiver.example/hook","timeoutSeconds":10,"status":"PAUSED",' +
   '"pausedReason":"GONE","pausedAt":"2026-11-21T08:00:00.000Z",' +
   '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z",' +
   '"rotation":{"startedAt":"2026-11-21T09:00:00.000Z","endsAt":"2026-11-22T09:00:00.000Z"}}';
@@ -24,7 +25,8 @@ test('writes and reads the stored JSON, whose format is pinned', () => {
   expect(webhookSubscriptionCodec.decode(JSON.parse(stored))).toEqual(subscription);
 });
 
-test('reads a subscription of a build without rotations and names', () => {
-  const { rotation: _, name: __, ...earlier } = JSON.parse(stored);
-  expect(webhookSubscriptionCodec.decode(earlier)).toEqual({ ...subscription, rotation: null, name: null });
+test('reads a subscription of a build without rotations, names and timeouts', () => {
+  const { rotation: _, name: __, timeoutSeconds: ___, ...earlier } = JSON.parse(stored);
+  const expected = { ...subscription, rotation: null, name: null, timeoutSeconds: 5 };
+  expect(webhookSubscriptionCodec.decode(earlier)).toEqual(expected);
 });

@@ -6,6 +6,8 @@ import {
   isSubscriptionName,
   parseGid,
   secretAssociatedData,
+  timeoutDefaultSeconds,
+  timeoutMaxSeconds,
 } from '@deedwire/domain';
 import type { SecretKeyRing, Transaction } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
@@ -46,7 +48,7 @@ export const subscriptionNotFound = inputError('NOT_FOUND', 'id', 'You have no s
 /** `WebhookSubscription`. */
 export interface WebhookSubscription extends Pick<
   SubscriptionRow,
-  'name' | 'callbackUrl' | 'pausedReason' | 'pausedAt' | 'eventTypes' | 'createdAt'
+  'name' | 'callbackUrl' | 'timeoutSeconds' | 'pausedReason' | 'pausedAt' | 'eventTypes' | 'createdAt'
 > {
   id: string;
   status: 'ACTIVE' | 'PAUSED';
@@ -59,6 +61,7 @@ export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow
     id: formatGid(gidNamespace, 'WebhookSubscription', row.id),
     name: row.name,
     callbackUrl: row.callbackUrl,
+    timeoutSeconds: row.timeoutSeconds,
     status: row.pausedAt === null ? 'ACTIVE' : 'PAUSED',
     pausedReason: row.pausedReason,
     pausedAt: row.pausedAt,
@@ -245,6 +248,7 @@ export const webhookSubscriptionCodec = z.object({
   id: z.string(),
   name: z.string().nullable().default(null),
   callbackUrl: z.string(),
+  timeoutSeconds: z.int().default(timeoutDefaultSeconds),
   status: z.enum(['ACTIVE', 'PAUSED']),
   pausedReason: z.enum(pausedReasons).nullable(),
   pausedAt: timeCodec.nullable(),
@@ -279,6 +283,14 @@ export function signingSecrets(
 export function findNameErrors(name: string | null | undefined): UserError<'NAME_INVALID'>[] {
   if (name === null || name === undefined || isSubscriptionName(name)) return [];
   return [inputError('NAME_INVALID', 'name', describeSubscriptionName(name))];
+}
+
+/** The user error of a timeout that is out of range. None for a valid one, and for none. */
+export function findTimeoutErrors(seconds: number | null | undefined): UserError<'TIMEOUT_INVALID'>[] {
+  if (seconds === null || seconds === undefined) return [];
+  if (Number.isInteger(seconds) && seconds >= timeoutDefaultSeconds && seconds <= timeoutMaxSeconds) return [];
+  const message = `The timeout must be ${timeoutDefaultSeconds} to ${timeoutMaxSeconds} seconds; it is ${seconds.toLocaleString('en')}.`;
+  return [inputError('TIMEOUT_INVALID', 'timeoutSeconds', message)];
 }
 
 /** The user error of a webhook secret that is malformed. */

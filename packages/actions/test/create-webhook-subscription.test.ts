@@ -41,6 +41,7 @@ test('pins the current versions, encrypts the secret and returns it once', async
     id: expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/),
     name: null,
     callbackUrl: firstUrl,
+    timeoutSeconds: 5,
     status: 'ACTIVE',
     pausedReason: null,
     pausedAt: null,
@@ -148,10 +149,34 @@ test.each<Refusal>([
       { code: 'WEBHOOK_SECRET_INVALID', message, field },
     ];
   }),
+  ...[4, 16].map((timeoutSeconds): Refusal => {
+    const message = `The timeout must be 5 to 15 seconds; it is ${timeoutSeconds}.`;
+    const field = ['input', 'timeoutSeconds'];
+    return [`a timeout of ${timeoutSeconds} s`, { timeoutSeconds }, { code: 'TIMEOUT_INVALID', message, field }];
+  }),
 ])('rejects %s before the handshake', async (_, input, userError) => {
   expect(await create(input)).toEqual({ webhookSubscription: null, webhookSecret: null, userErrors: [userError] });
   expect(world.partnerApi.sender.verified).toEqual([]);
   await expectNothingCreated();
+});
+
+test.each([
+  [null, 5],
+  [5, 5],
+  [15, 15],
+])('a timeout of %j is stored as %d s, also in a saved result', async (timeoutSeconds, stored) => {
+  for (let count = 0; count < 2; count += 1) {
+    const { webhookSubscription } = await create({ timeoutSeconds, idempotencyKey: 'key' });
+    expect(webhookSubscription?.timeoutSeconds).toBe(stored);
+  }
+  expect(await world.sql('select timeout_seconds from webhook_subscription')).toEqual([{ timeout_seconds: stored }]);
+});
+
+test('an idempotency key belongs to the timeout with which it was used', async () => {
+  await create({ timeoutSeconds: 10, idempotencyKey: 'key' });
+  expect((await create({ timeoutSeconds: 11, idempotencyKey: 'key' })).userErrors).toMatchObject([
+    { code: 'IDEMPOTENCY_KEY_REUSED' },
+  ]);
 });
 
 test('returns at most 20 user errors for hundreds of unknown event types', async () => {

@@ -57,6 +57,30 @@ test('verifies a new URL with the secret of the subscription, and notifies the w
   expect(world.partnerApi.notified).toBe(1);
 });
 
+test('changes the timeout without a handshake, and notifies the worker', async () => {
+  expect((await read())?.timeoutSeconds).toBe(5);
+  for (const timeoutSeconds of [15, 5, 10]) {
+    const { webhookSubscription, userErrors } = await update({ timeoutSeconds });
+    expect({ webhookSubscription, userErrors }).toMatchObject({
+      webhookSubscription: { timeoutSeconds },
+      userErrors: [],
+    });
+  }
+  await update({ timeoutSeconds: null });
+  expect((await read())?.timeoutSeconds).toBe(10);
+  expect(world.partnerApi.sender.verified).toEqual([]);
+  expect(world.partnerApi.notified).toBe(3);
+});
+
+test.each([4, 16, 5.5, -1])('rejects a timeout of %d seconds', async (timeoutSeconds) => {
+  const message = `The timeout must be 5 to 15 seconds; it is ${timeoutSeconds}.`;
+  expect(await update({ timeoutSeconds })).toEqual({
+    webhookSubscription: null,
+    userErrors: [{ code: 'TIMEOUT_INVALID', message, field: ['input', 'timeoutSeconds'] }],
+  });
+  expect((await read())?.timeoutSeconds).toBe(5);
+});
+
 test('changes nothing, not even event types, when the handshake fails', async () => {
   const before = await read();
   world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_MISMATCH', message: 'Another.' });

@@ -130,6 +130,14 @@ const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: r
   'webhook_subscription.id': { accepted: ['1'], refused: ['0', '-1'] },
   'webhook_subscription.kind': { accepted: ['PUSH'], refused: ['push'] },
   'webhook_subscription.paused_reason': { accepted: ['OWNER'], refused: ['owner'] },
+  'webhook_subscription.timeout_lowered_at': {
+    accepted: ['1970-01-01Z', '9999-12-31Z'],
+    refused: ['-infinity', 'infinity'],
+  },
+  'webhook_subscription.timeout_seconds': {
+    accepted: [limits.webhookAcknowledgementMs / 1_000, limits.webhookAcknowledgementMaximumMs.value / 1_000],
+    refused: [4, 16],
+  },
 };
 
 const database = await forFile(createMigratedDatabase());

@@ -275,7 +275,13 @@ describe.each(newest)('the $account interface', ({ account: name, date }) => {
       `select details from audit_entry where action = 'webhook_subscription.update' order by at desc, number desc limit 1`,
     );
     expect(entry).toEqual({
-      details: { callbackUrlChanged: false, eventTypesChanged: false, nameChanged: true, keyId: expect.any(String) },
+      details: {
+        callbackUrlChanged: false,
+        eventTypesChanged: false,
+        nameChanged: true,
+        timeoutChanged: false,
+        keyId: expect.any(String),
+      },
     });
   });
 

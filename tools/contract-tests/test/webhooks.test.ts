@@ -175,6 +175,7 @@ test('rejects an invalid input before the handshake, with each user error', asyn
       { type: 'referral.created', version: '1999-01-01' },
     ],
     webhookSecret: 'secret',
+    timeoutSeconds: 4,
     idempotencyKey: '',
   });
   expect(webhookSubscription).toBeNull();
@@ -184,6 +185,7 @@ test('rejects an invalid input before the handshake, with each user error', asyn
     ['EVENT_TYPE_UNKNOWN', 'input.eventTypes.2.type'],
     ['EVENT_VERSION_UNKNOWN', 'input.eventTypes.3.version'],
     ['WEBHOOK_SECRET_INVALID', 'input.webhookSecret'],
+    ['TIMEOUT_INVALID', 'input.timeoutSeconds'],
     ['IDEMPOTENCY_KEY_INVALID', 'input.idempotencyKey'],
   ]);
   expect(receiver.handshakes).toEqual([]);

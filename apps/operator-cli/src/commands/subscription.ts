@@ -11,10 +11,11 @@ import {
   resumePausedSubscription,
   rotateWebhookSecret,
   sendTestWebhookEvent,
+  setSubscriptionTimeout,
   type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { accountTypes, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
@@ -112,6 +113,17 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
       print(shell, options, resumed, describe);
     });
 
+  addVerb(noun, 'update', 'change how long the worker waits for the responses of a receiver')
+    .addArgument(gidArgument(shell, 'WebhookSubscription'))
+    .requiredOption('--timeout <seconds>', 'from 5 to 15; new subscriptions have 5', parseSeconds)
+    .action(async (subscriptionId: string, options: OutputOptions & { timeout: number }) => {
+      const { timeout: timeoutSeconds } = options;
+      const updated = await withContext(shell, (context) =>
+        setSubscriptionTimeout(context, { subscriptionId, timeoutSeconds }),
+      );
+      print(shell, options, updated, ({ id }) => `The subscription ${id} has a timeout of ${timeoutSeconds} seconds`);
+    });
+
   addVerb(noun, 'rotate', 'replace the webhook secret by WEBHOOK_SECRET, or by a generated one, and print it once')
     .addArgument(gidArgument(shell, 'WebhookSubscription'))
     .option('--overlap <duration>', 'how long both secrets sign, 0 to 7d', parseDuration, 86_400)
@@ -157,6 +169,11 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         ({ webhookEventId }) => `The event ${webhookEventId} is queued`,
       );
     });
+}
+
+function parseSeconds(value: string): number {
+  if (!/^\d{1,3}$/.test(value)) throw new InvalidArgumentError('It must be a number of seconds from 5 to 15.');
+  return Number(value);
 }
 
 interface ReconcileOptions extends OutputOptions {
@@ -269,6 +286,7 @@ function describeAll(shown: ShownSubscription): string {
     ['name', shown.name],
     ['account', `${shown.accountId} (${shown.interfaceName})`],
     ['callback URL', shown.callbackUrl],
+    ['timeout', `${shown.timeoutSeconds} s`],
     ['status', pausedAt === null ? shown.status : `PAUSED with ${pausedReason} since ${pausedAt.toISOString()}`],
     ['created', shown.createdAt],
     ['rotation', rotation && `until ${rotation.endsAt.toISOString()}`],

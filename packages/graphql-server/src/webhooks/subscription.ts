@@ -23,6 +23,7 @@ export function addWebhookSubscription(
       id: t.exposeID('id'),
       name: t.exposeString('name', { nullable: true }),
       callbackUrl: t.exposeString('callbackUrl'),
+      timeoutSeconds: t.exposeInt('timeoutSeconds'),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       pausedReason: t.field({ type: PausedReason, nullable: true, resolve: ({ pausedReason }) => pausedReason }),
       pausedAt: t.expose('pausedAt', { type: 'DateTime', nullable: true }),

@@ -583,6 +583,8 @@ export type WebhookSubscription = {
   name: Maybe<Scalars['String']['output']>;
   /** URL that events are sent to, in normalized form. It has passed the handshake. */
   callbackUrl: Scalars['String']['output'];
+  /** How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. A handshake has 5 seconds. */
+  timeoutSeconds: Scalars['Int']['output'];
   /** Status of the subscription. */
   status: WebhookSubscriptionStatus;
   /** Why the subscription is paused. Null if it is active. */
@@ -1015,7 +1017,7 @@ export type WebhookAttemptError =
   | 'PROTOCOL_ERROR'
   /** Deedwire could not render the payload at the pinned version, so it sent no request. The delivery is not retried. */
   | 'RENDERING_FAILED'
-  /** No complete response was received within 5 seconds. */
+  /** No complete response was received within the timeout of the subscription: `timeoutSeconds`, 5 seconds by default. */
   | 'TIMEOUT'
   /** The TLS handshake failed, or the certificate is not valid for the host. TLS 1.2 or later is required. */
   | 'TLS_FAILED'
@@ -1142,6 +1144,11 @@ export type CreateWebhookSubscriptionInput = {
    */
   name?: InputMaybe<Scalars['String']['input']>;
   /**
+   * How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. Defaults to 5; null selects the
+   * default. The handshake has 5 seconds, whatever it is.
+   */
+  timeoutSeconds?: InputMaybe<Scalars['Int']['input']>;
+  /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
    * key and the same input returns the first successful result instead of running the mutation again. The response then
    * contains `"idempotency": { "replayed": true }` in `extensions`.
@@ -1203,6 +1210,8 @@ export type CreateWebhookSubscriptionUserErrorCode =
    * is not well-formed Unicode.
    */
   | 'NAME_INVALID'
+  /** The timeout is not 5 to 15 seconds. */
+  | 'TIMEOUT_INVALID'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.
@@ -1242,6 +1251,8 @@ export type UpdateWebhookSubscriptionInput = {
   eventTypes?: InputMaybe<Array<WebhookSubscriptionEventTypeInput>>;
   /** New name, as at creation. Null removes the name. */
   name?: InputMaybe<Scalars['String']['input']>;
+  /** New timeout in seconds, as at creation. Requests in flight keep the earlier one. */
+  timeoutSeconds?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** Result of `updateWebhookSubscription`. */
@@ -1292,6 +1303,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   | 'NAME_INVALID'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
+  /** The timeout is not 5 to 15 seconds. */
+  | 'TIMEOUT_INVALID'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.

@@ -772,6 +772,10 @@ type WebhookSubscription {
   """
   callbackUrl: String!
   """
+  How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. A handshake has 5 seconds.
+  """
+  timeoutSeconds: Int!
+  """
   Status of the subscription.
   """
   status: WebhookSubscriptionStatus!
@@ -1434,7 +1438,7 @@ enum WebhookAttemptError {
   """
   RENDERING_FAILED
   """
-  No complete response was received within 5 seconds.
+  No complete response was received within the timeout of the subscription: \`timeoutSeconds\`, 5 seconds by default.
   """
   TIMEOUT
   """
@@ -1616,6 +1620,11 @@ input CreateWebhookSubscriptionInput {
   """
   name: String
   """
+  How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. Defaults to 5; null selects the
+  default. The handshake has 5 seconds, whatever it is.
+  """
+  timeoutSeconds: Int
+  """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
   key and the same input returns the first successful result instead of running the mutation again. The response then
   contains \`"idempotency": { "replayed": true }\` in \`extensions\`.
@@ -1708,6 +1717,10 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   NAME_INVALID
   """
+  The timeout is not 5 to 15 seconds.
+  """
+  TIMEOUT_INVALID
+  """
   The handshake response did not contain the verification token. Return a JSON object with the \`verification_token\` that
   was sent.
   """
@@ -1762,6 +1775,10 @@ input UpdateWebhookSubscriptionInput {
   New name, as at creation. Null removes the name.
   """
   name: String
+  """
+  New timeout in seconds, as at creation. Requests in flight keep the earlier one.
+  """
+  timeoutSeconds: Int
 }
 
 """
@@ -1836,6 +1853,10 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   You have no subscription with this identifier.
   """
   NOT_FOUND
+  """
+  The timeout is not 5 to 15 seconds.
+  """
+  TIMEOUT_INVALID
   """
   The handshake response did not contain the verification token. Return a JSON object with the \`verification_token\` that
   was sent.

@@ -220,6 +220,8 @@ export type UpdateWebhookSubscriptionInput = {
   id: string;
   /** New name, as at creation. Null removes the name. */
   name?: string | null | undefined;
+  /** New timeout in seconds, as at creation. Requests in flight keep the earlier one. */
+  timeoutSeconds?: number | null | undefined;
 };
 
 /** Why a subscription was not changed. More values may be added; handle unknown ones. */
@@ -249,6 +251,8 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   | 'NAME_INVALID'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
+  /** The timeout is not 5 to 15 seconds. */
+  | 'TIMEOUT_INVALID'
   /**
    * The handshake response did not contain the verification token. Return a JSON object with the `verification_token` that
    * was sent.
@@ -281,7 +285,7 @@ export type WebhookAttemptError =
   | 'PROTOCOL_ERROR'
   /** Deedwire could not render the payload at the pinned version, so it sent no request. The delivery is not retried. */
   | 'RENDERING_FAILED'
-  /** No complete response was received within 5 seconds. */
+  /** No complete response was received within the timeout of the subscription: `timeoutSeconds`, 5 seconds by default. */
   | 'TIMEOUT'
   /** The TLS handshake failed, or the certificate is not valid for the host. TLS 1.2 or later is required. */
   | 'TLS_FAILED'

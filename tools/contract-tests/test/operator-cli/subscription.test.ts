@@ -58,6 +58,28 @@ async function storedSecret(column: 'secret_ciphertext' | 'next_secret_ciphertex
   return Buffer.isBuffer(bytes) ? ring.decrypt(bytes, secretAssociatedData(toRecordId(id))) : null;
 }
 
+describe('update', () => {
+  test('changes the timeout, and records it', async () => {
+    const { exitCode, stdout, stderr } = await operate('update', gid(), '--timeout', '12');
+    const changed = `The subscription ${gid()} has a timeout of 12 seconds\n`;
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: changed, stderr: '' });
+    expect(await read()).toMatchObject({ timeout_seconds: 12 });
+    const details = { callbackUrlChanged: false, eventTypesChanged: false, nameChanged: false, timeoutChanged: true };
+    expect(await audited()).toEqual([{ actor: 'ada', action: 'webhook_subscription.update', details }]);
+    expect((await operate('show', gid())).stdout).toMatch(/^timeout +12 s$/m);
+  });
+
+  test.each([
+    ['16', 1, 'error: The timeout must be 5 to 15 seconds; it is 16.\n'],
+    ['5s', 2, /'5s' is invalid. It must be a number of seconds from 5 to 15\.\n/],
+  ])('refuses %s, and changes nothing', async (seconds, exitCode, message) => {
+    const refused = await operate('update', gid(), '--timeout', seconds);
+    expect(refused).toMatchObject({ exitCode, stdout: '', stderr: expect.stringMatching(message) });
+    expect(await read()).toMatchObject({ timeout_seconds: 5 });
+    expect(await audited()).toEqual([]);
+  });
+});
+
 describe('rotate', () => {
   test('prints a generated secret once, and when the old one ends', async () => {
     const { exitCode, stdout, stderr } = await operate('rotate', gid(), '--overlap', '1h');

@@ -30,7 +30,9 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   requestBodyDurationMs: 'Time in which a request body must arrive.',
   rootMutationFields: 'Root fields in a mutation.',
   teamMembers: 'Members of a lender.',
-  webhookAcknowledgementMs: 'Time in which a receiver must send its complete response.',
+  webhookAcknowledgementMaximumMs: 'The longest timeout of a subscription: `timeoutSeconds`.',
+  webhookAcknowledgementMs:
+    'Time in which a receiver must send its complete response, unless its subscription has another timeout.',
   webhookAttempts: 'Attempts of a delivery.',
   webhookAttemptsListed: 'Attempts of a delivery that a request lists at a time.',
   webhookCallbackUrlCharacters: 'Length of a callback URL.',

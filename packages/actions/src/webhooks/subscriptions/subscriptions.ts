@@ -34,6 +34,8 @@ export interface SubscriptionRow extends SubscriptionOwner {
   secretCiphertext: Buffer;
   /** The rotation that has not ended. Null if there is none. */
   rotation: { nextSecretCiphertext: Buffer; startedAt: Date; endsAt: Date } | null;
+  /** How long a worker waits for the response to a delivery. */
+  timeoutSeconds: number;
   /** Null while the subscription is active. So is `pausedAt`. */
   pausedReason: PausedReason | null;
   pausedAt: Date | null;
@@ -53,7 +55,7 @@ type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
 /** The columns of `StoredSubscription`, from `webhook_subscription s`. */
 const subscriptionColumns = `
   s.id, s.account_id as "accountId", s.interface as "interfaceName", s.name, s.callback_url as "callbackUrl",
-  s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.owner_paused_at as "ownerPausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
+  s.timeout_seconds as "timeoutSeconds", s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.owner_paused_at as "ownerPausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
   case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
   case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
   (
@@ -252,19 +254,22 @@ export async function insertSubscription(
     name: string | null;
     callbackUrl: string;
     secretCiphertext: Buffer;
+    timeoutSeconds: number;
   },
 ): Promise<void> {
   const statement = sql('insert-subscription')`
       with subscription as (
-        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, name, queue_position)
-        values ($1, $2, $3, $4, $5, $6, nextval('webhook_queue_position'))
+        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, name, timeout_seconds,
+          queue_position)
+        values ($1, $2, $3, $4, $5, $6, $7, nextval('webhook_queue_position'))
         returning id, interface
       )
       insert into webhook_subscription_sequence (subscription_id, interface)
       select id, interface
       from subscription`;
-  const { id, accountId, interfaceName, callbackUrl, secretCiphertext, name } = subscription;
-  await transaction.query(statement, [id, accountId, interfaceName, callbackUrl, secretCiphertext, name]);
+  const { id, accountId, interfaceName, callbackUrl, secretCiphertext, name, timeoutSeconds } = subscription;
+  const values = [id, accountId, interfaceName, callbackUrl, secretCiphertext, name, timeoutSeconds];
+  await transaction.query(statement, values);
   await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
 }
 
@@ -292,6 +297,18 @@ export async function updateSubscriptionName(
 ): Promise<void> {
   const statement = sql('update-subscription-name')`update webhook_subscription set name = $2 where id = $1`;
   await transaction.query(statement, [id, name]);
+}
+
+/** Served by webhook_subscription_pkey. */
+export async function updateSubscriptionTimeout(
+  transaction: Transaction,
+  id: SubscriptionId,
+  timeoutSeconds: number,
+): Promise<void> {
+  const statement = sql(
+    'update-subscription-timeout',
+  )`update webhook_subscription set timeout_seconds = $2 where id = $1`;
+  await transaction.query(statement, [id, timeoutSeconds]);
 }
 
 /**

@@ -1,0 +1,50 @@
+import { updateWebhookSubscription } from '@deedwire/actions';
+import { eventually, type Receiver } from '@deedwire/testing';
+import { expect } from 'vitest';
+import { test } from '../../webhook-worker/fixtures.ts';
+
+// Concurrent, because each waits for a receiver that works for seconds.
+
+function respondAfter(receiver: Receiver, ms: number): void {
+  receiver.onDelivery = (response) => void setTimeout(() => response.writeHead(200).end(), ms);
+}
+
+test.concurrent('a response after 7 s is delivered with a timeout of 10 s, and comes too late for one of 5 s', async ({
+  shared,
+  partner,
+  receiver,
+}) => {
+  const { id: patient } = await shared.subscribe(receiver.url, ['referral.created'], partner);
+  const { id: usual } = await shared.subscribe(`${receiver.url}?usual`, ['referral.created'], partner);
+  await updateWebhookSubscription(shared.partnerApi, partner, { id: patient, timeoutSeconds: 10 });
+  respondAfter(receiver, 7_000);
+  await shared.refer(1, partner);
+  const firstAttempts = await eventually(async () => {
+    const deliveries = await shared.deliveries(partner);
+    const attempts = [patient, usual].map((id) =>
+      deliveries.find(({ subscriptionId }) => subscriptionId === id)?.attempts.at(-1),
+    );
+    expect(attempts).toMatchObject([
+      { number: 1, responseStatus: 200, error: null },
+      { number: 1, responseStatus: null, error: 'TIMEOUT' },
+    ]);
+    return attempts;
+  });
+  expect(firstAttempts.map((attempt) => Math.round((attempt?.durationMs ?? 0) / 1_000))).toEqual([7, 5]);
+});
+
+test.concurrent('a worker that leaves records a response after 9 s, and the next owner of the shard repeats nothing', async ({
+  harness,
+  receiver,
+}) => {
+  const first = await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id, timeoutSeconds: 15 });
+  respondAfter(receiver, 9_000);
+  await harness.refer(1);
+  await receiver.waitFor(1);
+  await harness.startWorker();
+  await harness.stopWorker(first);
+  expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: [{ number: 1 }] }]);
+  expect(receiver.deliveries).toHaveLength(1);
+});

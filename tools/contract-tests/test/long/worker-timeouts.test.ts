@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { updateWebhookSubscription } from '@deedwire/actions';
+import { createHarness, startTestSystem } from '@deedwire/dev-environment/harness';
+import { eventually, startReceiver } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { expect, test } from 'vitest';
+import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { subscribe } from '../support/subscribe.ts';
+
+/** A little less than the longest timeout. */
+const responseMs = 14_500;
+
+const slowReceiver = async () => {
+  const receiver = await forFile(startReceiver());
+  receiver.onDelivery = (response) => void setTimeout(() => response.writeHead(200).end(), responseMs);
+  return receiver;
+};
+const eventTypes = [{ type: 'referral.created' }];
+
+test('after SIGTERM, a worker with a delay of 5 s records a response after 14.5 s, and exits with 0', async () => {
+  const receiver = await slowReceiver();
+  const worker = { SHUTDOWN_DELAY_MS: '5000' };
+  const t = await forFile(
+    startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } }),
+  );
+  await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes, timeoutSeconds: 15 });
+  const startedMs = performance.now();
+  const process = t.system.apps['webhook-worker'];
+  process.kill('SIGTERM');
+  // Near the end of the delay, so that the request ends as late as it can.
+  await sleep(4_500);
+  await t.partner.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
+  expect(await process.ended).toEqual({ exitCode: 0, signal: null });
+  expect(performance.now() - startedMs).toBeGreaterThan(4_500 + responseMs);
+  expect(performance.now() - startedMs).toBeLessThan(25_000);
+  const { webhookDeliveries } = await t.partner.request(operations.DeliveriesDocument, {});
+  expect(webhookDeliveries.nodes).toMatchObject([{ status: 'DELIVERED', attempts: [{ number: 1 }] }]);
+  expect(receiver.deliveries).toHaveLength(1);
+});
+
+test('the lease of 15 s survives a request of 14.5 s beside another worker, which repeats nothing', async () => {
+  const receiver = await slowReceiver();
+  const harness = await forFile(createHarness());
+  await harness.startWorker();
+  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id, timeoutSeconds: 15 });
+  await harness.refer(1);
+  await receiver.waitFor(1);
+  await harness.startWorker();
+  await eventually(async () =>
+    expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED', attempts: [{ number: 1 }] }]),
+  );
+  expect(receiver.deliveries).toHaveLength(1);
+  expect(await harness.sql('select from webhook_worker where alive')).toHaveLength(2);
+});
