@@ -93,6 +93,7 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
   const selected = attempts.find(({ number }) => number === Number(params.get('attempt'))) ?? attempts[0];
   const oldest = attempts.at(-1)?.number ?? 1;
   const query = useQuery(Exchange, mayRead && selected ? { id, before: selected.number + 1 } : null);
+  const longestMs = Math.max(...attempts.map(({ durationMs }) => durationMs));
   const read = query.data?.webhookDelivery?.attempts[0];
   const exchange = (read?.number === selected?.number && read?.exchange) || null;
   return (
@@ -132,7 +133,7 @@ function Shown({ delivery }: { delivery: DeliveryData }) {
               {timeOf(attempt.startedAt)}
             </Link>
             <State value={resultOf(attempt)} tone={resultTone(attempt)} />
-            <Duration attempt={attempt} />
+            <Duration attempt={attempt} longestMs={longestMs} />
             <span className="num">{attempt.durationMs.toLocaleString('en')} ms</span>
             {attempt.advice !== null && (
               <div className="advice">
@@ -175,12 +176,18 @@ function delayText({ reason, since }: NonNullable<DeliveryData['delay']>): strin
   return `${delayOf(reason)} since ${timeOf(since)}`;
 }
 
-/** On the scale of the 5 seconds that an attempt can take. */
-function Duration({ attempt }: { attempt: Attempt }) {
+/** On the scale of the longest attempt of a page, and at least of the 5 seconds that one can take by default. */
+function Duration({ attempt, longestMs }: { attempt: Attempt; longestMs: number }) {
+  const scaleMs = Math.max(5000, longestMs);
   return (
-    <svg className={`span ${resultTone(attempt)}`} viewBox="0 0 5000 8" preserveAspectRatio="none" aria-hidden="true">
-      <rect className="track" width="5000" height="8" />
-      <rect width={Math.max(20, attempt.durationMs)} height="8" />
+    <svg
+      className={`span ${resultTone(attempt)}`}
+      viewBox={`0 0 ${scaleMs} 8`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <rect className="track" width={scaleMs} height="8" />
+      <rect width={Math.max(scaleMs / 250, attempt.durationMs)} height="8" />
     </svg>
   );
 }

@@ -67,7 +67,7 @@ function Actions({ subscription, reload }: Props) {
 }
 
 function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: number }) {
-  const { id, callbackUrl, health, createdAt, statistics } = subscription;
+  const { id, callbackUrl, timeoutSeconds, health, createdAt, statistics } = subscription;
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
   const history = useQuery(documents.SubscriptionHistory, { id }, 30_000);
   const found = history.data?.webhookSubscription;
@@ -84,6 +84,7 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
       <Facts
         of={{
           'Callback URL': <Visible as="code" text={callbackUrl} />,
+          Timeout: `${timeoutSeconds} s`,
           Pending: `${health.pendingCount.toLocaleString('en')}${health.pendingCountIsLowerBound ? '+' : ''}`,
           'Waiting since': health.oldestPendingAt ? <Time at={health.oldestPendingAt} /> : '–',
           Failed: found ? (
@@ -124,6 +125,32 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
                 required
                 maxLength={2048}
                 defaultValue={callbackUrl}
+              />
+            }
+          />
+        </Action>
+        <Action
+          label="Change the timeout"
+          about="How long Deedwire waits for a complete response before it fails the attempt and retries. Raise it only if the endpoint cannot store the event and respond at once."
+          ability="CONFIGURE"
+          document={documents.Update}
+          variables={({ timeoutSeconds: seconds }) => ({ input: { id, timeoutSeconds: Number(seconds) } })}
+          onDone={reload}
+          report={({ updateWebhookSubscription: { webhookSubscription } }) =>
+            webhookSubscription && 'The timeout is changed. Attempts in flight keep the earlier one.'
+          }
+        >
+          <Field
+            name="timeoutSeconds"
+            label="Seconds, 5 to 15"
+            control={
+              <input
+                name="timeoutSeconds"
+                type="number"
+                min={5}
+                max={15}
+                required
+                defaultValue={String(timeoutSeconds)}
               />
             }
           />

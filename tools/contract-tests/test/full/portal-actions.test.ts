@@ -256,6 +256,30 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await page.getByText('1 delivered.').waitFor();
     });
 
+    test('a timeout is changed within its bounds, also on a narrow screen', async () => {
+      const page = await openPage(`subscriptions/${numberOf(id)}`);
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.getByRole('button', { name: 'Change the timeout' }).click();
+      const dialog = page.getByRole('dialog');
+      const field = dialog.getByLabel('Seconds, 5 to 15');
+      expect(await field.inputValue()).toBe('5');
+      for (const [text, isValid] of [
+        ['4', false],
+        ['16', false],
+        ['7.5', false],
+        ['15', true],
+      ] as const) {
+        await field.fill(text);
+        expect(await page.evaluate(`document.querySelector('[name="timeoutSeconds"]').checkValidity()`)).toBe(isValid);
+      }
+      await dialog.getByRole('button', { name: 'Change the timeout' }).click();
+      await page.getByText('The timeout is changed. Attempts in flight keep the earlier one.').waitFor();
+      await page.getByText('15 s', { exact: true }).waitFor();
+      expect(await t.sql('select timeout_seconds from webhook_subscription')).toEqual([{ timeout_seconds: 15 }]);
+      expect(await problemsOf(page)).toEqual([]);
+      await t.sql('update webhook_subscription set timeout_seconds = 5');
+    });
+
     test('a secret is checked before it is sent, and during a rotation only no overlap is offered', async () => {
       const page = await openPage(`subscriptions/${numberOf(id)}`);
       await page.getByRole('button', { name: 'Rotate the secret' }).click();
