@@ -7,6 +7,7 @@ import {
   type RecordId,
   recordTypeOf,
   timeOf,
+  timeoutMaxSeconds,
 } from '@deedwire/domain';
 import type { PageQuery } from '@deedwire/store';
 import { findEventType } from '@deedwire/webhook-events';
@@ -355,9 +356,12 @@ export interface WebhookAttempt extends Pick<AttemptRow, 'number' | 'startedAt' 
 }
 
 export function toWebhookAttempt(row: AttemptRow): WebhookAttempt {
-  const { number, startedAt, durationMs, responseStatus, detail } = row;
+  const { number, startedAt, durationMs, responseStatus, detail, isThirdTimeout } = row;
   const error = row.error === null ? null : toShownAttemptError(row.error);
-  return { number, startedAt, durationMs, responseStatus, error, advice: adviceFor({ responseStatus, error, detail }) };
+  // The longest timeout does not end earlier.
+  const needsLonger = isThirdTimeout && durationMs < timeoutMaxSeconds * 1_000;
+  const advice = adviceFor({ responseStatus, error, detail, needsLonger });
+  return { number, startedAt, durationMs, responseStatus, error, advice };
 }
 
 /** An attempt of a list. What else is known about it can be read. */

@@ -44,7 +44,7 @@ test.each([
   [
     'TIMEOUT',
     'BODY_NOT_ENDED',
-    'The receiver returned status 200, but the response body did not end. Store the event, respond within 5 seconds, and process it later.',
+    'The receiver returned status 200, but the response body did not end. Store the event, respond at once, and process it later.',
   ],
   [
     'PROTOCOL_ERROR',
@@ -74,9 +74,19 @@ test.each([null, 'OF_A_NEWER_BUILD', 'RETRY_AFTER_IGNORED', 'constructor'])(
   },
 );
 
+test.each(['NO_RESPONSE', 'BODY_NOT_ENDED'])(
+  'the advice for %s names the timeout only if a longer one helps',
+  (detail) => {
+    const result = { responseStatus: 200, error: 'TIMEOUT', detail } as const;
+    const advice = adviceFor({ ...result, needsLonger: true });
+    expect(advice).toBe(`${adviceFor(result)} If it cannot, raise the timeout of the subscription, up to 15 seconds.`);
+    expect(advice?.length).toBeLessThanOrEqual(250);
+  },
+);
+
 test('an error counts although a status arrived', () => {
   expect(adviceFor({ responseStatus: 200, error: 'TIMEOUT', detail: null })).toBe(
-    'The complete response did not arrive within 5 seconds. Store the event, respond, and process it later.',
+    'The complete response did not arrive within the timeout of the subscription. Store the event, respond at once, and process it later.',
   );
 });
 

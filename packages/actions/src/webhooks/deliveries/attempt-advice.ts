@@ -13,6 +13,8 @@ export interface ShownAttemptResult {
   error: ShownAttemptError | null;
   /** As it is stored: of a newer build, it can be unknown. */
   detail: string | null;
+  /** Whether a longer timeout of the subscription can help. */
+  needsLonger?: boolean;
 }
 
 /** By the class of the failure, whatever the status: the response was not complete. For failures without a known cause. */
@@ -27,12 +29,14 @@ const byError: Readonly<Record<ShownAttemptError, string>> = {
     'No valid response of HTTP/1.1 was received. Check which server listens on the port, and remove large headers, such as cookies, from the response.',
   RENDERING_FAILED:
     'Deedwire could not render the payload and sent no request, so your receiver is not the cause. Report the identifier of the delivery, and read the record with a query.',
-  TIMEOUT: 'The complete response did not arrive within 5 seconds. Store the event, respond, and process it later.',
+  TIMEOUT:
+    'The complete response did not arrive within the timeout of the subscription. Store the event, respond at once, and process it later.',
   TLS_FAILED:
     'No TLS connection: for example, the certificate is not valid for the host, or the server does not support TLS 1.2. Set the callback URL of the subscription again: the message of a failed handshake states the cause.',
 };
 
-const respondSooner = 'Store the event, respond within 5 seconds, and process it later.';
+const respondSooner = 'Store the event, respond at once, and process it later.';
+const waitLonger = 'If it cannot, raise the timeout of the subscription, up to 15 seconds.';
 const seeLog = 'See its log at the time of the attempt.';
 const checkTls = 'Check that it supports TLS 1.2 or later on this port.';
 
@@ -104,9 +108,11 @@ function byClass(status: number): string {
  * What the owner of a receiver can do about an attempt. Null if it succeeded. At most 250 characters. It claims nothing that is not
  * known to have happened.
  */
-export function adviceFor({ responseStatus, error, detail }: ShownAttemptResult): string | null {
-  if (error !== null)
-    return detail !== null && isAttemptCause(detail) ? byCause(detail, responseStatus) : byError[error];
+export function adviceFor({ responseStatus, error, detail, needsLonger = false }: ShownAttemptResult): string | null {
+  if (error !== null) {
+    const advice = detail !== null && isAttemptCause(detail) ? byCause(detail, responseStatus) : byError[error];
+    return needsLonger ? `${advice} ${waitLonger}` : advice;
+  }
   if (responseStatus === null || (responseStatus >= 200 && responseStatus < 300)) return null;
   if (detail !== null && isInterceptor(detail)) return describeInterceptor(detail);
   const advice = byStatus.get(responseStatus) ?? byClass(responseStatus);

@@ -12,6 +12,17 @@ export interface AttemptRow {
   error: string | null;
   /** What else is known about a failure. Null if nothing is. */
   detail: string | null;
+  /** It and the two before it timed out although the receiver kept the connection open. */
+  isThirdTimeout: boolean;
+}
+
+type StoredAttempt = Omit<AttemptRow, 'isThirdTimeout'>;
+
+/** How many attempts before an attempt decide whether it is a third timeout. */
+const earlierTimeouts = 2;
+
+function hasTimedOut({ error, detail }: StoredAttempt): boolean {
+  return error === 'TIMEOUT' && (detail === 'NO_RESPONSE' || detail === 'BODY_NOT_ENDED');
 }
 
 /** The newest attempts of a delivery, among those with a smaller number than `before`. */
@@ -22,7 +33,7 @@ export interface AttemptsPage {
   limit: number;
 }
 
-// Each attempt costs up to one buffer, each delivery three, and each day 3 locks.
+// Each attempt, also an earlier one, costs up to one buffer, each delivery three, and each day 3 locks.
 const buffersPerStatement = 460;
 const daysPerStatement = 14;
 
@@ -31,7 +42,7 @@ const daysPerStatement = 14;
  * number of rows and partitions.
  */
 export async function selectAttempts(database: Database, pages: readonly AttemptsPage[]): Promise<AttemptRow[][]> {
-  const results = pages.map((): AttemptRow[] => []);
+  const results = pages.map((): StoredAttempt[] => []);
   for (const [limit, indexes] of Map.groupBy(pages.keys(), (index) => pages[index]?.limit ?? 0)) {
     const entries = indexes.flatMap((index) => {
       const [page, rows] = [pages[index], results[index]];
@@ -39,19 +50,24 @@ export async function selectAttempts(database: Database, pages: readonly Attempt
     });
     entries.sort((a, b) => (BigInt(a.deliveryId) > BigInt(b.deliveryId) ? -1 : 1));
     const ids = entries.map(({ deliveryId }) => deliveryId);
-    const pagesPerStatement = Math.floor(buffersPerStatement / (limit + 3));
+    const pagesPerStatement = Math.floor(buffersPerStatement / (limit + earlierTimeouts + 3));
     for (const group of groupIds(ids, pagesPerStatement, daysPerStatement)) {
       const read = entries.splice(0, group.length);
       for (const { page, ...row } of await selectGroup(database, read, limit)) read[page - 1]?.rows.push(row);
     }
   }
-  return results;
+  return results.map((rows, index) =>
+    rows.slice(0, pages[index]?.limit).map((row, at) => {
+      const latest = rows.slice(at, at + 1 + earlierTimeouts);
+      return { ...row, isThirdTimeout: latest.length > earlierTimeouts && latest.every(hasTimedOut) };
+    }),
+  );
 }
 
 const largestInt = 2_147_483_647;
 
 /**
- * Served by webhook_attempt_pkey. The bounds of the ids select the partitions.
+ * Served by webhook_attempt_pkey. The bounds of the ids select the partitions. Reads up to two more attempts than each page has.
  *
  * @param pages those of the newest deliveries first
  */
@@ -59,7 +75,7 @@ async function selectGroup(
   database: Database,
   pages: readonly AttemptsPage[],
   limit: number,
-): Promise<(AttemptRow & { page: number })[]> {
+): Promise<(StoredAttempt & { page: number })[]> {
   const statement = sql('select-attempts', 'for-values')`
       select d.page::int, a.delivery_id as "deliveryId", a.subscription_id as "subscriptionId", a.number,
         a.started_at as "startedAt", a.duration_ms as "durationMs", a.response_status as "responseStatus", a.error, a.detail
@@ -72,11 +88,11 @@ async function selectGroup(
         limit $5
       ) a
       order by d.page, a.number desc`;
-  return database.query<AttemptRow & { page: number }>(statement, [
+  return database.query<StoredAttempt & { page: number }>(statement, [
     pages.map(({ deliveryId }) => deliveryId),
     pages.map(({ before }) => before ?? largestInt),
     pages.at(-1)?.deliveryId,
     pages[0]?.deliveryId,
-    limit,
+    limit + earlierTimeouts,
   ]);
 }

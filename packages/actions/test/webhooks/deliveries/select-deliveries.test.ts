@@ -293,6 +293,31 @@ test('reads several pages of the attempts of a delivery together, each with its 
   ]);
 });
 
+const thirdOf = (attempts: readonly { number: number; isThirdTimeout: boolean }[]): number[] =>
+  attempts.filter(({ isThirdTimeout }) => isThirdTimeout).map(({ number }) => number);
+
+test('knows a third timeout in a row on a connection that stayed open, whatever the page begins with', async () => {
+  const { id, subscriptionId } = expected.find(({ status }) => status === 'DELIVERED') ?? missing();
+  const details =
+    'NO_RESPONSE BODY_NOT_ENDED NO_RESPONSE NO_RESPONSE NOT_ACCEPTED NO_RESPONSE NO_RESPONSE CLOSED NO_RESPONSE NO_RESPONSE BODY_NOT_ENDED';
+  for (const [index, detail] of details.split(' ').entries())
+    await superuser.run(
+      `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error, detail)
+       values ($1, $2, $3, 'partner', now(), 5000, $4, $5)`,
+      [id, index + 3, subscriptionId, detail === 'CLOSED' ? 'CONNECTION_FAILED' : 'TIMEOUT', detail],
+    );
+  const [rows = []] = await selectAttempts(api, [{ deliveryId: id, before: null, limit: 20 }]);
+  expect(rows).toHaveLength(13);
+  expect(thirdOf(rows)).toEqual([13, 6, 5]);
+  const single = await selectAttempts(
+    api,
+    rows.map(({ number }) => ({ deliveryId: id, before: number + 1, limit: 1 })),
+  );
+  expect(single.map((page) => page.map(({ number }) => number))).toEqual(rows.map(({ number }) => [number]));
+  expect(thirdOf(single.flat())).toEqual([13, 6, 5]);
+  await superuser.run('delete from webhook_attempt where delivery_id = $1 and number > 2', [id]);
+});
+
 const eventIdAt = (days: number): EventId => toRecordId<'WebhookEvent'>(String(idDaysAgo(days)));
 const insertPayload = (eventId: EventId, version: string, interfaceName: string, body: Buffer) =>
   superuser.run('insert into webhook_payload (event_id, event_version, interface, body) values ($1, $2, $3, $4)', [
