@@ -40,7 +40,7 @@ export interface WebhookReceiverOptions<Transaction, Context> {
   bodyTimeoutMs?: number;
   /**
    * How long a handler may run, in milliseconds. Afterwards its `signal` aborts, the store forgets the delivery and closes the
-   * connection of the transaction, and the response is 500. Defaults to 60,000. Deedwire waits for 5 seconds; a handler that
+   * connection of the transaction, and the response is 500. Defaults to 60,000. Deedwire waits for 5 seconds, or as the subscription says; a handler that
    * takes longer finishes, and the retry is a duplicate.
    */
   handlerTimeoutMs?: number;

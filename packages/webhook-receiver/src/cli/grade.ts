@@ -8,6 +8,7 @@ import { readValidSecrets } from './input.ts';
 import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
+import { readTimeout } from './timeout-option.ts';
 import { acceptsEvent, type Result, type Verdict } from './verdict.ts';
 
 export interface Grade extends Verdict {
@@ -17,7 +18,7 @@ export interface Grade extends Verdict {
 export async function grade(args: readonly string[], shell: Shell): Promise<number> {
   const end = args.indexOf('--');
   const command = end === -1 ? [] : args.slice(end + 1);
-  const texts = ['type', 'version', 'only', 'skip', 'format', ...secretOptions] as const;
+  const texts = ['type', 'version', 'only', 'skip', 'format', 'timeout', ...secretOptions] as const;
   const given = end === -1 ? args : args.slice(0, end);
   const { values, positionals } = parse(given, texts, ['allow-remote', 'standard']);
   const [to] = positionals;
@@ -26,6 +27,7 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   if (!isKeyOf(reports, format)) throw new UsageError('--format must be text, json or junit.');
   if (end !== -1 && command.length === 0) throw new UsageError('after --, pass a command that prints a number.');
   const { standard: isStandard = false } = values;
+  const timeoutSeconds = readTimeout(values.timeout);
   const chosen = chooseChecks(isStandard, values.only, values.skip);
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
   const target = await readTarget(to, values['allow-remote'], shell.env);
@@ -34,7 +36,8 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   // The command is wrong before anything is sent.
   await count?.();
   const { type = isStandard ? 'webhook.test' : 'referral.created', version } = values;
-  const options = { ...target, secret, nextSecret, isStandard, type, version, count };
+  const timeoutMs = timeoutSeconds && timeoutSeconds * 1_000;
+  const options = { ...target, secret, nextSecret, isStandard, type, version, count, ...(timeoutMs && { timeoutMs }) };
   const grades: Grade[] = [];
   for await (const each of gradeReceiver(options, chosen)) {
     if (shell.signal.aborted) break;

@@ -5,6 +5,7 @@ import { type EventBody, newDeliveryId, newNumber } from './delivery.ts';
 import { type Grading, isAccepted, isBetween, type Reply, type RequestsOf } from './grading.ts';
 import { agentOf } from './send.ts';
 import { parsedJson } from './text.ts';
+import { timeoutMaxSeconds } from './timeout-option.ts';
 import {
   accepts,
   acceptsEvent,
@@ -47,7 +48,7 @@ function refusing(name: string, what: string, fix: string, requestsOf: RequestsO
     if (accepted !== undefined) return fail(`${seen(accepted)} for ${what}`, fix);
     const unanswered = answers.find(({ status }) => status === null);
     if (unanswered !== undefined)
-      return fail(`${seen(unanswered)} for ${what}`, unansweredFix(unanswered, '401 within 5 seconds'));
+      return fail(`${seen(unanswered)} for ${what}`, unansweredFix(grading, unanswered, '401'));
     const error = answers.find(({ status }) => !isBetween(status, 400, 500));
     return error === undefined
       ? { result: 'pass', detail: answers.map(seen).join(', ') }
@@ -77,6 +78,18 @@ const rawFix = 'Verify the bytes of the body as they arrive, before any parser.'
 const largeFix = 'Allow bodies of 300 kB, also in proxies and body parsers.';
 const caseFix = 'Compare the names of headers without their case: proxies change it.';
 
+/** Whether a longer timeout can help: three requests in a row time out on connections that stay open. */
+async function needsLonger(grading: Grading, first: Reply): Promise<boolean> {
+  if (grading.timeoutSeconds >= timeoutMaxSeconds) return false;
+  let answer = first;
+  for (let sent = 1; sent < 3 && isTimeout(answer); sent += 1) answer = await grading.send();
+  return isTimeout(answer);
+}
+
+const isTimeout = ({ code, isConnected }: Reply): boolean => code === 'TIMEOUT' && isConnected;
+
+const longerFix = ` If it cannot, raise timeoutSeconds of the subscription, up to ${timeoutMaxSeconds}, and pass --timeout.`;
+
 export const checks: readonly Check[] = [
   check('redirect', {}, async (grading) => {
     let answer = await grading.send();
@@ -86,7 +99,8 @@ export const checks: readonly Check[] = [
       answer = await grading.send();
     }
     const { status, problem, headers } = answer;
-    if (status === null) return fail(problem, unansweredFix(answer));
+    if (status === null)
+      return fail(problem, `${unansweredFix(grading, answer)}${(await needsLonger(grading, answer)) ? longerFix : ''}`);
     if (!isBetween(status, 300, 400)) return { result: 'pass', detail: 'none' };
     const { location = '' } = headers;
     const { url } = grading.options;

@@ -1,7 +1,7 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import { deliveryHeaders, type EventBody, sampleEvent, type Signing } from './delivery.ts';
 import { type Interceptor, interceptorOf } from './diagnosis.ts';
-import { type Answer, send } from './send.ts';
+import { type Answer, defaultTimeoutMs, send } from './send.ts';
 import type { Target } from './target.ts';
 
 export interface GradeOptions extends Target {
@@ -12,6 +12,8 @@ export interface GradeOptions extends Target {
   readonly isStandard?: boolean;
   readonly type?: string;
   readonly version?: string | undefined;
+  /** The timeout of its subscription. Defaults to 5,000. */
+  readonly timeoutMs?: number;
   /** How many effects the receiver has had until now. */
   readonly count?: (() => Promise<number>) | undefined;
 }
@@ -44,6 +46,10 @@ export class Grading {
     this.options = options;
   }
 
+  get timeoutSeconds(): number {
+    return (this.options.timeoutMs ?? defaultTimeoutMs) / 1_000;
+  }
+
   event(): EventBody {
     const { type = 'referral.created', version, isStandard = false } = this.options;
     // Any receiver may check what Standard Webhooks say about a body: its type, time and data.
@@ -53,7 +59,7 @@ export class Grading {
   }
 
   async send(request: Request = {}): Promise<Reply> {
-    const { url, secret, isStandard = false, count } = this.options;
+    const { url, secret, isStandard = false, count, timeoutMs } = this.options;
     const event = this.event();
     const { method, agent, isChunked, body = JSON.stringify(event), ...signing } = request;
     const { sentBody = body, cuts = () => [], headers = (signed) => signed } = request;
@@ -71,6 +77,7 @@ export class Grading {
       body: method === 'GET' ? [] : parts,
       isChunked,
       agent,
+      timeoutMs,
     });
     const redacted = { ...answer, body: this.#redacted(answer.body) };
     return { ...redacted, interceptor: interceptorIn(url, redacted) };

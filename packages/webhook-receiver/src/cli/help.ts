@@ -14,6 +14,7 @@ grade <receiver> [-- <count command>]
                         of the events; defaults to referral.created
   --standard            tests any receiver of Standard Webhooks
   --only, --skip <check,...>
+  --timeout <seconds>   of the subscription, 5 to 15; defaults to 5
   --format text|json|junit
 
 verify [file]
@@ -45,6 +46,7 @@ listen --to <receiver>
 subscribe --url <url> --module <file>
   Shows what differs between a subscription and the handlers of the receiver
   that a module exports. The module must not listen.
+  --timeout <seconds>   how long Deedwire waits for a response, 5 to 15
   --yes                 creates or updates the subscription
   --check               exits with 1 if something differs
   --new-secret-file <file>

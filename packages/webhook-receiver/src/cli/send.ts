@@ -22,6 +22,8 @@ export interface Sent {
   /** Sends each part as a chunk, and no length. */
   readonly isChunked?: boolean | undefined;
   readonly agent?: Agent | undefined;
+  /** Defaults to 5,000. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface Answer {
@@ -29,15 +31,17 @@ export interface Answer {
   readonly status: number | null;
   /** Why there was none: one line, or an empty text. */
   readonly problem: string;
-  /** `TIMEOUT` if none was complete within 5 seconds. */
+  /** `TIMEOUT` if none was complete in time. */
   readonly code: string;
+  /** Whether the receiver accepted the connection. */
+  readonly isConnected: boolean;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly durationMs: number;
 }
 
-const noAnswer = { status: null, problem: '', code: '', headers: {}, body: '' };
-const deadlineMs = 5_000;
+const noAnswer = { status: null, problem: '', code: '', isConnected: false, headers: {}, body: '' };
+export const defaultTimeoutMs = 5_000;
 const bodyMax = 100_000;
 const pauseMs = 100;
 
@@ -50,25 +54,29 @@ export function agentOf({ url, env }: Target, isKept = false): Agent {
   return new (url.protocol === 'https:' ? HttpsAgent : Agent)(proxied);
 }
 
-/** Sends a request as a worker does: it waits 5 seconds, and follows no redirect. Never rejects. */
+/** Sends a request as a worker does: it waits as long as a subscription says, and follows no redirect. Never rejects. */
 export async function send(target: Target, sent: Sent): Promise<Answer> {
+  const { timeoutMs = defaultTimeoutMs } = sent;
   const startMs = performance.now();
+  let isConnected = false;
   const answer = (more: Partial<Answer>): Answer => ({
     ...noAnswer,
     durationMs: Math.round(performance.now() - startMs),
+    isConnected,
     ...more,
   });
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), deadlineMs + pauseMs * (sent.body.length - 1));
+  const timer = setTimeout(() => deadline.abort(), timeoutMs + pauseMs * (sent.body.length - 1));
   try {
-    const response = await respond(target, sent, deadline.signal);
+    const onConnected = (): void => void (isConnected = true);
+    const response = await respond(target, sent, deadline.signal, onConnected);
     const text = await beginningOf(response);
     // A response without a length ends when its connection does.
     deadline.signal.throwIfAborted();
     return answer({ status: response.statusCode ?? null, body: text, headers: response.headers });
   } catch (error) {
     const [reason, code] = deadline.signal.aborted
-      ? [`no response within ${deadlineMs / 1_000} s`, 'TIMEOUT']
+      ? [`no response within ${timeoutMs / 1_000} s`, 'TIMEOUT']
       : [reasonOf(error), textField(error, 'code')];
     return answer({ problem: `${reason}${proxyHint(target.env)}`, code });
   } finally {
@@ -76,15 +84,16 @@ export async function send(target: Target, sent: Sent): Promise<Answer> {
   }
 }
 
-function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<IncomingMessage> {
+function respond(target: Target, sent: Sent, signal: AbortSignal, onConnected: () => void): Promise<IncomingMessage> {
   const { url, addresses } = target;
   const { method = 'POST', headers, body, isChunked = false, agent = agentOf(target) } = sent;
+  const { timeoutMs = defaultTimeoutMs } = sent;
   const length = body.reduce((bytes, part) => bytes + part.byteLength, 0);
   const transfer = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
   const connecting: Partial<TcpSocketConnectOpts> = {
     autoSelectFamily: true,
     // The default of 250 ms is less than a full queue of connections needs: its first retry is after 1 s.
-    autoSelectFamilyAttemptTimeout: addresses === undefined ? 2_000 : 2 * deadlineMs,
+    autoSelectFamilyAttemptTimeout: addresses === undefined ? 2_000 : 2 * timeoutMs,
     // In a later tick: otherwise Node connects before it returns the socket, and the error of a connection that fails at once, which has no
     // listener yet, ends the process.
     ...(addresses && { lookup: (_hostname, _options, callback) => process.nextTick(callback, null, addresses) }),
@@ -98,6 +107,11 @@ function respond(target: Target, sent: Sent, signal: AbortSignal): Promise<Incom
       signal,
     });
     request.on('error', reject);
+    // Of TLS, once its handshake has ended.
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) onConnected();
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+    });
     // A request whose proxy does not respond emits nothing.
     signal.addEventListener('abort', () => reject(signal.reason));
     request.on('response', resolve);

@@ -10,12 +10,13 @@ import { type Api, ApiError, isLike, openApi } from './api.ts';
 import { readSettings, readValidSecrets, written } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { excerpt, parsedJson } from './text.ts';
+import { readTimeout } from './timeout-option.ts';
 
 const subscriptionExample = { id: '', callbackUrl: '', status: '', eventTypes: [{ type: '', version: '' }] };
-type Subscription = typeof subscriptionExample;
+type Subscription = typeof subscriptionExample & { timeoutSeconds?: number };
 
 export async function subscribe(args: readonly string[], shell: Shell): Promise<number> {
-  const texts = ['url', 'module', 'subscription', 'new-secret-file', ...secretOptions] as const;
+  const texts = ['url', 'module', 'subscription', 'new-secret-file', 'timeout', ...secretOptions] as const;
   const { values, positionals } = parse(args, texts, ['check', 'yes']);
   const { url, module, subscription, check = false, yes = false } = values;
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');
@@ -23,15 +24,19 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   if (check && yes) throw new UsageError('--check changes nothing: do not pass --yes.');
   if (!URL.canParse(url) || !/^https?:\/\//.test(url))
     throw new UsageError('--url must be an absolute URL with https.');
+  const timeoutSeconds = readTimeout(values.timeout);
   const settings = await readSettings(shell, values);
   const api = await openApi(shell, values);
   const pins = await pinsOfModule(module, settings);
   await checkPins(api, pins);
   const { href } = new URL(url);
-  const present = await find(api, href, subscription);
+  const present = await find(api, { url: href, id: subscription, hasTimeout: timeoutSeconds !== undefined });
   const changes = changesOf(present?.eventTypes ?? [], pins);
   const { callbackUrl } = present ?? { callbackUrl: href };
   if (callbackUrl !== href) changes.unshift(`~ ${callbackUrl} -> ${href}`);
+  const { timeoutSeconds: presentSeconds = 5 } = present ?? {};
+  if (timeoutSeconds !== undefined && timeoutSeconds !== presentSeconds)
+    changes.push(`~ timeout ${presentSeconds} s -> ${timeoutSeconds} s`);
   shell.out(`${present?.id ?? 'a new subscription'}\n`);
   for (const change of changes) shell.out(`  ${excerpt(change, 500)}\n`);
   if (changes.length === 0) {
@@ -43,7 +48,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
     shell.out('Nothing was changed. Pass --yes to change it.\n');
     return 0;
   }
-  const input = { callbackUrl: url, eventTypes: pins };
+  const input = { callbackUrl: url, eventTypes: pins, ...(timeoutSeconds && { timeoutSeconds }) };
   if (present !== null) {
     await api.mutate('updateWebhookSubscription', '', {}, { ...input, id: present.id });
     shell.out('Updated.\n');
@@ -87,13 +92,19 @@ async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
   }
 }
 
-async function find(api: Api, url: string, id: string | undefined): Promise<Subscription | null> {
+/** @param wanted.hasTimeout reads the timeout, which earlier releases of Deedwire do not know */
+async function find(
+  api: Api,
+  { url, id, hasTimeout }: { url: string; id: string | undefined; hasTimeout: boolean },
+): Promise<Subscription | null> {
   // An account has at most 20.
-  const query = '{ webhookSubscriptions(first: 100) { nodes { id callbackUrl status eventTypes { type version } } } }';
-  const example = { webhookSubscriptions: { nodes: [subscriptionExample] } };
+  const fields = `id callbackUrl status eventTypes { type version }${hasTimeout ? ' timeoutSeconds' : ''}`;
+  const query = `{ webhookSubscriptions(first: 100) { nodes { ${fields} } } }`;
+  const each: Subscription = { ...subscriptionExample, ...(hasTimeout && { timeoutSeconds: 0 }) };
+  const example = { webhookSubscriptions: { nodes: [each] } };
   const { webhookSubscriptions } = await api.request(query, {}, example);
   const found = webhookSubscriptions.nodes.filter(
-    (each) => (id ?? each.id) === each.id && (id || each.callbackUrl === url),
+    (node) => (id ?? node.id) === node.id && (id || node.callbackUrl === url),
   );
   if (found.length > 1) throw new UsageError(`several subscriptions have this URL. Pass --subscription <gid>.`);
   if (found.length === 0 && id !== undefined) throw new CommandError('you have no subscription with this identifier.');

@@ -70,7 +70,9 @@ export async function acceptsEvent(grading: Grading): Promise<Verdict> {
 }
 
 /** @param right response */
-export function unansweredFix({ code }: Reply, right = '2xx within 5 seconds, after your work is committed'): string {
+export function unansweredFix({ timeoutSeconds }: Grading, { code }: Reply, status = '2xx'): string {
+  const end = status === '2xx' ? ', after your work is committed' : '';
+  const right = `${status} within ${timeoutSeconds} seconds${end}`;
   if (code === 'TIMEOUT') return `Respond with ${right}.`;
   if (isOfParser(code))
     return 'Correct the response. A proxy or firewall can be what changes its headers; or the port belongs to no HTTP server.';
@@ -84,7 +86,7 @@ export function unansweredFix({ code }: Reply, right = '2xx within 5 seconds, af
 /** Blames the secret only if no other request proves that the receiver has it. */
 export async function fixOf(grading: Grading, reply: Reply, body: string): Promise<string> {
   const { status } = reply;
-  if (status === null) return unansweredFix(reply);
+  if (status === null) return unansweredFix(grading, reply);
   if (status < 400 || status >= 500)
     return 'See the log of the receiver. Respond with 2xx after your work is committed.';
   if (await acceptsInAscii(grading, (each) => ({ body: each }), body)) return bytesFix;

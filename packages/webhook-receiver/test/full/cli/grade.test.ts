@@ -493,7 +493,11 @@ describe('the secret', () => {
   });
 });
 
-test('the time is blamed only if the response takes 5 seconds', async () => {
+test('the time is blamed only if the response takes 5 seconds, or what --timeout says', async () => {
+  const late = await start({ remember: () => sleep(5_200, true) });
+  const ofLate = call(['grade', late.url.href, '--only', 'redirect', '--timeout', '6'], {
+    env: { WEBHOOK_SECRET: secret },
+  });
   const slow = await start({ remember: () => new Promise(() => {}) });
   const failing = await start({ event: () => ({ status: 500 }) });
   const only = checks.filter(({ name }) => name === 'valid');
@@ -504,6 +508,53 @@ test('the time is blamed only if the response takes 5 seconds', async () => {
   };
   expect(await fixFor(slow)).toBe('Respond with 2xx within 5 seconds, after your work is committed.');
   expect(await fixFor(failing)).toBe('See the log of the receiver. Respond with 2xx after your work is committed.');
+  expect(await ofLate).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed') });
+});
+
+describe('a longer timeout is advised', () => {
+  const only = checks.filter(({ name }) => name === 'redirect');
+  const longer = ' If it cannot, raise timeoutSeconds of the subscription, up to 15, and pass --timeout.';
+
+  /** @param acceptedAt the number of the request that is acknowledged */
+  async function grade(acceptedAt: number): Promise<{ fix: string; requests: number }> {
+    let requests = 0;
+    const { url } = await start({
+      remember: async () => {
+        requests += 1;
+        return requests === acceptedAt || new Promise(() => {});
+      },
+    });
+    const grades: Grade[] = [];
+    for await (const each of gradeReceiver({ url, secret, timeoutMs: 250 }, only)) grades.push(each);
+    return { fix: fixOf(grades, 'redirect'), requests };
+  }
+
+  test('after three timeouts in a row', async () => {
+    const fix = `Respond with 2xx within 0.25 seconds, after your work is committed.${longer}`;
+    expect(await grade(0)).toEqual({ fix, requests: 3 });
+  });
+
+  test.each([2, 3])('unless request %i is acknowledged in time', async (acceptedAt) => {
+    const fix = 'Respond with 2xx within 0.25 seconds, after your work is committed.';
+    expect(await grade(acceptedAt)).toEqual({ fix, requests: acceptedAt });
+  });
+
+  test('unless the connection is not completed', async () => {
+    const { port } = await forTest(listen(createTcpServer(() => {})));
+    const grades: Grade[] = [];
+    // The server accepts the connection, and does not answer the handshake of TLS.
+    const url = new URL(`https://127.0.0.1:${port}/`);
+    for await (const each of gradeReceiver({ url, secret, timeoutMs: 250 }, only)) grades.push(each);
+    expect(fixOf(grades, 'redirect')).toBe('Respond with 2xx within 0.25 seconds, after your work is committed.');
+  });
+});
+
+test.each(['4', '16', '5.5', 'x'])('refuses a timeout of %s', async (seconds) => {
+  const args = ['grade', '4005', '--timeout', seconds];
+  expect(await call(args, { env: { WEBHOOK_SECRET: secret } })).toMatchObject({
+    exitCode: 2,
+    stderr: 'deedwire-webhook-receiver: --timeout must be 5 to 15 seconds.\n',
+  });
 });
 
 const html = { 'content-type': 'text/html' };

@@ -81,3 +81,36 @@ test('does not wait for a process that the module started', async () => {
   expect(stdout).toContain('  + referral.created 2026-11-01\n');
   expect(performance.now() - startMs).toBeLessThan(6_000);
 });
+
+test.each([
+  [[], null, /^gid:[^\n]+\n {2}\+ referral/],
+  [['--timeout', '10'], 10, /^ {2}~ timeout 5 s -> 10 s$/m],
+])('sets the timeout if it is passed: %j', async (options, timeoutSeconds, shown) => {
+  const asked: unknown[] = [];
+  const nodes = [{ id: 'gid://service/WebhookSubscription/1', callbackUrl: 'https://a.example/', status: 'ACTIVE' }];
+  const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
+  const server = createServer((request, response) => {
+    void json(request).then((content) => {
+      asked.push(content);
+      const isKnown = JSON.stringify(content).includes('timeoutSeconds');
+      const found = nodes.map((node) => ({ ...node, eventTypes: [], ...(isKnown && { timeoutSeconds: 5 }) }));
+      const data = { webhookEventTypes, webhookSubscriptions: { nodes: found }, payload: { userErrors: [] } };
+      return response.end(JSON.stringify({ data }));
+    });
+  });
+  const { port } = await forTest(listen(server));
+  await writeFile(join(folder, 'module.mjs'), exported);
+  const args = ['--url', 'https://a.example/', '--module', join(folder, 'module.mjs'), '--yes', ...options];
+  const env = { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${port}/` };
+  const { stdout } = await call(['subscribe', ...args], { env });
+  expect(stdout).toMatch(shown);
+  // Earlier releases of Deedwire do not know the field.
+  expect(JSON.stringify(asked).includes('timeoutSeconds')).toBe(timeoutSeconds !== null);
+  const input = {
+    id: nodes[0]?.id,
+    callbackUrl: 'https://a.example/',
+    eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+    ...(timeoutSeconds !== null && { timeoutSeconds }),
+  };
+  expect(asked.at(-1)).toMatchObject({ variables: { input } });
+});
