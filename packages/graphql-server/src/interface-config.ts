@@ -1,5 +1,11 @@
 import { type InterfaceName, interfaces } from '@deedwire/domain';
-import { appConfig, clientServerConfig, portalOriginVariable, wholeNumberVariable } from '@deedwire/service-runtime';
+import {
+  appConfig,
+  clientServerConfig,
+  egressAddressesVariable,
+  portalOriginVariable,
+  wholeNumberVariable,
+} from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const headerFields = z.record(z.string(), z.string());
@@ -15,6 +21,8 @@ export const interfaceConfig = (interfaceName: InterfaceName) =>
       /** `off`: no pages, and no links to them. */
       PORTAL: z.enum(['on', 'off'], 'must be on or off').default('on'),
       PORTAL_ORIGIN: portalOriginVariable().optional(),
+      /** Shown to clients, for their firewalls. Nothing compares them with what the worker uses. */
+      WEBHOOK_EGRESS_ADDRESSES: egressAddressesVariable(),
       /** A JSON object with the header fields that GraphiQL fills in. GraphiQL is served if NODE_ENV is `development`. */
       GRAPHIQL_HEADERS: z
         .string()

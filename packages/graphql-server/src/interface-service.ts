@@ -129,6 +129,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     ...pull.context,
     lenders: createLenderReader(store),
     portalOrigin: portal?.origin ?? null,
+    webhookEgressAddresses: config.WEBHOOK_EGRESS_ADDRESSES,
     renderer: createRenderer(config.GID_NAMESPACE),
     sender,
     reportHostProblem: (problem) => logger.info(problem, 'callback host refused'),

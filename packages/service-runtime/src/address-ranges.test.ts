@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deniedRangesVariable } from './address-ranges.ts';
+import { deniedRangesVariable, egressAddressesVariable } from './address-ranges.ts';
 
 const ranges = deniedRangesVariable().parse(
   '9.8.7.0/24, 9.9.9.9,2600:1f00::/24,2a00:1450::7 , ::ffff:5.6.7.0/120,0.0.0.0/8',
@@ -72,4 +72,25 @@ test.each([
   expect(error?.issues.map(({ message }) => message)).toEqual([
     `must contain ranges that begin with their first address; entry 2, ${entry}, does not`,
   ]);
+});
+
+test.each([
+  [undefined, []],
+  ['198.51.100.7', ['198.51.100.7']],
+  ['198.51.100.0/24 ,2001:DB8::7, 2001:db8:1::/48', ['198.51.100.0/24', '2001:DB8::7', '2001:db8:1::/48']],
+])('reads the addresses of requests to receivers as they are written: %j', (text, expected) => {
+  expect(egressAddressesVariable().parse(text)).toEqual(expected);
+});
+
+test.each([
+  ['', 'must be IP addresses or ranges such as 198.51.100.0/24, separated by commas; entry 1 is not'],
+  [
+    '198.51.100.7,nat.example',
+    'must be IP addresses or ranges such as 198.51.100.0/24, separated by commas; entry 2 is not',
+  ],
+  ['198.51.100.7/24', 'must contain ranges that begin with their first address; entry 1, 198.51.100.7/24, does not'],
+  [Array(33).fill('198.51.100.7').join(), 'must have at most 32 entries'],
+])('rejects addresses of requests to receivers: %j', (text, problem) => {
+  const { error } = egressAddressesVariable().safeParse(text);
+  expect(error?.issues.map(({ message }) => message)).toEqual([problem]);
 });

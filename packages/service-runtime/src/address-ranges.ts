@@ -16,10 +16,27 @@ export function trustedProxiesVariable() {
  * `198.51.100.0/24, 2001:db8::7`. Defaults to none.
  */
 export function deniedRangesVariable() {
-  // Someone meant either the address or the range.
-  return rangesVariable('ranges such as 198.51.100.0/24', (range) =>
-    hasHostBits(range) ? 'must contain ranges that begin with their first address' : null,
-  );
+  return rangesVariable('ranges such as 198.51.100.0/24', beginsWithFirst);
+}
+
+/** Each costs an entry of a response. */
+const egressAddressesMax = 32;
+
+/**
+ * The addresses from which requests to receivers come, for their firewalls: a list of addresses and ranges, separated by commas, for
+ * example `198.51.100.7, 2001:db8::/64`. The value has the texts of the entries. Defaults to none.
+ */
+export function egressAddressesVariable() {
+  return z
+    .string()
+    .transform((text, context): readonly string[] => {
+      const read = readEntries(text, 'ranges such as 198.51.100.0/24', beginsWithFirst);
+      if (typeof read === 'string') context.addIssue(read);
+      else if (read.length > egressAddressesMax) context.addIssue(`must have at most ${egressAddressesMax} entries`);
+      else return read.map(({ entry }) => entry);
+      return z.NEVER;
+    })
+    .default([]);
 }
 
 /** Reads an address or a range such as `10.0.0.0/8`. Returns null for any other text. */
@@ -38,27 +55,40 @@ export function nat64PrefixVariable() {
   });
 }
 
-/** @param problemOf what is wrong with a range, as the start of a sentence. Null if nothing is. */
-function rangesVariable(what: string, problemOf: (range: AddressRange) => string | null) {
+/** What is wrong with a range, as the start of a sentence. Null if nothing is. */
+type FindProblem = (range: AddressRange) => string | null;
+
+/** Someone meant either the address or the range. */
+function beginsWithFirst(range: AddressRange): string | null {
+  return hasHostBits(range) ? 'must contain ranges that begin with their first address' : null;
+}
+
+function rangesVariable(what: string, problemOf: FindProblem) {
   return z
     .string()
     .transform((text, context): AddressRanges => {
-      const ranges: AddressRange[] = [];
-      for (const [index, part] of text.split(',').entries()) {
-        const entry = part.trim();
-        const range = parseRange(entry);
-        if (range === null) {
-          context.addIssue(`must be IP addresses or ${what}, separated by commas; entry ${index + 1} is not`);
-          return z.NEVER;
-        }
-        const problem = problemOf(range);
-        if (problem !== null) {
-          context.addIssue(`${problem}; entry ${index + 1}, ${entry}, does not`);
-          return z.NEVER;
-        }
-        ranges.push(range);
-      }
-      return toAddressRanges(ranges);
+      const read = readEntries(text, what, problemOf);
+      if (typeof read !== 'string') return toAddressRanges(read.map(({ range }) => range));
+      context.addIssue(read);
+      return z.NEVER;
     })
     .default(noAddresses);
+}
+
+/** The entries of a list, or the first problem. */
+function readEntries(
+  text: string,
+  what: string,
+  problemOf: FindProblem,
+): { entry: string; range: AddressRange }[] | string {
+  const read: { entry: string; range: AddressRange }[] = [];
+  for (const [index, part] of text.split(',').entries()) {
+    const entry = part.trim();
+    const range = parseRange(entry);
+    if (range === null) return `must be IP addresses or ${what}, separated by commas; entry ${index + 1} is not`;
+    const problem = problemOf(range);
+    if (problem !== null) return `${problem}; entry ${index + 1}, ${entry}, does not`;
+    read.push({ entry, range });
+  }
+  return read;
 }

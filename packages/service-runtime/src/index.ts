@@ -5,7 +5,7 @@ export { readConfig } from './config.ts';
 export { portalOriginVariable, wholeNumberVariable } from './config-variables.ts';
 export { databaseLog } from './database-log.ts';
 export { checkDatabaseTls, databaseTlsConfig, databaseTlsProblem } from './database-tls.ts';
-export { noAddresses, trustedProxiesVariable } from './address-ranges.ts';
+export { egressAddressesVariable, noAddresses, trustedProxiesVariable } from './address-ranges.ts';
 // The types of configurations name it.
 export type { AddressRanges } from '@deedwire/auth';
 export { headerValues } from './http/header-values.ts';

@@ -42,7 +42,10 @@ export type InterfaceActionContext = WebhookActionContext &
   LenderContext &
   PullContext &
   PortalContext &
-  PreviewContext;
+  PreviewContext & {
+    /** Addresses and ranges from which webhooks come. Empty if the operator has not named them. */
+    webhookEgressAddresses: readonly string[];
+  };
 
 /** The context of resolvers. Each operation has its own. */
 export interface OperationContext {

@@ -13,7 +13,7 @@ import type { OperationContext } from '../schema/operation-context.ts';
 import { selectsField } from '../schema/selects-field.ts';
 import { eventIdDeprecation, type WebhookParts } from './webhook-parts.ts';
 
-/** Adds `WebhookEventType` and `Query.webhookEventTypes`. */
+/** Adds `WebhookEventType`, `Query.webhookEventTypes` and `Query.webhookEgressAddresses`. */
 export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
   const Status = builder.enumType('WebhookEventVersionStatus', {
     values: ['PREVIEW', 'CURRENT', 'DEPRECATED'] as const,
@@ -35,9 +35,15 @@ export function addWebhookEventType(builder: InterfaceSchemaBuilder): void {
     }),
   });
 
-  builder.queryField('webhookEventTypes', (t) =>
-    t.field({ type: [EventType], resolve: (_, _args, { actions, caller }) => listWebhookEventTypes(actions, caller) }),
-  );
+  builder.queryFields((t) => ({
+    webhookEventTypes: t.field({
+      type: [EventType],
+      resolve: (_, _args, { actions, caller }) => listWebhookEventTypes(actions, caller),
+    }),
+    webhookEgressAddresses: t.stringList({
+      resolve: (_, _args, { actions }) => [...actions.webhookEgressAddresses],
+    }),
+  }));
 }
 
 /** Adds `WebhookEvent` and `Query.webhookEvents`. */

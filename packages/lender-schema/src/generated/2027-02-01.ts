@@ -29,6 +29,11 @@ export type Query = {
   lender: Lender;
   /** The event types that you can subscribe to, ordered by name. */
   webhookEventTypes: Array<WebhookEventType>;
+  /**
+   * The addresses, and ranges in CIDR notation, from which webhooks and handshakes come, for your firewall. At most 32. Empty if the
+   * operator has not named them. They can change, and others may use them too: verify every signature.
+   */
+  webhookEgressAddresses: Array<Scalars['String']['output']>;
   /** The subscription with this identifier. Null if you have no such subscription. */
   webhookSubscription: Maybe<WebhookSubscription>;
   /** Your webhook subscriptions, newest first. */

@@ -77,6 +77,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Query.webhookDelivery": [
       "READ"
     ],
+    "Query.webhookEgressAddresses": [
+      "READ"
+    ],
     "Query.webhookEventTypes": [
       "READ"
     ],
@@ -181,6 +184,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
       "READ"
     ],
     "Query.webhookDelivery": [
+      "READ"
+    ],
+    "Query.webhookEgressAddresses": [
       "READ"
     ],
     "Query.webhookEventTypes": [

@@ -18,6 +18,11 @@ type Query {
   """
   webhookEventTypes: [WebhookEventType!]!
   """
+  The addresses, and ranges in CIDR notation, from which webhooks and handshakes come, for your firewall. At most 32. Empty if the
+  operator has not named them. They can change, and others may use them too: verify every signature.
+  """
+  webhookEgressAddresses: [String!]!
+  """
   The subscription with this identifier. Null if you have no such subscription.
   """
   webhookSubscription(
@@ -3141,6 +3146,11 @@ type Query {
   The event types that you can subscribe to, ordered by name.
   """
   webhookEventTypes: [WebhookEventType!]!
+  """
+  The addresses, and ranges in CIDR notation, from which webhooks and handshakes come, for your firewall. At most 32. Empty if the
+  operator has not named them. They can change, and others may use them too: verify every signature.
+  """
+  webhookEgressAddresses: [String!]!
   """
   The subscription with this identifier. Null if you have no such subscription.
   """

@@ -89,6 +89,9 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Query.webhookDelivery": [
       "READ"
     ],
+    "Query.webhookEgressAddresses": [
+      "READ"
+    ],
     "Query.webhookEventTypes": [
       "READ"
     ],

@@ -54,6 +54,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "PauseWebhookSubscriptionUserError.message": 1,
       "PortalLink.url": 0.4,
       "Query.referralsByIds": 0.5,
+      "Query.webhookEgressAddresses": 1.5,
       "Query.webhookEventTypes": 0.25,
       "Referral.clientEmail": 0.23,
       "Referral.clientName": 0.18,

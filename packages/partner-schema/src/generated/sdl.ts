@@ -75,6 +75,11 @@ type Query {
   """
   webhookEventTypes: [WebhookEventType!]!
   """
+  The addresses, and ranges in CIDR notation, from which webhooks and handshakes come, for your firewall. At most 32. Empty if the
+  operator has not named them. They can change, and others may use them too: verify every signature.
+  """
+  webhookEgressAddresses: [String!]!
+  """
   The subscription with this identifier. Null if you have no such subscription.
   """
   webhookSubscription(

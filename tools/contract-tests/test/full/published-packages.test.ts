@@ -64,7 +64,7 @@ const bundleSizes = [
   ['*', 'webhook-receiver/redis', 'browser', 4],
   ['*', 'webhook-receiver/workers', 'browser', 4],
   ['{ versions }', 'lender-schema', 'browser', 0.5],
-  ['{ sdl }', 'lender-schema', 'browser', 160],
+  ['{ sdl }', 'lender-schema', 'browser', 161],
   ['{ versions }', 'partner-schema', 'browser', 0.5],
   ['{ sdl }', 'partner-schema', 'browser', 86],
 ] as const;

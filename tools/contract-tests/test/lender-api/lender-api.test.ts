@@ -17,12 +17,24 @@ const colleagueKey = await issueCredential(harness.operator, {
 const service = await harness.startLenderApi({
   WEBHOOK_CALLBACK_POLICY: 'public',
   WEBHOOK_DENIED_RANGES: { includes: (address) => address === '9.9.9.9' },
+  WEBHOOK_EGRESS_ADDRESSES: ['198.51.100.7', '2001:db8:1::/64'],
 });
 await service.whenReady;
 
 test('returns no members of another lender of the same organization', async () => {
   const { body } = await call(colleagueKey, '{ lender { name members { id } } }');
   expect(body).toEqual({ data: { lender: { name: 'Other lender', members: [] } }, extensions: expect.any(Object) });
+});
+
+test('lists the addresses from which webhooks come, and none by default', async () => {
+  const query = '{ webhookEgressAddresses }';
+  const webhookEgressAddresses = ['198.51.100.7', '2001:db8:1::/64'];
+  expect((await call(lenderKey, query)).body.data).toEqual({ webhookEgressAddresses });
+  const partnerApi = await harness.startPartnerApi();
+  await partnerApi.whenReady;
+  const url = `${partnerApi.url}/partners/graphql`;
+  const { body } = await postGraphql(url, harness.accounts.partner.credential, { query });
+  expect(body.data).toEqual({ webhookEgressAddresses: [] });
 });
 
 test('lists only the event types of lenders, and rejects callback URLs that are not public HTTPS URLs or are denied', async () => {

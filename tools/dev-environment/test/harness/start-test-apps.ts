@@ -24,6 +24,7 @@ export async function startTestApps(database: TestDatabase, options: TestAppOpti
       DATABASE_TIMEOUT_MS: '20000',
       DOCUMENTATION_URL: 'https://deedwire.example/docs',
       PORTAL_ORIGIN: 'https://portal.example',
+      WEBHOOK_EGRESS_ADDRESSES: '198.51.100.7,2001:db8:1::/64',
       ...options.env,
     },
     appEnv: await perApp((name) => {
