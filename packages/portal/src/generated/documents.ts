@@ -626,7 +626,7 @@ export type AttemptsBeforeQuery = { webhookDeliveries: { nodes: Array<{ id: stri
 export type ChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ChoicesQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus }> }, webhookEventTypes: Array<{ type: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
+export type ChoicesQuery = { webhookEgressAddresses: Array<string>, webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, status: WebhookSubscriptionStatus }> }, webhookEventTypes: Array<{ type: string, versions: Array<{ version: string, status: WebhookEventVersionStatus, sunsetOn: string | null }> }> };
 
 /** The hash of an operation, which the pages send instead of its text. */
 export type DocumentId<Result, Variables> = string & { readonly result?: Result; readonly variables?: Variables };
@@ -657,4 +657,4 @@ export const SubscriptionHistory = '3be9f283c66a99ef4162362a1f66fe2acb77f3a66d11
 export const LastResponse = 'd59a6ed92729b2e4db94c32d8d4710d689f7d374ae40d94f977a15aedbf23057' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;
 export const LastAttempts = 'b956922698e822d2fb4e96cce4cf73fff1271961163ea4319fd8a76f8a830fd1' as DocumentId<LastAttemptsQuery, LastAttemptsQueryVariables>;
 export const AttemptsBefore = '15dff6f15de3ff748821a5c368f72f77d28d3b9583f78fe2c799cea4b5441141' as DocumentId<AttemptsBeforeQuery, AttemptsBeforeQueryVariables>;
-export const Choices = '3757eb6f42fc7a2f060ed6127d8de30b39bbada44004594cacabdc2c43382baa' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;
+export const Choices = 'b3feee11c941af859ccb33b238758e3ce4e1a0eea9a3bfbb91a518ab59056a81' as DocumentId<ChoicesQuery, ChoicesQueryVariables>;

@@ -17,7 +17,7 @@ import { State } from '../ui/state.tsx';
 import { Facts, Table } from '../ui/table.tsx';
 import { Visible } from '../ui/text.tsx';
 import { Time, useNow } from '../ui/time.tsx';
-import { useQuery } from '../use-query.ts';
+import { type Query, useQuery } from '../use-query.ts';
 import { nameOf, noneCounted, numberOf, resultTone } from '../words.ts';
 
 export default function SubscriptionPage({ number }: { number: string }) {
@@ -70,6 +70,8 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
   const { id, callbackUrl, timeoutSeconds, health, createdAt, statistics } = subscription;
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
   const history = useQuery(documents.SubscriptionHistory, { id }, 30_000);
+  const choices = useQuery(documents.Choices, {});
+  const egress = choices.data?.webhookEgressAddresses ?? [];
   const found = history.data?.webhookSubscription;
   const isUnused = found?.newest.nodes.length === 0;
   const [delivered] = found?.delivered.nodes[0]?.attempts ?? [];
@@ -100,6 +102,7 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
             noneCounted(createdAt, readAtMs)
           ),
           Created: <Time at={createdAt} />,
+          ...(egress.length > 0 && { 'Requests come from': <Visible as="code" text={egress.join(', ')} /> }),
         }}
       />
       <div className="actions">
@@ -165,14 +168,17 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
           found && <LatestAttempts id={id} history={found} failedId={health.lastFailure?.deliveryId} at={deliveredAt} />
         }
       </Loaded>
-      <Pins subscription={subscription} reload={reload} />
+      <Pins subscription={subscription} reload={reload} choices={choices} />
       <Secret subscription={subscription} reload={reload} />
     </>
   );
 }
 
-function Pins({ subscription: { id, eventTypes } }: Props) {
-  const choices = useQuery(documents.Choices, {});
+interface ChoicesProps extends Props {
+  readonly choices: Query<documents.ChoicesQuery>;
+}
+
+function Pins({ subscription: { id, eventTypes }, choices }: ChoicesProps) {
   const types = choices.data?.webhookEventTypes;
   const rows = eventTypes.map(({ type, version }) => {
     const { versions = [] } = types?.find((each) => each.type === type) ?? {};

@@ -275,6 +275,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await dialog.getByRole('button', { name: 'Change the timeout' }).click();
       await page.getByText('The timeout is changed. Attempts in flight keep the earlier one.').waitFor();
       await page.getByText('15 s', { exact: true }).waitFor();
+      await page.getByText('198.51.100.7, 2001:db8:1::/64', { exact: true }).waitFor();
       expect(await t.sql('select timeout_seconds from webhook_subscription')).toEqual([{ timeout_seconds: 15 }]);
       expect(await problemsOf(page)).toEqual([]);
       await t.sql('update webhook_subscription set timeout_seconds = 5');
