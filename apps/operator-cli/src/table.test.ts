@@ -75,7 +75,8 @@ describe('in a terminal', () => {
       'a      b',
       '12345  12345',
       '',
-      'Columns that do not fit: c',
+      'Columns that',
+      'do not fit: c',
       '--json prints everything.',
     ]);
     expect(formatTable([1], columns, { width: 4, now })).toMatch(/^a\n12345\n/);

@@ -64,7 +64,6 @@ describe('valid credentials', () => {
       },
       keyId: generated.keyId,
       abilities: usualAbilities,
-      addresses: null,
     });
   });
 
