@@ -83,16 +83,19 @@ function toApiKey(row: ApiKeyRow, now: Date): ApiKey {
   };
 }
 
-/** The keys of the client of the caller, those that are accepted first. In a session of the portal, of the key that made its link. */
+/** The keys of the client of the caller, those that are accepted first. */
 export async function listApiKeys({ store, now }: ActionContext, caller: Caller): Promise<ApiKey[]> {
-  const keyId = actingKeyOf(caller);
-  const rows = keyId === null ? [] : await selectKeysOfClient(store, keyId);
+  const client = clientOf(caller);
+  const rows = client === null ? [] : await selectKeysOfClient(store, client);
   return rows.map((row) => toApiKey(row, now()));
 }
 
-/** Null in a session whose link an operator made. */
-function actingKeyOf({ keyId, portal }: Caller): string | null {
-  return portal ? portal.keyId : (keyId ?? null);
+/**
+ * The client whose keys the caller manages: another client of the account that repeats a request repeats another one. Null in a session
+ * whose link an operator made, unless it is an invite.
+ */
+function clientOf({ clientId, keys }: Caller): string | null {
+  return keys ? keys.clientId : clientId;
 }
 
 function actingOf({ gidNamespace }: ActionContext, by: Caller | Operator): ActingOnKeys {
@@ -274,11 +277,6 @@ export async function rotateApiKey(
   });
 }
 
-/** The client whose keys are changed: another client of the account that repeats a request repeats another one. */
-function clientOf(caller: Caller): string | null {
-  return caller.portal ? caller.portal.keyId : caller.clientId;
-}
-
 export function isOverlap(seconds: number): boolean {
   return Number.isInteger(seconds) && seconds >= 0 && seconds <= overlapSecondsMax;
 }
@@ -391,14 +389,18 @@ export function findAddressesFault(addresses: readonly string[]): string | null 
 /** The user error for what the database refused. */
 function issueError(
   problem: IssueProblem,
-  { abilities: own, portal }: Caller,
+  { abilities: ofKey, keys }: Caller,
   { of, abilities }: { of: string; abilities: readonly Ability[] },
 ): UserError<Exclude<KeyErrorCode, IdempotencyErrorCode>> {
-  const yours = portal ? 'your session, or the key that created its link, does' : 'your key does';
+  const own = keys?.abilities ?? ofKey;
   switch (problem) {
     case 'ABILITIES_INVALID': {
       const missing = abilities.filter((ability) => own?.includes(ability) === false).join(', ') || 'an ability';
-      return inputError(problem, 'abilities', `${of} ${missing}, which ${yours} not have.`);
+      return inputError(
+        problem,
+        'abilities',
+        `${of} ${missing}, which ${keys ? 'your session cannot give' : 'your key does not have'}.`,
+      );
     }
     case 'ADDRESSES_INVALID':
       return inputError(problem, 'addresses', 'Each address must be in those from which your key is accepted.');

@@ -54,6 +54,11 @@ export interface Caller {
   keyId?: string;
   /** Of the key, or of the session. Omitted outside of a request. */
   abilities?: readonly Ability[];
+  /**
+   * Of a session of the portal: the client whose keys it manages, which is not its own, and what they can have at most. Omitted for a request
+   * with a key: both are those of the key.
+   */
+  keys?: { clientId: string | null; abilities: readonly Ability[] };
   /** The session of the portal that sends the request, and the key that created its link. Omitted for a request with a key. */
   portal?: { sessionId: string; actor: string; keyId: string | null };
   /** Logged with everything that results from the request. Omitted outside of a request. */

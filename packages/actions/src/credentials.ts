@@ -204,13 +204,11 @@ export async function issueCredential(
   const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   const { interfaceName } = account;
   const schemaVersion = chooseVersion({ ...input, interfaceName }, context.now());
-  const clientId = input.clientId ?? `${interfaceName}_${context.random.bytes(12).toString('hex')}`;
+  const isNew = input.clientId === null;
+  const clientId = input.clientId ?? createClientId(context, interfaceName);
   const apiKey = await context.store.transaction(async (transaction) => {
     await nameOperator(transaction, context.operator, 'credential.issue');
-    const apiClientId =
-      input.clientId === null
-        ? (await insertApiClient(transaction, { accountId: account.id, interfaceName, clientId, schemaVersion })).id
-        : await lockClientForAnotherKey(transaction, account.id, input.clientId);
+    const apiClientId = await lockClientForKey(transaction, account, { clientId, schemaVersion, isNew });
     const owner = { accountId: account.id, interfaceName };
     return issue(context, transaction, owner, { apiClientId, replaced: null, name, abilities, addresses, expiresAt });
   });
@@ -238,11 +236,21 @@ function chooseVersion(
   return schemaVersion;
 }
 
-async function lockClientForAnotherKey(
+export function createClientId({ random }: ActionContext, interfaceName: InterfaceName): string {
+  return `${interfaceName}_${random.bytes(12).toString('hex')}`;
+}
+
+/**
+ * Creates the client that a key is for, or locks it until the transaction ends.
+ *
+ * @throws {RefusedError} `NOT_FOUND` if the account has no such client, `INVALID` if it is that of the portal
+ */
+export async function lockClientForKey(
   transaction: Transaction,
-  accountId: AccountId,
-  clientId: string,
+  { id: accountId, interfaceName }: { id: AccountId; interfaceName: InterfaceName },
+  { clientId, schemaVersion, isNew }: { clientId: string; schemaVersion: string; isNew: boolean },
 ): Promise<RecordId<'ApiClient'>> {
+  if (isNew) return (await insertApiClient(transaction, { accountId, interfaceName, clientId, schemaVersion })).id;
   const client = await lockApiClient(transaction, clientId);
   if (client === null || client.accountId !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);

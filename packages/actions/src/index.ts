@@ -47,6 +47,7 @@ export { erasePerson, type KeptOfPerson } from './erase-person.ts';
 export { eventContractsOf } from './event-contracts.ts';
 export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
+export { inviteToKeys, type KeyInvite } from './key-invites.ts';
 export { type LateWork, listLateWork } from './late-deliveries.ts';
 export { createLenderReader } from './lender-reader.ts';
 export {
@@ -61,6 +62,7 @@ export {
   exchangePortalLink,
   findPortalLink,
   findPortalSession,
+  type ListedPortalSession,
   listPortalSessions,
   portalCaller,
   portalLinkErrorCodes,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import {
+  type Ability,
   findAbilitiesFault,
   formatAccountGid,
   formatGid,
@@ -16,6 +17,7 @@ import {
   endPortalSession,
   endReplacedPortalSessions,
   insertPortalLink,
+  type ListedPortalSessionRow,
   type PortalSessionRow,
   selectPortalLink,
   selectPortalSession,
@@ -26,7 +28,15 @@ import {
 } from '@deedwire/store/portal-sessions';
 import { findAccount } from './accounts.ts';
 import { nameCaller, nameOperator } from './audit.ts';
-import { type ActionContext, type Caller, isCaller, type Operator, type OperatorContext, toCaller } from './context.ts';
+import {
+  type ActionContext,
+  type Caller,
+  isCaller,
+  type Operator,
+  type OperatorContext,
+  type Random,
+  toCaller,
+} from './context.ts';
 import { inputError, type MutationResult, orRefuse, RefusedError, type UserError } from './errors.ts';
 import { keysetPage, orderOfIds, type PageRequest } from './page.ts';
 import { selectSubscription, type SubscriptionOwner } from './webhooks/subscriptions/subscriptions.ts';
@@ -68,7 +78,7 @@ type CreatePortalLinkResult = MutationResult<{ portalLink: PortalLink }, CreateP
 
 const expiryDefault = 300;
 const [expiryMin, expiryMax] = [60, 600];
-const unusedLinksPerAccount = 100;
+export const unusedLinksPerAccount = 100;
 const maxUrlCharacters = 2048;
 
 /** Creates a link to the portal, for the account of the key with which it is requested. */
@@ -107,6 +117,7 @@ async function createLink(
   const userErrors = findInputErrors({ ...input, expiresInSeconds });
   const missing = isCaller(by) ? abilities.filter((ability) => by.abilities?.includes(ability) === false) : [];
   if (missing.length > 0) userErrors.push(inputError('ABILITIES_INVALID', 'abilities', beyondKey(missing)));
+  if (!isCaller(by) && abilities.includes('MANAGE_KEYS')) userErrors.push(keysOfNoClient);
   if (gid !== null && (subscriptionId === null || !(await selectSubscription(store, accountId, subscriptionId))))
     userErrors.push(inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.'));
   // The audit log keeps it for good. An operator is named there anyway.
@@ -115,7 +126,7 @@ async function createLink(
   if (portalOrigin === null) userErrors.push(unavailable);
   if (portalOrigin === null || userErrors.length > 0) return { portalLink: null, userErrors };
 
-  const token = random.bytes(32).toString('base64url');
+  const token = createToken(random);
   const link = await store.transaction(async (transaction) => {
     await (isCaller(by) ? nameCaller(transaction, by) : nameOperator(transaction, by, 'portal.link'));
     const created = {
@@ -128,6 +139,7 @@ async function createLink(
       subscriptionId,
       linkHash: hashOf(token),
       expiresInSeconds,
+      invite: null,
     };
     return insertPortalLink(transaction, created, unusedLinksPerAccount);
   });
@@ -136,8 +148,13 @@ async function createLink(
   return { portalLink: { url, expiresAt: link.expiresAt }, userErrors: [] };
 }
 
-function portalPath(interfaceName: InterfaceName, organizationId: string): string {
+export function portalPath(interfaceName: InterfaceName, organizationId: string): string {
   return `${interfaces[interfaceName].path}/portal/${organizationId}/`;
+}
+
+/** Of a link or of a session. */
+export function createToken(random: Random): string {
+  return random.bytes(32).toString('base64url');
 }
 
 const unavailable: UserError<'PORTAL_UNAVAILABLE'> = {
@@ -152,7 +169,13 @@ const actorNoId = inputError(
   'The actor contains @ or a space. Pass an id of yours, no name and no address: what the audit log keeps cannot be erased.',
 );
 
-const limitReached: UserError<'LIMIT_REACHED'> = {
+const keysOfNoClient = inputError(
+  'ABILITIES_INVALID',
+  'abilities',
+  'A link that no key creates has no client whose keys it could manage. Create an invite: deedwire-operator credential invite.',
+);
+
+export const limitReached: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',
   message: `The account has ${unusedLinksPerAccount} links that were not opened and have not expired. Create a link when a person opens it.`,
   field: null,
@@ -195,20 +218,27 @@ function isReturnUrl(text: string): boolean {
 }
 
 /** A session of the portal that is live. */
-export interface PortalSession extends Omit<PortalSessionRow, 'id' | 'subscriptionId'> {
+export interface PortalSession extends Omit<PortalSessionRow, 'id' | 'subscriptionId' | 'invitedAbilities'> {
   /** The global identifier. */
   id: string;
   recordId: RecordId<'PortalSession'>;
   account: { id: string; name: string };
   subscriptionId: string | null;
+  /** What the keys that the session creates can have at most. Empty without `MANAGE_KEYS`. */
+  keyAbilities: readonly Ability[];
   /** The client of the portal for the account, as which the session acts. */
   client: AuthenticatedClient;
 }
 
 function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
-  const { id, subscriptionId, interfaceName, accountId, accountName } = row;
+  const { id, subscriptionId, interfaceName, accountId, accountName, invitedAbilities, ...rest } = row;
+  const ofKey = row.abilities.includes('MANAGE_KEYS') ? row.abilities : [];
   return {
-    ...row,
+    ...rest,
+    accountId,
+    interfaceName,
+    accountName,
+    keyAbilities: invitedAbilities ?? ofKey,
     id: formatGid(gidNamespace, 'PortalSession', id),
     recordId: id,
     account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: accountName },
@@ -237,7 +267,7 @@ interface RequestOrigin {
 const tokenPattern = /^[\w-]{43}$/;
 
 /** SHA-256 of the token of a link or of a session. */
-function hashOf(token: string): Buffer {
+export function hashOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
@@ -289,7 +319,7 @@ export async function exchangePortalLink(
   { earlierHash, ...origin }: RequestOrigin & { earlierHash: string | null },
 ): Promise<{ token: string; session: PortalSession } | null> {
   const { id, accountId, interfaceName, clientId, actor, keyId } = link;
-  const token = context.random.bytes(32).toString('base64url');
+  const token = createToken(context.random);
   const tokenHash = hashOf(token);
   return context.store.transaction(async (transaction) => {
     const portal = { sessionId: formatGid(context.gidNamespace, 'PortalSession', id), actor, keyId };
@@ -317,12 +347,31 @@ export async function endOwnPortalSession(
 }
 
 /** The caller of the requests of a session. */
-export function portalCaller({ id, actor, keyId, client }: PortalSession, request: RequestOrigin): Caller {
-  return { ...toCaller(client, request), portal: { sessionId: id, actor, keyId } };
+export function portalCaller(session: PortalSession, request: RequestOrigin): Caller {
+  const { id: sessionId, actor, keyId, client, keyClient: clientId, keyAbilities } = session;
+  const keys = { clientId, abilities: keyAbilities };
+  return { ...toCaller(client, request), portal: { sessionId, actor, keyId }, keys };
+}
+
+/** A session of the portal that is live, or an invite that was not used. */
+export interface ListedPortalSession extends Pick<
+  ListedPortalSessionRow,
+  | 'interfaceName'
+  | 'abilities'
+  | 'actor'
+  | 'keyId'
+  | 'keyClient'
+  | 'invitedAbilities'
+  | 'startedAt'
+  | 'lastUsedAt'
+  | 'expiresAt'
+> {
+  id: string;
+  accountId: string;
 }
 
 /**
- * The sessions that are live, newest link first.
+ * The sessions that are live and the invites that were not used, newest link first.
  *
  * @param request.accountId the global identifier of an account. Null for those of all accounts.
  * @throws {RefusedError} `NOT_FOUND` if the account does not exist
@@ -333,10 +382,13 @@ export async function listPortalSessions(context: ActionContext, request: PageRe
     orderOfIds('portalSessions'),
     request,
     ({ after, limit }) => selectPortalSessions(context.store, account?.id ?? null, { afterId: after, limit }),
-    (row: PortalSessionRow) => {
-      const { id, account: owner, interfaceName, abilities, actor, keyId, ...times } = toSession(context, row);
-      const { startedAt, lastUsedAt, expiresAt } = times;
-      return { id, accountId: owner.id, interfaceName, abilities, actor, keyId, startedAt, lastUsedAt, expiresAt };
+    (row: ListedPortalSessionRow): ListedPortalSession => {
+      const { interfaceName, abilities, actor, keyId, startedAt, lastUsedAt, expiresAt } = row;
+      const { keyClient, invitedAbilities } = row;
+      const id = formatGid(context.gidNamespace, 'PortalSession', row.id);
+      const accountId = formatAccountGid(context.gidNamespace, interfaceName, row.accountId);
+      const ofLink = { id, accountId, interfaceName, abilities, actor, keyId, keyClient, invitedAbilities };
+      return { ...ofLink, startedAt, lastUsedAt, expiresAt };
     },
   );
 }

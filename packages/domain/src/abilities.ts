@@ -11,7 +11,13 @@ export function areUsual(chosen: readonly Ability[]): boolean {
 }
 
 /** Those that a session of the portal can have. */
-export const portalAbilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const satisfies readonly Ability[];
+export const portalAbilities = [
+  'READ',
+  'READ_PAYLOAD',
+  'OPERATE',
+  'CONFIGURE',
+  'MANAGE_KEYS',
+] as const satisfies readonly Ability[];
 
 export type PortalAbility = (typeof portalAbilities)[number];
 

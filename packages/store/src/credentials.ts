@@ -192,7 +192,7 @@ export async function updateApiClientCostLimit(
 /** Which key or session of the portal changes the keys of its client. Null for both: an operator. */
 export interface ActingOnKeys {
   keyId: string | null;
-  /** The key is then the one that created its link. */
+  /** The key is then the one that created its link. Null for the session of an invite. */
   sessionId: RecordId<'PortalSession'> | null;
 }
 
@@ -259,11 +259,9 @@ export async function revokeApiKey(
 const endedKeysListed = 20;
 
 /**
- * The live keys of the client of a key, newest first, and then those that ended last. Served by api_key_pkey and api_key_by_client.
- *
- * @param keyId any key of the client
+ * The live keys of a client, newest first, and then those that ended last. Served by api_client_client_id_key and api_key_by_client.
  */
-export async function selectKeysOfClient(database: Database, keyId: string): Promise<ApiKeyRow[]> {
+export async function selectKeysOfClient(database: Database, clientId: string): Promise<ApiKeyRow[]> {
   const statement = sql('select-keys-of-client')`
       select listed.*
       from (
@@ -272,11 +270,11 @@ export async function selectKeysOfClient(database: Database, keyId: string): Pro
         from api_key k
         join api_client c on c.id = k.api_client_id
         join account a on a.id = c.account_id
-        where k.api_client_id = (select of_key.api_client_id from api_key of_key where of_key.key_id = $1)
+        where c.client_id = $1
       ) listed
       where "isLive" or position <= ${endedKeysListed}
       order by "isLive" desc, case when not "isLive" then position end, "createdAt" desc, "keyId"`;
-  return database.query<ApiKeyRow>(statement, [keyId]);
+  return database.query<ApiKeyRow>(statement, [clientId]);
 }
 
 export interface LockedApiKeyRow {

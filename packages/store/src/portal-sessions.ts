@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName, PortalAbility, RecordId } from '@deedwire/domain';
+import type { Ability, AccountId, InterfaceName, PortalAbility, RecordId } from '@deedwire/domain';
 import { type Away, awayColumn } from './credentials.ts';
 import { type Database, firstRow, sql } from './database.ts';
 import { pageConditions, type PageQuery } from './page-query.ts';
@@ -15,6 +15,8 @@ export interface NewPortalLink {
   subscriptionId: RecordId<'WebhookSubscription'> | null;
   linkHash: Buffer;
   expiresInSeconds: number;
+  /** The client whose keys the session manages, and what these can have at most. Null: both are those of the key. */
+  invite: { apiClientId: RecordId<'ApiClient'>; abilities: readonly Ability[] } | null;
 }
 
 export interface PortalLinkRow {
@@ -33,10 +35,16 @@ export async function insertPortalLink(
   link: NewPortalLink,
   maxUnused: number,
 ): Promise<PortalLinkRow | null> {
-  const statement = sql('insert-portal-link')`
+  const { invite } = link;
+  // An interface may not write the columns of invites.
+  const [name, columns, values] =
+    invite === null
+      ? ['link', '', '']
+      : ['invite', ', invited_client_id, invited_abilities', ', $11::bigint, $12::text[]'];
+  const statement = sql(`insert-portal-${name}`)`
       insert into portal_session
-        (account_id, interface, key_id, abilities, actor, return_url, subscription_id, link_hash, expires_at)
-      select $1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9)
+        (account_id, interface, key_id, abilities, actor, return_url, subscription_id, link_hash, expires_at${columns})
+      select $1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9)${values}
       where $10 > (select count(*) from portal_session where account_id = $1 and token_hash is null and expires_at > now())
       returning id, expires_at as "expiresAt",
         (select organization_id from account where account.id = account_id) as "organizationId"`;
@@ -52,6 +60,7 @@ export async function insertPortalLink(
       link.linkHash,
       link.expiresInSeconds,
       maxUnused,
+      ...(invite === null ? [] : [invite.apiClientId, invite.abilities]),
     ]),
   );
 }
@@ -90,7 +99,7 @@ const end = (condition: string): string => `
 /**
  * Ends the session of a token, and the sessions of an account beyond a number, those first that were not used for longest. Locks
  * them in the order of their ids, because the token can be of another account. Served by portal_session_token_hash_key and
- * portal_session_by_account.
+ * portal_session_listed_by_account.
  */
 export async function endReplacedPortalSessions(
   database: Database,
@@ -151,6 +160,10 @@ export interface PortalSessionRow {
   /** Null if an operator created the link. */
   keyId: string | null;
   abilities: PortalAbility[];
+  /** The client id of the client whose keys the session can manage: that of the key, or of an invite. Null: there is neither. */
+  keyClient: string | null;
+  /** Of an invite: what these keys can have at most. Null: what the session has. */
+  invitedAbilities: Ability[] | null;
   actor: string;
   returnUrl: string | null;
   subscriptionId: RecordId<'WebhookSubscription'> | null;
@@ -168,7 +181,12 @@ export interface PortalSessionRow {
 const sessions = `
   select s.id, s.account_id as "accountId", s.interface as "interfaceName", a.name as "accountName",
     a.organization_id as "organizationId", c.client_id as "clientId", c.schema_version as "schemaVersion",
-    c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate", s.key_id as "keyId", s.abilities, s.actor,
+    c.cost_maximum as "costMaximum", c.cost_restore_rate as "costRestoreRate", s.key_id as "keyId", s.abilities,
+    (
+      select of_keys.client_id
+      from api_client of_keys
+      where of_keys.id = coalesce(s.invited_client_id, (select k.api_client_id from api_key k where k.key_id = s.key_id))
+    ) as "keyClient", s.invited_abilities as "invitedAbilities", s.actor,
     s.return_url as "returnUrl", s.subscription_id as "subscriptionId", s.started_at as "startedAt",
     s.last_used_at as "lastUsedAt", s.last_used_at < now() - interval '1 minute' as "isUseDue",
     ceil(extract(epoch from s.last_used_at + interval '30 minutes' - now()))::int as "idleEndsInSeconds",
@@ -205,8 +223,15 @@ export async function selectPortalLink(
   return firstRow(await database.query<UnusedPortalLinkRow>(statement, [linkHash, interfaceName, organizationId]));
 }
 
+/** A session that is live, or an invite that was not used. */
+export interface ListedPortalSessionRow extends Omit<PortalSessionRow, 'startedAt' | 'lastUsedAt'> {
+  startedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
 /**
- * The sessions that are live, newest link first. Served by portal_session_by_account or portal_session_pkey.
+ * The sessions that are live and the invites that were not used, newest link first. Served by portal_session_listed_by_account or
+ * portal_session_pkey.
  *
  * @param accountId null for those of all accounts
  */
@@ -214,13 +239,13 @@ export async function selectPortalSessions(
   database: Database,
   accountId: AccountId | null,
   page: PageQuery<'PortalSession'>,
-): Promise<PortalSessionRow[]> {
+): Promise<ListedPortalSessionRow[]> {
   const { scope, conditions, values } = pageConditions(['s.account_id', accountId], 's.id', page);
-  const statement = sql(
-    `select-portal-sessions${scope}`,
-    'in-index-order',
-  )`${sessions} where s.token_hash is not null and ${isLive} and ${conditions} limit $2`;
-  return database.query<PortalSessionRow>(statement, values);
+  const statement = sql(`select-portal-sessions${scope}`, 'in-index-order')`${sessions}
+      where (s.token_hash is not null or s.invited_client_id is not null)
+        and case when s.token_hash is null then ${isUnused} else ${isLive} end and ${conditions}
+      limit $2`;
+  return database.query<ListedPortalSessionRow>(statement, values);
 }
 
 /**

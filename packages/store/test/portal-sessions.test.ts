@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RecordId, toRecordId } from '@deedwire/domain';
-import { connect } from '@deedwire/testing';
+import { type Ability, type RecordId, toRecordId } from '@deedwire/domain';
+import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { issueApiKey, revokeApiKey } from '../src/credentials.ts';
 import { deleteExpiredPortalSessions } from '../src/housekeeping.ts';
 import { createStore, type Database } from '../src/index.ts';
 import {
@@ -60,6 +61,7 @@ const link = (change: Partial<NewPortalLink> = {}): NewPortalLink => ({
   subscriptionId: null,
   linkHash: hashOf('link'),
   expiresInSeconds: 60,
+  invite: null,
   ...change,
 });
 
@@ -275,6 +277,159 @@ describe('a login of an interface', () => {
   });
 });
 
+const clientOf = async (keyId: string): Promise<RecordId<'ApiClient'>> => {
+  const [row] = await superuser.run('select api_client_id::text as id from api_key where key_id = $1', [keyId]);
+  return toRecordId(String(row?.['id']));
+};
+
+const issue = (
+  api: Database,
+  sessionId: RecordId<'PortalSession'>,
+  { keyId = 'made', abilities = ['READ', 'WRITE'] }: { keyId?: string; abilities?: Ability[] } = {},
+) =>
+  issueApiKey(
+    api,
+    { keyId: null, sessionId },
+    { apiClientId: null, replaced: null },
+    { keyId, keyHash: hashOf(keyId), name: 'a', abilities, addresses: null, expiresAt: null },
+  );
+
+describe('an invite', async () => {
+  const operator = await forFile(
+    createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test' }),
+  );
+  const partnerApi = await forFile(
+    createStore({ databaseUrl: await database.urlFor('partner_api'), applicationName: 'test' }),
+  );
+  const day = 86_400;
+  const [ownClient, otherClient] = [await clientOf(ownKey), await clientOf(otherKey)];
+  const ofClient = (apiClientId: RecordId<'ApiClient'>, change: Partial<NewPortalLink> = {}): NewPortalLink =>
+    link({
+      keyId: null,
+      abilities: ['READ', 'MANAGE_KEYS'],
+      expiresInSeconds: day,
+      invite: { apiClientId, abilities: ['READ', 'WRITE'] },
+      ...change,
+    });
+  const invite = async (change: Partial<NewPortalLink> = {}): Promise<RecordId<'PortalSession'>> => {
+    const inserted = await insertPortalLink(operator, ofClient(ownClient, change), 100);
+    return inserted?.id ?? missing();
+  };
+  const minutesLeft = 'select round(extract(epoch from expires_at - now()) / 60)::int as minutes from portal_session';
+
+  beforeEach(async () => {
+    await superuser.run('delete from api_key where key_id <> all ($1)', [[ownKey, otherKey]]);
+  });
+
+  test('lives 7 days at most, where other links of an operator live 10 minutes, and its session 8 hours', async () => {
+    const id = await invite({ expiresInSeconds: 30 * day });
+    await insertPortalLink(operator, link({ keyId: null, linkHash: hashOf('l'), expiresInSeconds: day }), 100);
+    expect(await superuser.run(`${minutesLeft} order by id`)).toEqual([{ minutes: 7 * 24 * 60 }, { minutes: 10 }]);
+    await startPortalSession(lenderApi, id, hashOf('t'));
+    expect(await superuser.run(`${minutesLeft} where id = ${id}`)).toEqual([{ minutes: 480 }]);
+  });
+
+  test('cannot be created, changed or made longer by a login of an interface', async () => {
+    const { invite: named, ...rest } = ofClient(ownClient);
+    await expect(insertPortalLink(lenderApi, { ...rest, invite: named }, 100)).rejects.toThrow('permission denied');
+    await expect(insertPortalLink(lenderApi, { ...rest, invite: null, keyId: ownKey }, 100)).rejects.toThrow(
+      `The link has abilities that its key ${ownKey} does not have.`,
+    );
+    await invite({ expiresInSeconds: 3_600 });
+    for (const change of ['invited_client_id = null, invited_abilities = null', `invited_abilities = '{READ}'`])
+      await expect(logins.of('lender_api').run(`update portal_session set ${change}`)).rejects.toThrow(
+        'permission denied',
+      );
+    await expect(
+      logins.of('lender_api').run(`update portal_session set expires_at = expires_at + interval '1 hour'`),
+    ).rejects.toThrow('can only end');
+  });
+
+  test.each<[string, () => Partial<NewPortalLink>]>([
+    ['for the client of another account', () => ofClient(otherClient)],
+    ['with a further ability', () => ({ abilities: ['READ', 'OPERATE', 'MANAGE_KEYS'] })],
+    ['with a key', () => ({ keyId: ownKey })],
+    ['without a client', () => ({ invite: null })],
+    ['with abilities that no key can have', () => ({ invite: { apiClientId: ownClient, abilities: ['WRITE'] } })],
+  ])('is refused %s, to an operator too', async (_, change) => {
+    await expect(invite(change())).rejects.toThrow(/cannot invite to the keys|violates check|does not have/);
+  });
+
+  test('is refused for the client of the portal', async () => {
+    await insertPortalLink(operator, link({ keyId: null, linkHash: hashOf('l') }), 100);
+    const [row] = await superuser.run(`select id from api_client where client_id = 'portal_lender_${own.id}'`);
+    await expect(invite(ofClient(toRecordId(String(row?.['id']))))).rejects.toThrow('cannot invite to the keys');
+  });
+
+  test('makes keys of its client with its abilities at most, once it has started', async () => {
+    const id = await invite();
+    expect(await issue(lenderApi, id)).toBe('REFUSED');
+    await startPortalSession(lenderApi, id, hashOf('t'));
+    expect(await issue(lenderApi, id, { abilities: ['READ', 'MANAGE_KEYS'] })).toBe('ABILITIES_INVALID');
+    expect(await issue(lenderApi, id)).toBeNull();
+    expect(await superuser.run(`select * from api_key where key_id = 'made'`)).toMatchObject([
+      { api_client_id: ownClient, created_by_key: null, created_by_actor: 'a', abilities: ['READ', 'WRITE'] },
+    ]);
+  });
+
+  test('manages nothing for the login of another interface, once it is idle, or once it has ended', async () => {
+    const id = await invite();
+    await startPortalSession(lenderApi, id, hashOf('t'));
+    expect(await issue(partnerApi, id)).toBe('REFUSED');
+    expect(await revokeApiKey(lenderApi, { keyId: null, sessionId: id }, otherKey)).toBe('NOT_FOUND');
+    await superuser.run(`update portal_session set last_used_at = now() - interval '30 minutes'`);
+    expect(await issue(lenderApi, id)).toBe('REFUSED');
+    const ended = await invite({ linkHash: hashOf('l') });
+    await startPortalSession(lenderApi, ended, hashOf('u'));
+    await endPortalSession(operator, ended);
+    expect(await issue(lenderApi, ended)).toBe('REFUSED');
+  });
+
+  test('makes 20 keys a day', async () => {
+    const id = await invite();
+    await startPortalSession(lenderApi, id, hashOf('t'));
+    for (let count = 1; count <= 20; count += 1) {
+      expect(await issue(lenderApi, id, { keyId: `made-${count}` })).toBeNull();
+      await superuser.run('update api_key set revoked_at = now() where key_id = $1', [`made-${count}`]);
+    }
+    expect(await issue(lenderApi, id, { keyId: 'one-more' })).toBe('DAILY_LIMIT_REACHED');
+  });
+
+  test('is named in the entries of the audit log, with its client', async () => {
+    const [client] = await superuser.run('select client_id from api_client where id = $1', [ownClient]);
+    await superuser.run('delete from audit_entry');
+    const id = await invite();
+    await startPortalSession(lenderApi, id, hashOf('t'));
+    expect(await issue(lenderApi, id)).toBeNull();
+    const entries = await superuser.run('select action, actor_type, details from audit_entry order by number');
+    const of = { actor: 'a', clientId: client?.['client_id'] };
+    expect(entries).toMatchObject([
+      { action: 'portal_link.create', details: { ...of, keyAbilities: ['READ', 'WRITE'] } },
+      { action: 'portal_session.start', details: of },
+      { action: 'credential.issue', actor_type: 'CLIENT', details: { portal: { actor: 'a' } } },
+    ]);
+  });
+
+  test('ends with all sessions and links, also while it was not used', async () => {
+    await invite();
+    const count = await endAllPortalSessions(operator);
+    expect([count, await superuser.run('select from portal_session where expires_at > now()')]).toEqual([1, []]);
+  });
+
+  test('is listed while it was not used, and as a session', async () => {
+    const id = await invite();
+    await insertPortalLink(operator, link({ keyId: null, linkHash: hashOf('l') }), 100);
+    const list = () => selectPortalSessions(operator, own.id, { afterId: null, limit: 21 });
+    const [client] = await superuser.run('select client_id from api_client where id = $1', [ownClient]);
+    const invited = { id, keyClient: client?.['client_id'], invitedAbilities: ['READ', 'WRITE'] };
+    expect(await list()).toMatchObject([{ ...invited, startedAt: null, lastUsedAt: null }]);
+    await startPortalSession(lenderApi, id, hashOf('t'));
+    expect(await list()).toMatchObject([{ ...invited, startedAt: expect.any(Date) }]);
+    await endPortalSession(operator, id);
+    expect(await list()).toEqual([]);
+  });
+});
+
 /** Starts a session that was last used so many seconds ago, and returns its id. */
 const usedBefore = async (seconds: number): Promise<RecordId<'PortalSession'>> => {
   await startSession();
@@ -397,7 +552,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     const replaced = { tokenHash: hashOf('x'), accountId: own.id, max: 20 };
     const excess = await explain(superuser, mode, (db) => endReplacedPortalSessions(db, replaced));
     expect(indexes(excess)).toEqual(
-      expect.arrayContaining(['portal_session_by_account', 'portal_session_token_hash_key']),
+      expect.arrayContaining(['portal_session_listed_by_account', 'portal_session_token_hash_key']),
     );
     expect(scanned(excess)).not.toContain('portal_session');
     const counted = await explain(superuser, mode, (db) => insertPortalLink(db, link(), 100));
@@ -405,6 +560,6 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     const listed = await explain(superuser, mode, (db) =>
       selectPortalSessions(db, own.id, { afterId: null, limit: 21 }),
     );
-    expect(indexes(listed)).toContain('portal_session_by_account');
+    expect(indexes(listed)).toContain('portal_session_listed_by_account');
   });
 });

@@ -112,7 +112,11 @@ const ranges: Readonly<Record<string, { accepted: readonly unknown[]; refused: r
   'audit_entry.actor_type': { accepted: ['CLIENT'], refused: ['client'] },
   'portal_session.abilities': {
     accepted: [['READ'], ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE']],
-    refused: [[], ['read'], Array(5).fill('READ')],
+    refused: [[], ['read'], Array(6).fill('READ')],
+  },
+  'portal_session.invited_abilities': {
+    accepted: [['READ'], ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE', 'MANAGE_KEYS']],
+    refused: [[], ['read'], ['WRITE'], ['READ', 'CONFIGURE'], ['READ', 'READ'], [['READ', 'OPERATE']]],
   },
   'portal_session.link_hash': { accepted: [bytes(32)], refused: [bytes(31), bytes(33)] },
   'portal_session.subscription_id': { accepted: ['1'], refused: ['0', '-1'] },

@@ -83,6 +83,7 @@ const withoutPersons = [
   'matter.reference',
   'person_erasure.record_type',
   'portal_session.abilities',
+  'portal_session.invited_abilities',
   'portal_session.key_id',
   'portal_session.link_hash',
   'portal_session.token_hash',

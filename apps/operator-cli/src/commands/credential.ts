@@ -1,7 +1,9 @@
 import {
   type Credential,
   expireCredential,
+  inviteToKeys,
   issueCredential,
+  type KeyInvite,
   listCredentials,
   revokeCredential,
   rotateCredential,
@@ -11,10 +13,11 @@ import { abilities, type Ability, areUsual, type InterfaceName, interfaces, requ
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
 import { accountTypes, gidOption } from '../gid.ts';
+import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { futureTimes, parseDuration, parseFutureTime } from '../time-options.ts';
-import { addVerb, interfaceOption, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, interfaceOption, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 
 interface AccountOptions extends OutputOptions {
   interface?: InterfaceName;
@@ -28,6 +31,13 @@ interface IssueOptions extends AccountOptions {
   ability?: Ability[];
   address?: string[];
   expires?: Date;
+}
+
+interface InviteOptions extends AccountOptions {
+  client?: string;
+  ability?: Ability[];
+  expiresIn: number;
+  origin?: string;
 }
 
 interface RotateOptions extends OutputOptions {
@@ -62,6 +72,40 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
       };
       const issued = await withContext(shell, (context) => issueCredential(context, input));
       print(shell, options, issued, describeIssued);
+    });
+
+  addVerb(noun, 'invite', 'create a link with which a person of the account creates a key, and print it')
+    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
+    .addOption(interfaceOption())
+    .hook('preAction', checkInterface)
+    .option('--client <id>', 'manage the keys of this client; defaults to a new client without a key')
+    .addOption(abilityOption(abilities, 'what the keys may do at most besides READ; defaults to all'))
+    .option('--expires-in <duration>', 'how long the link can be opened, 1h to 7d', parseDuration, 86_400)
+    .addOption(originOption())
+    .addHelpText(
+      'after',
+      notes(`
+  deedwire-operator credential invite --account Partner/4711
+
+No key travels by mail: the person who opens the link creates it in the portal, and alone sees its secret. The link works
+once. Its session lasts 8 hours at most, and manages the keys of this client. See whether and from where it was opened:
+deedwire-operator portal session list --account, and the entry portal_session.start of the audit log.
+To end it: deedwire-operator portal session revoke.`),
+    )
+    .action(async (options: InviteOptions) => {
+      const invite = await withContext(shell, (context, { PORTAL_ORIGIN }) =>
+        inviteToKeys(
+          { ...context, portalOrigin: chooseOrigin(options.origin, PORTAL_ORIGIN) },
+          {
+            interfaceName: options.interface,
+            accountId: options.account,
+            clientId: options.client ?? null,
+            abilities: options.ability,
+            expiresInSeconds: options.expiresIn,
+          },
+        ),
+      );
+      print(shell, options, invite, describeInvite);
     });
 
   addVerb(
@@ -140,6 +184,14 @@ function checkInterface(command: Command): void {
 /** Who created a key, for its row. */
 function describeCreator({ createdByKey, createdByActor }: Credential): string {
   return [createdByKey ?? 'an operator', ...(createdByActor === null ? [] : [`(${createdByActor})`])].join(' ');
+}
+
+function describeInvite({ url, expiresAt, clientId, abilities: atMost }: KeyInvite): string {
+  return [
+    `Send this link to a person who may hold the keys of ${clientId}. It works once, until ${expiresAt.toISOString()}.`,
+    `Its session can create keys with ${atMost.join(' ')}, and revoke those of the client.`,
+    url,
+  ].join('\n');
 }
 
 function describeIssued({ clientId, apiKey, organizationId }: IssuedCredential): string {

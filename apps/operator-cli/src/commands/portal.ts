@@ -1,10 +1,16 @@
-import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokePortalSession } from '@deedwire/actions';
+import {
+  createPortalLinkOfAccount,
+  type ListedPortalSession,
+  listPortalSessions,
+  type PortalLink,
+  revokePortalSession,
+} from '@deedwire/actions';
 import { type PortalAbility, portalAbilities } from '@deedwire/domain';
-import { portalOriginVariable } from '@deedwire/service-runtime';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
 import { accountTypes, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
+import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { parseDuration } from '../time-options.ts';
@@ -25,12 +31,17 @@ export function addPortalCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'link', 'create a link that opens the portal of an account once, and print it')
     .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
-    .addOption(abilityOption(portalAbilities, 'what the session may do besides READ, which sees no payloads'))
+    .addOption(
+      abilityOption(
+        portalAbilities,
+        'what the session may do besides READ, which sees no payloads; for MANAGE_KEYS, see `credential invite`',
+      ),
+    )
     .option('--actor <id>', 'who uses the session, for the audit log; defaults to your name')
     .option('--return-url <url>', 'the URL to which the portal links back')
     .addOption(gidOption(shell, 'subscription', 'the page that opens first', 'WebhookSubscription'))
     .option('--expires-in <duration>', 'how long the link can be opened, 60s to 10m', parseDuration, 300)
-    .option('--origin <url>', 'the origin of the portal; defaults to PORTAL_ORIGIN', parseOrigin)
+    .addOption(originOption())
     .addHelpText('after', notes('\n  deedwire-operator portal link --account Partner/4711 --ability OPERATE'))
     .action(async (options: LinkOptions) => {
       const {
@@ -41,9 +52,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
         expiresIn,
       } = options;
       const link = await withContext(shell, (context, { PORTAL_ORIGIN }) => {
-        const portalOrigin = options.origin ?? PORTAL_ORIGIN;
-        if (portalOrigin === undefined)
-          throw new Error('Set PORTAL_ORIGIN as for the interface of the account, or pass --origin.');
+        const portalOrigin = chooseOrigin(options.origin, PORTAL_ORIGIN);
         const input = {
           accountId,
           returnUrl,
@@ -59,7 +68,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
 
   const sessions = noun.command('session').description('sessions of the portal');
 
-  addVerb(sessions, 'list', 'list the sessions that have not ended, newest first')
+  addVerb(sessions, 'list', 'list the sessions that have not ended, and the invites that were not used, newest first')
     .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
@@ -74,6 +83,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
           account: (row) => row.accountId,
           actor: (row) => row.actor,
           abilities: (row) => row.abilities.join(' '),
+          invite: (row) => describeInvite(row),
           'last used': (row) => row.lastUsedAt,
           expires: (row) => row.expiresAt,
           started: (row) => row.startedAt,
@@ -96,10 +106,9 @@ export function addPortalCommands(program: Command, shell: Shell): void {
     });
 }
 
-function parseOrigin(value: string): string {
-  const { success, error } = portalOriginVariable().safeParse(value);
-  if (!success) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`);
-  return value;
+/** What the session of an invite manages. Null: it is of another link. */
+function describeInvite({ keyClient, invitedAbilities }: ListedPortalSession): string | null {
+  return invitedAbilities && `to keys of ${keyClient} with ${invitedAbilities.join(' ')}`;
 }
 
 function describeLink({ url, expiresAt }: PortalLink): string {

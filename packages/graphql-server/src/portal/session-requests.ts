@@ -122,10 +122,21 @@ export function createSessionRequests(options: SessionRequestsOptions) {
 
   function show(state: RequestState, session: PortalSession, headers: Record<string, string> = {}): void {
     const { id, interfaceName: served, account, abilities, actor, returnUrl, subscriptionId } = session;
+    const { keyClient, keyAbilities } = session;
     // How long, because the clock of the browser can differ.
     const { expiresAt, expiresInSeconds, idleEndsInSeconds } = session;
     const times = { expiresAt, expiresInSeconds, idleSeconds, idleEndsInSeconds };
-    const shown = { id, interface: served, account, abilities, actor, returnUrl, subscriptionId };
+    const shown = {
+      id,
+      interface: served,
+      account,
+      abilities,
+      keyClient,
+      keyAbilities,
+      actor,
+      returnUrl,
+      subscriptionId,
+    };
     const contentType = 'application/json; charset=utf-8';
     send(state, JSON.stringify({ ...shown, ...times, documentationUrl }), {
       headers: { ...headers, 'Content-Type': contentType },

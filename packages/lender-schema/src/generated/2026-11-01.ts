@@ -60,7 +60,7 @@ export type Query = {
   webhookReplays: WebhookReplayConnection;
   /**
    * API keys of your client: those that are accepted, newest first, and then the 20 that ended last. In a session of the portal: of
-   * the client whose key created its link.
+   * the client whose key created its link, or that the invite of an operator names.
    */
   apiKeys: Array<ApiKey>;
 };
@@ -1822,6 +1822,11 @@ export type PortalAbility =
    * payloads and secrets, also after it has ended.
    */
   | 'CONFIGURE'
+  /**
+   * List, create, rotate and revoke the API keys of the client whose key creates the link. The keys that result have at most the abilities
+   * of the session, so none has `WRITE`.
+   */
+  | 'MANAGE_KEYS'
   | '%future added value';
 
 /** Result of `createPortalLink`. */

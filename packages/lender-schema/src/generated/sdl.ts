@@ -170,7 +170,7 @@ type Query {
   ): WebhookReplayConnection!
   """
   API keys of your client: those that are accepted, newest first, and then the 20 that ended last. In a session of the portal: of
-  the client whose key created its link.
+  the client whose key created its link, or that the invite of an operator names.
   """
   apiKeys: [ApiKey!]!
 }
@@ -2659,6 +2659,11 @@ enum PortalAbility {
   payloads and secrets, also after it has ended.
   """
   CONFIGURE
+  """
+  List, create, rotate and revoke the API keys of the client whose key creates the link. The keys that result have at most the abilities
+  of the session, so none has \`WRITE\`.
+  """
+  MANAGE_KEYS
 }
 
 """
@@ -3299,7 +3304,7 @@ type Query {
   ): WebhookReplayConnection!
   """
   API keys of your client: those that are accepted, newest first, and then the 20 that ended last. In a session of the portal: of
-  the client whose key created its link.
+  the client whose key created its link, or that the invite of an operator names.
   """
   apiKeys: [ApiKey!]!
 }
@@ -5816,6 +5821,11 @@ enum PortalAbility {
   payloads and secrets, also after it has ended.
   """
   CONFIGURE
+  """
+  List, create, rotate and revoke the API keys of the client whose key creates the link. The keys that result have at most the abilities
+  of the session, so none has \`WRITE\`.
+  """
+  MANAGE_KEYS
 }
 
 """
