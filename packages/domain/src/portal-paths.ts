@@ -8,6 +8,7 @@ const paths = [
   ['recover', /^recover$/],
   ['completeness', /^recover\/completeness$/],
   ['verify', /^verify$/],
+  ['keys', /^keys$/],
 ] as const;
 
 export type PortalPage = (typeof paths)[number][0];

@@ -18,6 +18,7 @@ const pages = [
   ['deliveries', 'Deliveries', /^deliveries/],
   ['recover', 'Resend', /^recover/],
   ['verify', 'Verify', /^verify/],
+  ['keys', 'Keys', /^keys/],
 ] as const;
 
 /** The frame of every page: whose account it shows, what the session may do, and until when. */
@@ -44,13 +45,20 @@ export function Layout({ children }: { children: ComponentChildren }) {
     }
   };
   useEffect(keepFocus, []);
-  const links = pages.map(([to, name, pattern]) => (
-    <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined}>
-      {name}
-    </Link>
-  ));
-  const abilities = session.abilities.map((ability) => wordOf(ability).toLowerCase()).join(', ');
-  const access = session.abilities.length === 4 ? 'full access' : abilities;
+  const mayManageKeys = session.abilities.includes('MANAGE_KEYS');
+  const links = pages
+    .filter(([to]) => to !== 'keys' || mayManageKeys)
+    .map(([to, name, pattern]) => (
+      <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined}>
+        {name}
+      </Link>
+    ));
+  const ofWebhooks = session.abilities.filter((ability) => ability !== 'MANAGE_KEYS');
+  const abilities = ofWebhooks.map((ability) => wordOf(ability).toLowerCase());
+  const access = [
+    ...(abilities.length === 4 ? ['full access'] : abilities),
+    ...(mayManageKeys ? ['manage keys'] : []),
+  ].join(', ');
   return (
     <>
       <header>

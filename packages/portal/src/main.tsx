@@ -34,6 +34,7 @@ const imports: Readonly<Record<PortalPage, () => Promise<PageModule>>> = {
   recover: () => import('./pages/recover.tsx'),
   completeness: () => import('./pages/completeness.tsx'),
   verify: () => import('./pages/verify.tsx'),
+  keys: () => import('./pages/keys.tsx'),
 };
 
 /** Those that have arrived. */

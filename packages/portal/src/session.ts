@@ -4,13 +4,16 @@ import { useStore } from './use-store.ts';
 /** The path of the account, for example `/partners/portal/7/`. */
 export const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
 
-export type Ability = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE';
+export type Ability = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE' | 'MANAGE_KEYS';
 
 export interface Session {
   readonly id: string;
   readonly interface: string;
   readonly account: { readonly id: string; readonly name: string };
   readonly abilities: readonly string[];
+  /** The client whose API keys the session manages, and what they can have at most. Servers of the release before do not say these two. */
+  readonly keyClient?: string | null;
+  readonly keyAbilities?: readonly string[];
   readonly actor: string;
   readonly returnUrl: string | null;
   readonly subscriptionId: string | null;

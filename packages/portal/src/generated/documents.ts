@@ -4,10 +4,77 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What an API key may do. More values may be added; handle unknown ones. */
+export type ApiKeyAbility =
+  /**
+   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: with a URL or a secret of its own, a key can reach payloads
+   * and secrets.
+   */
+  | 'CONFIGURE'
+  /** List, create, rotate and revoke the API keys of the client. */
+  | 'MANAGE_KEYS'
+  /** Retry, replay and send deliveries, send test events, pause and resume subscriptions. */
+  | 'OPERATE'
+  /** See the records of the account, and its subscriptions, deliveries, attempts and replays, without payloads, headers and bodies. */
+  | 'READ'
+  /** See payloads, and the headers and bodies of requests and responses. */
+  | 'READ_PAYLOAD'
+  /** Change records of the account, with the mutations that are not about webhooks or keys. */
+  | 'WRITE'
+  | '%future added value';
+
 /** Why a replay was not cancelled. More values may be added; handle unknown ones. */
 export type CancelWebhookReplayUserErrorCode =
   /** You have no replay with this identifier. */
   | 'NOT_FOUND'
+  | '%future added value';
+
+/** Input of `createApiKey`. */
+export type CreateApiKeyInput = {
+  /** What the key may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. */
+  abilities: Array<ApiKeyAbility>;
+  /** Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address. */
+  addresses?: Array<string> | null | undefined;
+  /** The key is rejected from this time on. Null: it does not expire. */
+  expiresAt?: string | null | undefined;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the API key of the first successful request, without its secret, instead of creating another one. The
+   * response then contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: string | null | undefined;
+  /** What you call the key: 1 to 100 characters, of which none is invisible or changes the direction of the text. */
+  name: string;
+};
+
+/** Why no key was created, or its secret is not returned. More values may be added; handle unknown ones. */
+export type CreateApiKeyUserErrorCode =
+  /**
+   * The abilities do not contain `READ`, contain one twice, contain `CONFIGURE` without `READ_PAYLOAD`, or contain one that your key or
+   * your session does not have.
+   */
+  | 'ABILITIES_INVALID'
+  /** There are more than 20 addresses or none, one is no network in CIDR notation, or one is not in those of your key. */
+  | 'ADDRESSES_INVALID'
+  /** The end is not in the future, or is after that of your key. */
+  | 'EXPIRY_INVALID'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** The operator of this service manages the API keys. Ask them. */
+  | 'KEY_SELF_SERVICE_OFF'
+  /** Your client has 5 keys that are accepted, or has created or rotated 20 keys in 24 hours. */
+  | 'LIMIT_REACHED'
+  /** The name is empty, blank or longer than 100 characters, or contains an invisible character. */
+  | 'NAME_INVALID'
+  /**
+   * The idempotency key was used before: `apiKey` is the key of that request. Its secret is not returned again. If you did not receive it,
+   * rotate the key.
+   */
+  | 'SECRET_NOT_REPEATED'
   | '%future added value';
 
 /** Why a subscription was not paused. More values may be added; handle unknown ones. */
@@ -111,6 +178,67 @@ export type RetryWebhookDeliveryUserErrorCode =
   | 'PAYLOAD_UNAVAILABLE'
   /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
   | 'RETRY_RATE_LIMITED'
+  | '%future added value';
+
+/** Why a key was not revoked. More values may be added; handle unknown ones. */
+export type RevokeApiKeyUserErrorCode =
+  /** The operator of this service manages the API keys. Ask them. */
+  | 'KEY_SELF_SERVICE_OFF'
+  /**
+   * No other key with `MANAGE_KEYS` is accepted for as long as this one. Rotate the key with `overlapSeconds: 0` instead, which rejects it
+   * at once.
+   */
+  | 'LAST_KEY'
+  /** Your client has no key with this id. */
+  | 'NOT_FOUND'
+  | '%future added value';
+
+/** Input of `rotateApiKey`. */
+export type RotateApiKeyInput = {
+  /** Key id of the key to replace. */
+  id: string;
+  /**
+   * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
+   * key and the same input returns the API key of the first successful request, without its secret, instead of creating another one. The
+   * response then contains `"idempotency": { "replayed": true }` in `extensions`.
+   */
+  idempotencyKey?: string | null | undefined;
+  /**
+   * Seconds for which the old key is still accepted, 0 to 2,592,000 (30 days), unless it ends before. With 0, it is rejected at once. Null
+   * counts as 86,400 (24 hours).
+   */
+  overlapSeconds?: number | null | undefined;
+};
+
+/** Why a key was not replaced, or the secret of the new one is not returned. More values may be added; handle unknown ones. */
+export type RotateApiKeyUserErrorCode =
+  /** The key has an ability that your key or your session does not have. */
+  | 'ABILITIES_INVALID'
+  /** The key is accepted from addresses that are not in those of your key. */
+  | 'ADDRESSES_INVALID'
+  /** The key ends after your key. */
+  | 'EXPIRY_INVALID'
+  /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  /** The idempotency key is not 1 to 64 printable ASCII characters. */
+  | 'IDEMPOTENCY_KEY_INVALID'
+  /** The idempotency key was already used with another input. Use a new key for a new request. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** The key was revoked or has expired. */
+  | 'KEY_ENDED'
+  /** The operator of this service manages the API keys. Ask them. */
+  | 'KEY_SELF_SERVICE_OFF'
+  /** Your client has 5 keys that are accepted, so there is none left for the overlap, or has created or rotated 20 keys in 24 hours. */
+  | 'LIMIT_REACHED'
+  /** Your client has no key with this id. */
+  | 'NOT_FOUND'
+  /** The overlap is less than 0 or more than 2,592,000 seconds. */
+  | 'OVERLAP_INVALID'
+  /**
+   * The idempotency key was used before: `apiKey` is the key of that request. Its secret is not returned again. If you did not receive it,
+   * rotate the key.
+   */
+  | 'SECRET_NOT_REPEATED'
   | '%future added value';
 
 /** Input of `rotateWebhookSecret`. */
@@ -484,6 +612,34 @@ export type RetryMutationVariables = Exact<{
 
 export type RetryMutation = { retryWebhookDelivery: { webhookDelivery: { attemptCount: number } | null, userErrors: Array<{ code: RetryWebhookDeliveryUserErrorCode, message: string }> } };
 
+export type KeysQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type KeysQuery = { apiKeys: Array<{ id: string, name: string | null, abilities: Array<ApiKeyAbility>, addresses: Array<string> | null, createdAt: string, expiresAt: string | null, endedAt: string | null, lastUsedAt: string | null, lastUsedFrom: string | null, lastUsedVersion: string | null, createdBy: { apiKeyId: string | null, portalActor: string | null } | null }> };
+
+export type KeyFieldsFragment = { id: string, name: string | null, abilities: Array<ApiKeyAbility>, addresses: Array<string> | null, createdAt: string, expiresAt: string | null, endedAt: string | null, lastUsedAt: string | null, lastUsedFrom: string | null, lastUsedVersion: string | null, createdBy: { apiKeyId: string | null, portalActor: string | null } | null };
+
+export type CreateKeyMutationVariables = Exact<{
+  input: CreateApiKeyInput;
+}>;
+
+
+export type CreateKeyMutation = { createApiKey: { apiKeySecret: string | null, userErrors: Array<{ code: CreateApiKeyUserErrorCode, message: string, field: Array<string> | null }> } };
+
+export type RotateKeyMutationVariables = Exact<{
+  input: RotateApiKeyInput;
+}>;
+
+
+export type RotateKeyMutation = { rotateApiKey: { apiKeySecret: string | null, userErrors: Array<{ code: RotateApiKeyUserErrorCode, message: string, field: Array<string> | null }> } };
+
+export type RevokeKeyMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RevokeKeyMutation = { revokeApiKey: { userErrors: Array<{ code: RevokeApiKeyUserErrorCode, message: string, field: Array<string> | null }> } };
+
 export type PauseMutationVariables = Exact<{
   id: string;
 }>;
@@ -638,6 +794,10 @@ export const Delivery = 'f0c5daa3259e9f2e3d07f00f6f7de3c6ac51c6d36b0a25841134792
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
 export const Exchange = '4559557414543dbb4cbca00debb5e28eb793168aaaf9bb00fa30297974f403ae' as DocumentId<ExchangeQuery, ExchangeQueryVariables>;
 export const Retry = 'ca1591c2aa9758e9c1a9964fc06ade0a2efc28063286a878e3f7cba227895b08' as DocumentId<RetryMutation, RetryMutationVariables>;
+export const Keys = '4c58ff4d265ef4bdd3917d520fee101b122f198b86a2f90e30eadd568ddcb78d' as DocumentId<KeysQuery, KeysQueryVariables>;
+export const CreateKey = 'bbe70d1259ed3cbb432af2b60d9eb471fee3bb30f37019f8e10e46c93b9d9ecd' as DocumentId<CreateKeyMutation, CreateKeyMutationVariables>;
+export const RotateKey = '312d67651c9a2e3d355f16098c241d6a72aeb821c74c0e1357a3488b2c391039' as DocumentId<RotateKeyMutation, RotateKeyMutationVariables>;
+export const RevokeKey = '4b2ca4b1da76779cf5b10b442bfef30897f715fc5b900cc5b80fbdc3bf12b33d' as DocumentId<RevokeKeyMutation, RevokeKeyMutationVariables>;
 export const Pause = '1f15fa20f629c095767197a51198d2284f22759ece019473b7ec1b2b205e4c7a' as DocumentId<PauseMutation, PauseMutationVariables>;
 export const Resume = '73d76770c046e6592432640578a276595693562f78757e4ccfecbb53e0098324' as DocumentId<ResumeMutation, ResumeMutationVariables>;
 export const SendPending = 'c053116a9fc8cc996d1e5ce57a35856dd23f92dd8b3499ce0b8d55205f3b466e' as DocumentId<SendPendingMutation, SendPendingMutationVariables>;

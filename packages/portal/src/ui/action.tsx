@@ -48,7 +48,8 @@ export function Action<Result extends object, Variables>(props: ActionProps<Resu
   }, [done]);
   if (!useMay(ability)) return null;
   const onDone = (result: Result) => {
-    setDone(result);
+    // Another result, which can have a secret, ends with its dialog.
+    if (report) setDone(result);
     props.onDone?.(result);
   };
   return (

@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext, type TargetedEvent } from 'preact';
-import { useContext } from 'preact/hooks';
+import { useContext, useId } from 'preact/hooks';
 import type { UserError } from '../use-mutation.ts';
 import { Advice } from './text.tsx';
 
@@ -36,6 +36,8 @@ interface InputProps {
   readonly defaultValue?: string;
   readonly placeholder?: string;
   readonly pattern?: string;
+  readonly required?: boolean;
+  readonly maxLength?: number;
   /** What the pattern means. */
   readonly title?: string;
 }
@@ -71,6 +73,42 @@ export function Select({ label, options, name, value, ...rest }: SelectProps) {
         </select>
       }
     />
+  );
+}
+
+interface ChoicesProps {
+  readonly label: string;
+  /** Of the input field. Each choice is a field of the form with the name of its value. */
+  readonly name: string;
+  readonly choices: readonly (readonly [value: string, label: string, about: string])[];
+  /** Chosen for good. */
+  readonly fixed: string;
+}
+
+export function Choices({ label, name, choices, fixed }: ChoicesProps) {
+  const id = useId();
+  const errors = useContext(UserErrors).filter(({ field }) => field?.[1] === name);
+  return (
+    <fieldset className="field" name={name}>
+      <legend>{label}</legend>
+      {choices.map(([value, text, about]) => (
+        <div key={value} className="choice">
+          <input
+            id={`${id}${value}`}
+            type="checkbox"
+            name={value}
+            autocomplete="off"
+            aria-describedby={`${id}about${value}`}
+            {...(value === fixed && { checked: true, disabled: true })}
+          />
+          <div>
+            <label htmlFor={`${id}${value}`}>{text}</label>
+            <small id={`${id}about${value}`}>{about}</small>
+          </div>
+        </div>
+      ))}
+      <Errors of={errors} />
+    </fieldset>
   );
 }
 
