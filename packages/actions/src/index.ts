@@ -62,7 +62,6 @@ export {
   exchangePortalLink,
   findPortalLink,
   findPortalSession,
-  type ListedPortalSession,
   listPortalSessions,
   portalCaller,
   portalLinkErrorCodes,

@@ -353,23 +353,6 @@ export function portalCaller(session: PortalSession, request: RequestOrigin): Ca
   return { ...toCaller(client, request), portal: { sessionId, actor, keyId }, keys };
 }
 
-/** A session of the portal that is live, or an invite that was not used. */
-export interface ListedPortalSession extends Pick<
-  ListedPortalSessionRow,
-  | 'interfaceName'
-  | 'abilities'
-  | 'actor'
-  | 'keyId'
-  | 'keyClient'
-  | 'invitedAbilities'
-  | 'startedAt'
-  | 'lastUsedAt'
-  | 'expiresAt'
-> {
-  id: string;
-  accountId: string;
-}
-
 /**
  * The sessions that are live and the invites that were not used, newest link first.
  *
@@ -382,7 +365,7 @@ export async function listPortalSessions(context: ActionContext, request: PageRe
     orderOfIds('portalSessions'),
     request,
     ({ after, limit }) => selectPortalSessions(context.store, account?.id ?? null, { afterId: after, limit }),
-    (row: ListedPortalSessionRow): ListedPortalSession => {
+    (row: ListedPortalSessionRow) => {
       const { interfaceName, abilities, actor, keyId, startedAt, lastUsedAt, expiresAt } = row;
       const { keyClient, invitedAbilities } = row;
       const id = formatGid(context.gidNamespace, 'PortalSession', row.id);

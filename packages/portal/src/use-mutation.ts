@@ -23,7 +23,7 @@ const messages: Readonly<Record<string, string>> = {
   IDEMPOTENCY_IN_PROGRESS: 'The same change is still running. Try again in a few seconds.',
   IDEMPOTENCY_KEY_REUSED: 'The range has changed since its preview. Preview it again.',
   LAST_KEY:
-    'No other key with Manage keys lasts as long. To reject its secret at once, rotate it, and let the old key end at once.',
+    'No other key with Manage keys would be left. To reject its secret at once, rotate it, and let the old key end at once.',
   NOT_FOUND: 'It no longer exists. Reload this page.',
   NOT_SUBSCRIBED:
     'The subscription does not get this event type, or gets it at a version that has ended. Reload this page.',

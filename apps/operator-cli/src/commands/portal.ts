@@ -1,10 +1,4 @@
-import {
-  createPortalLinkOfAccount,
-  type ListedPortalSession,
-  listPortalSessions,
-  type PortalLink,
-  revokePortalSession,
-} from '@deedwire/actions';
+import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokePortalSession } from '@deedwire/actions';
 import { type PortalAbility, portalAbilities } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
@@ -83,11 +77,12 @@ export function addPortalCommands(program: Command, shell: Shell): void {
           account: (row) => row.accountId,
           actor: (row) => row.actor,
           abilities: (row) => row.abilities.join(' '),
-          invite: (row) => describeInvite(row),
           'last used': (row) => row.lastUsedAt,
           expires: (row) => row.expiresAt,
           started: (row) => row.startedAt,
           key: (row) => row.keyId,
+          'invited to keys of': (row) => row.invitedAbilities && row.keyClient,
+          'keys may': (row) => row.invitedAbilities?.join(' ') ?? null,
         },
         fixed: { account: options.account },
         empty: 'No sessions match. Open one: deedwire-operator portal link --help',
@@ -104,11 +99,6 @@ export function addPortalCommands(program: Command, shell: Shell): void {
       const revoked = await withContext(shell, (context) => revokePortalSession(context, { sessionId }));
       print(shell, options, revoked, () => `The session ${sessionId} has ended`);
     });
-}
-
-/** What the session of an invite manages. Null: it is of another link. */
-function describeInvite({ keyClient, invitedAbilities }: ListedPortalSession): string | null {
-  return invitedAbilities && `to keys of ${keyClient} with ${invitedAbilities.join(' ')}`;
 }
 
 function describeLink({ url, expiresAt }: PortalLink): string {

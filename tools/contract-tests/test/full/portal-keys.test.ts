@@ -172,7 +172,7 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
     await look(page, 'keys-ended');
     await page.getByRole('button', { name: 'Revoke' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await dialog.getByText('No other key with Manage keys lasts as long.').waitFor();
+    await dialog.getByText('No other key with Manage keys would be left.').waitFor();
   });
 
   test('has no secret once the session has ended', async () => {

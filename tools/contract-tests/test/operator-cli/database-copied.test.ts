@@ -33,14 +33,18 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   expect(running.stderr).toMatch(/^error: A process of webhook-worker is connected to this database\. /);
   await harness.stopWorker(worker);
 
-  // What the copy has: a pending delivery, a retry of a delivered one, an event and a test event in the queue, two keys, and a link.
+  // What the copy has: a pending delivery, a retry of a delivered one, an event and a test event in the queue, two keys, a link and an invite.
   await retryWebhookDelivery(harness.partnerApi, accounts.partner, { id: delivered?.id ?? '' });
   await harness.refer(1);
   await sendTestWebhookEvent(harness.partnerApi, accounts.partner, {
     subscriptionId: subscription.id,
     eventType: 'referral.created',
   });
-  await callOperator(env, 'portal', 'link', '--account', accounts.partner.id, '--origin', 'https://portal.example');
+  for (const command of [
+    ['portal', 'link'],
+    ['credential', 'invite'],
+  ])
+    await callOperator(env, ...command, '--account', accounts.partner.id, '--origin', 'https://portal.example');
   expect((await copied('--dry-run')).stderr).toMatch(/^error: A process of the login \S+_partner_api is connected to /);
   await sql(
     `select pg_terminate_backend(pid, 10000) from pg_stat_activity
@@ -58,7 +62,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   const open = {
     activeSubscriptions: 1,
     keys,
-    portalSessions: 1,
+    portalSessions: 2,
     replays: 1,
     queuedEvents: 2,
     pendingDeliveries: 1,
@@ -81,7 +85,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
       `select count(*)::int as entries from audit_entry
        where details ->> 'command' = 'database.copied' and actor = 'ada' and transaction_id is not null`,
     ),
-  ).toEqual([{ entries: Number(keys) + 1 }]);
+  ).toEqual([{ entries: Number(keys) + 2 }]);
   expect((await harness.deliveries()).map(({ status }) => status)).toEqual(['EXPIRED', 'DELIVERED']);
 
   // A client of the copy, with a receiver of its own.
