@@ -90,6 +90,8 @@ function Dialog<Result extends object, Variables>(current: ActionProps<Result, V
       result = await run(variables);
       if (result === null) return;
       const [error] = userErrorsOf(result);
+      // An earlier request has made this change.
+      if (error?.code === 'SECRET_NOT_REPEATED') watchClosely();
       if (error && (!props.more || error.code === 'RETRY_RATE_LIMITED')) return;
       if (error) last.current.refused.push({ index, message: error.message });
       last.current.sent += 1;

@@ -175,14 +175,38 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
     await dialog.getByText('No other key with Manage keys would be left.').waitFor();
   });
 
-  test('has no secret once the session has ended', async () => {
+  test('has no secret once the browser puts the page away, or the session has ended', async () => {
     const { page } = await openInvite();
-    const secret = await create(page, 'a');
-    expect(await has(page, secret)).toBe(true);
+    const kept = await create(page, 'a');
+    expect(await has(page, kept)).toBe(true);
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`);
+    expect(await has(page, kept)).toBe(false);
+    await dialogOf(page).getByText('If you did not store it, rotate it.').waitFor();
+    await page.keyboard.press('Escape');
+    const secret = await create(page, 'b');
     const [session] = JSON.parse((await operate('portal', 'session', 'list', '--json')).stdout);
     await operate('portal', 'session', 'revoke', session.id);
     await page.getByRole('heading', { name: 'There is no session' }).waitFor();
     expect(await has(page, secret)).toBe(false);
+  });
+
+  test('says that a key whose secret did not arrive has to be rotated', async () => {
+    const { page } = await openInvite();
+    let isLost = false;
+    await page.route('**/graphql', async (route) => {
+      if (isLost || !route.request().postData()?.includes('idempotencyKey')) return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await dialogOf(page).getByLabel('Name').fill('lost');
+    await dialogOf(page).getByRole('button', { name: 'Create a key' }).click();
+    await dialogOf(page).getByText('No response arrived.').waitFor();
+    await dialogOf(page).getByRole('button', { name: 'Create a key' }).click();
+    await dialogOf(page).getByText('If you did not receive it, rotate the key.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('region', { name: 'lost' }).getByRole('button', { name: 'Rotate' }).waitFor();
   });
 
   test('gives no more than the session of a link has', async () => {
