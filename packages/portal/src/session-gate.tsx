@@ -29,7 +29,7 @@ function hideToken(): void {
 }
 
 const reasons = {
-  'link-failed': ['This link no longer works', 'A link works once, for a few minutes.'],
+  'link-failed': ['This link no longer works', 'A link works once, until it expires.'],
   'cookie-lost': [
     'The session was lost',
     'The link was used, but the browser did not send the cookie of its session back. The browser, an extension or a proxy removes it: allow cookies for this site, or use another browser, with a new link.',
@@ -153,7 +153,7 @@ export function SessionGate({ children }: { children: ComponentChildren }) {
       {isBlocked && blocked}
       <p>
         To get a new link, open the portal from the application that you came from. If it offers no portal, ask the
-        people who run it.
+        people who run it, or who sent you the link.
       </p>
       {'requestId' in gate && gate.requestId && (
         <p className="soft">
