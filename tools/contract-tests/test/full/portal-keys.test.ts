@@ -209,6 +209,7 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
     // Without a change, the list would be read every 30 seconds.
     const rotate = page.getByRole('region', { name: 'lost' }).getByRole('button', { name: 'Rotate' });
     await rotate.waitFor({ timeout: 10_000 });
+    expect(await page.getByRole('heading', { name: 'lost' }).count()).toBe(1);
   });
 
   test('gives no more than the session of a link has', async () => {
