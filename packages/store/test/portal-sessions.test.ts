@@ -285,7 +285,7 @@ const clientOf = async (keyId: string): Promise<RecordId<'ApiClient'>> => {
 const issue = (
   api: Database,
   sessionId: RecordId<'PortalSession'>,
-  { keyId = 'made', abilities = ['READ', 'WRITE'] }: { keyId?: string; abilities?: Ability[] } = {},
+  { keyId = 'madeByInvite', abilities = ['READ', 'WRITE'] }: { keyId?: string; abilities?: Ability[] } = {},
 ) =>
   issueApiKey(
     api,
@@ -367,7 +367,7 @@ describe('an invite', async () => {
     await startPortalSession(lenderApi, id, hashOf('t'));
     expect(await issue(lenderApi, id, { abilities: ['READ', 'MANAGE_KEYS'] })).toBe('ABILITIES_INVALID');
     expect(await issue(lenderApi, id)).toBeNull();
-    expect(await superuser.run(`select * from api_key where key_id = 'made'`)).toMatchObject([
+    expect(await superuser.run(`select * from api_key where key_id = 'madeByInvite'`)).toMatchObject([
       { api_client_id: ownClient, created_by_key: null, created_by_actor: 'a', abilities: ['READ', 'WRITE'] },
     ]);
   });
@@ -389,10 +389,11 @@ describe('an invite', async () => {
     const id = await invite();
     await startPortalSession(lenderApi, id, hashOf('t'));
     for (let count = 1; count <= 20; count += 1) {
-      expect(await issue(lenderApi, id, { keyId: `made-${count}` })).toBeNull();
-      await superuser.run('update api_key set revoked_at = now() where key_id = $1', [`made-${count}`]);
+      const keyId = `madeByInvi${String(count).padStart(2, '0')}`;
+      expect(await issue(lenderApi, id, { keyId })).toBeNull();
+      await superuser.run('update api_key set revoked_at = now() where key_id = $1', [keyId]);
     }
-    expect(await issue(lenderApi, id, { keyId: 'one-more' })).toBe('DAILY_LIMIT_REACHED');
+    expect(await issue(lenderApi, id, { keyId: 'madeByInvi21' })).toBe('DAILY_LIMIT_REACHED');
   });
 
   test('is named in the entries of the audit log, with its client', async () => {

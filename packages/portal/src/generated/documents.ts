@@ -54,9 +54,12 @@ export type CreateApiKeyUserErrorCode =
    * your session does not have.
    */
   | 'ABILITIES_INVALID'
-  /** There are more than 20 addresses or none, one is no network in CIDR notation, or one is not in those of your key. */
+  /**
+   * There are more than 20 addresses or none, one is no network in CIDR notation, one is IPv4 in IPv6 form, or one is not in those of your
+   * key.
+   */
   | 'ADDRESSES_INVALID'
-  /** The end is not in the future, or is after that of your key. */
+  /** The end is not in the future, is after that of your key, or is after the year 9999. */
   | 'EXPIRY_INVALID'
   /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
   | 'IDEMPOTENCY_IN_PROGRESS'
@@ -185,7 +188,7 @@ export type RevokeApiKeyUserErrorCode =
   /** The operator of this service manages the API keys. Ask them. */
   | 'KEY_SELF_SERVICE_OFF'
   /**
-   * No other key with `MANAGE_KEYS` is accepted for as long as this one. Rotate the key with `overlapSeconds: 0` instead, which rejects it
+   * It is the last key with `MANAGE_KEYS`, apart from those that are replaced. Rotate it with `overlapSeconds: 0` instead, which rejects it
    * at once.
    */
   | 'LAST_KEY'
