@@ -42,16 +42,16 @@ async function bundle(source: string, platform: 'browser' | 'node'): Promise<str
 
 /** What a module imports, from where, for which platform, and the most kB that it adds to a minified bundle. */
 const bundleSizes = [
-  ['{ webhookEventTypes }', 'webhook-events/registry', 'browser', 3],
-  ['{ currentVersion }', 'webhook-events', 'browser', 3],
-  ['{ parseWebhookBody }', 'webhook-events', 'browser', 5.5],
-  ['{ findEventVersion }', 'webhook-events', 'browser', 110],
+  ['{ webhookEventTypes }', 'webhook-events/registry', 'browser', 4],
+  ['{ currentVersion }', 'webhook-events', 'browser', 4],
+  ['{ parseWebhookBody }', 'webhook-events', 'browser', 6.5],
+  ['{ findEventVersion }', 'webhook-events', 'browser', 120],
   ['*', 'webhook-signing', 'node', 11],
   ['*', 'webhook-signing/web', 'browser', 11],
   ['*', 'webhook-receiver', 'browser', 26],
   ['*', 'webhook-receiver/graphile-worker', 'browser', 22],
   ['*', 'webhook-receiver/pg-boss', 'browser', 22],
-  ['*', 'webhook-receiver/testing', 'browser', 10],
+  ['*', 'webhook-receiver/testing', 'browser', 12],
   ['*', 'webhook-receiver/express', 'browser', 4],
   ['*', 'webhook-receiver/fastify', 'browser', 4],
   ['*', 'webhook-receiver/hono', 'browser', 4],
@@ -64,9 +64,9 @@ const bundleSizes = [
   ['*', 'webhook-receiver/redis', 'browser', 4],
   ['*', 'webhook-receiver/workers', 'browser', 4],
   ['{ versions }', 'lender-schema', 'browser', 0.5],
-  ['{ sdl }', 'lender-schema', 'browser', 161],
+  ['{ sdl }', 'lender-schema', 'browser', 186],
   ['{ versions }', 'partner-schema', 'browser', 0.5],
-  ['{ sdl }', 'partner-schema', 'browser', 86],
+  ['{ sdl }', 'partner-schema', 'browser', 99],
 ] as const;
 
 describe('a minified bundle', () => {
@@ -82,12 +82,12 @@ describe('a minified bundle', () => {
     },
   );
 
-  test('of the core of the receiver kit has at most 9.2 kB with gzip, as the README says', async () => {
+  test('of the core of the receiver kit has at most 9.4 kB with gzip, as the README says', async () => {
     const bytes = gzipSync(await bundle("export * from '@deedwire/webhook-receiver';\n", 'browser')).byteLength;
     process.stdout.write(`The core of the receiver kit: ${bytes} bytes with gzip\n`);
-    expect(bytes).toBeLessThanOrEqual(9_200);
+    expect(bytes).toBeLessThanOrEqual(9_400);
     const folder = join(project.folder, 'node_modules/@deedwire/webhook-receiver');
-    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain('26 kB to a minified bundle (9.2 kB with gzip)');
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain('26 kB to a minified bundle (9.4 kB with gzip)');
   });
 
   test('has a size for every entry point that has run-time code', () => {
@@ -167,10 +167,10 @@ describe('the declarations compile without errors', () => {
 /** With the maximum size of an installation in kB. A larger package probably contains unused files. */
 describe.each([
   ['@deedwire/contract-check', 2_450],
-  ['@deedwire/lender-schema', 880],
-  ['@deedwire/partner-schema', 502],
-  ['@deedwire/webhook-events', 410],
-  ['@deedwire/webhook-receiver', 960],
+  ['@deedwire/lender-schema', 1_010],
+  ['@deedwire/partner-schema', 570],
+  ['@deedwire/webhook-events', 560],
+  ['@deedwire/webhook-receiver', 980],
   ['@deedwire/webhook-signing', 260],
 ])('%s', (name, maximumKb) => {
   const files = (pattern: string): string[] => {
