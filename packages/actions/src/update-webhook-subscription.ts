@@ -171,7 +171,7 @@ async function save(
         callbackUrlChanged: change.callbackUrl !== null,
         eventTypesChanged: change.eventTypes !== null,
         nameChanged: change.name !== undefined,
-        timeoutChanged: change.timeoutSeconds !== null,
+        ...(change.timeoutSeconds !== null && { timeoutSeconds: change.timeoutSeconds }),
       },
     });
     if (change.callbackUrl !== null || change.eventTypes !== null || change.timeoutSeconds !== null) {

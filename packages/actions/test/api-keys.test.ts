@@ -339,7 +339,9 @@ test('while self-service is off, only an operator manages keys', async () => {
   });
   await setKeySelfService(world.operator, { isOn: true });
   expect(codesOf(await create(actingWith(apiKey, acting.caller.clientId)))).toEqual([]);
-  const [entry] = await world.sql(`select actor, details from audit_entry where action = 'database.key-self-service' order by number`);
+  const [entry] = await world.sql(
+    `select actor, details from audit_entry where action = 'database.key-self-service' order by number`,
+  );
   expect(entry).toMatchObject({ details: { isOn: false } });
 });
 

@@ -16,11 +16,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  new.timeout_lowered_at := clock_timestamp();
+  new.timeout_lowered_at := case when tg_op = 'UPDATE' then clock_timestamp() end;
   return new;
 end
 $$;
 revoke execute on function webhook_note_lowered_timeout from public;
+create trigger clear_lowered_timeout before insert on webhook_subscription
+  for each row when (new.timeout_lowered_at is not null) execute function webhook_note_lowered_timeout();
 create trigger note_lowered_timeout before update of timeout_seconds on webhook_subscription
   for each row when (new.timeout_seconds < old.timeout_seconds) execute function webhook_note_lowered_timeout();
 

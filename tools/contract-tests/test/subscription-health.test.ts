@@ -279,7 +279,6 @@ describe.each(newest)('the $account interface', ({ account: name, date }) => {
         callbackUrlChanged: false,
         eventTypesChanged: false,
         nameChanged: true,
-        timeoutChanged: false,
         keyId: expect.any(String),
       },
     });

@@ -1103,7 +1103,7 @@ export type UpdateWebhookSubscriptionInput = {
   eventTypes?: InputMaybe<Array<WebhookSubscriptionEventTypeInput>>;
   /** New name, as at creation. Null removes the name. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** New timeout in seconds, as at creation. Requests in flight keep the earlier one. */
+  /** New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one. */
   timeoutSeconds?: InputMaybe<Scalars['Int']['input']>;
 };
 

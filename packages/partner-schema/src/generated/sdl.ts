@@ -1781,7 +1781,7 @@ input UpdateWebhookSubscriptionInput {
   """
   name: String
   """
-  New timeout in seconds, as at creation. Requests in flight keep the earlier one.
+  New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one.
   """
   timeoutSeconds: Int
 }

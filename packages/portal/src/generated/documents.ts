@@ -351,7 +351,7 @@ export type UpdateWebhookSubscriptionInput = {
   id: string;
   /** New name, as at creation. Null removes the name. */
   name?: string | null | undefined;
-  /** New timeout in seconds, as at creation. Requests in flight keep the earlier one. */
+  /** New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one. */
   timeoutSeconds?: number | null | undefined;
 };
 

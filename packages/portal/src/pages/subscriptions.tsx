@@ -36,7 +36,7 @@ export default function SubscriptionsPage() {
       <Loaded query={query}>
         {({ webhookSubscriptions: { nodes } }) => (
           <>
-            {nodes.length === 0 && types && <Subscribe types={types} />}
+            {nodes.length === 0 && choices.data && <Subscribe choices={choices.data} />}
             {nodes.length > 0 && (
               <List nodes={nodes} types={types} reload={query.reload} readAtMs={query.readAtMs ?? 0} />
             )}
@@ -168,7 +168,11 @@ const mutation =
   '{ webhookSubscription { id } webhookSecret userErrors { code message } } }';
 
 /** How to subscribe. It needs the key of the account, which the portal does not have. */
-function Subscribe({ types: [first] }: { types: ChoicesQuery['webhookEventTypes'] }) {
+function Subscribe({ choices }: { choices: ChoicesQuery }) {
+  const {
+    webhookEventTypes: [first],
+    webhookEgressAddresses: egress,
+  } = choices;
   const input = { callbackUrl: 'https://example.com/webhooks', eventTypes: [{ type: first?.type }] };
   const command = [
     `curl -sS ${location.origin}${base.replace(/portal.*/, 'graphql')}`,
@@ -184,6 +188,12 @@ function Subscribe({ types: [first] }: { types: ChoicesQuery['webhookEventTypes'
       <pre>{command}</pre>
       <Copy text={command} />
       <p className="soft">Deedwire sends a handshake to the URL first. The response has the secret, once: store it.</p>
+      {egress.length > 0 && (
+        <p className="soft">
+          {'A firewall has to let requests through from '}
+          <Visible as="code" text={egress.join(', ')} />.
+        </p>
+      )}
     </>
   );
 }

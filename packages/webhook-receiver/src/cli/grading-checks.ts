@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { type EventBody, newDeliveryId, newNumber } from './delivery.ts';
 import { type Grading, isAccepted, isBetween, type Reply, type RequestsOf } from './grading.ts';
-import { agentOf } from './send.ts';
+import { agentOf, defaultTimeoutMs } from './send.ts';
 import { parsedJson } from './text.ts';
 import { timeoutMaxSeconds } from './timeout-option.ts';
 import {
@@ -111,7 +111,14 @@ export const checks: readonly Check[] = [
   check('handshake', { isOfDeedwire: true }, async (grading) => {
     const fix = 'Respond with 2xx and the JSON of the request, {"verification_token": "…"}, with no other key.';
     for (const body of [handshakeBody(), handshakeBody()]) {
-      const answer = await grading.send({ body, headers: withoutEvent });
+      // A longer timeout of the subscription does not apply.
+      const timeoutMs = Math.min(grading.timeoutSeconds * 1_000, defaultTimeoutMs);
+      const answer = await grading.send({ body, headers: withoutEvent, timeoutMs });
+      if (answer.status === null && grading.timeoutSeconds * 1_000 > defaultTimeoutMs)
+        return fail(
+          answer.problem,
+          'Respond to a handshake within 5 seconds: its time does not depend on timeoutSeconds.',
+        );
       if (!isAccepted(answer)) {
         const isOfHandshake = isAccepted(await grading.send());
         return refused(answer, 'a handshake', isOfHandshake ? fix : await fixOf(grading, answer, body));

@@ -29,6 +29,8 @@ export interface Request extends Partial<Signing> {
   readonly headers?: (signed: OutgoingHttpHeaders) => OutgoingHttpHeaders;
   readonly method?: string | undefined;
   readonly agent?: Agent | undefined;
+  /** Defaults to the timeout of the subscription. */
+  readonly timeoutMs?: number;
 }
 
 export type RequestsOf = (event: EventBody, options: GradeOptions) => readonly Request[];
@@ -59,9 +61,9 @@ export class Grading {
   }
 
   async send(request: Request = {}): Promise<Reply> {
-    const { url, secret, isStandard = false, count, timeoutMs } = this.options;
+    const { url, secret, isStandard = false, count } = this.options;
     const event = this.event();
-    const { method, agent, isChunked, body = JSON.stringify(event), ...signing } = request;
+    const { method, agent, isChunked, body = JSON.stringify(event), timeoutMs, ...signing } = request;
     const { sentBody = body, cuts = () => [], headers = (signed) => signed } = request;
     const signed = deliveryHeaders(
       Buffer.from(body),
@@ -77,7 +79,7 @@ export class Grading {
       body: method === 'GET' ? [] : parts,
       isChunked,
       agent,
-      timeoutMs,
+      timeoutMs: timeoutMs ?? this.options.timeoutMs,
     });
     const redacted = { ...answer, body: this.#redacted(answer.body) };
     return { ...redacted, interceptor: interceptorIn(url, redacted) };

@@ -64,7 +64,7 @@ describe('update', () => {
     const changed = `The subscription ${gid()} has a timeout of 12 seconds\n`;
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: changed, stderr: '' });
     expect(await read()).toMatchObject({ timeout_seconds: 12 });
-    const details = { callbackUrlChanged: false, eventTypesChanged: false, nameChanged: false, timeoutChanged: true };
+    const details = { callbackUrlChanged: false, eventTypesChanged: false, nameChanged: false, timeoutSeconds: 12 };
     expect(await audited()).toEqual([{ actor: 'ada', action: 'webhook_subscription.update', details }]);
     expect((await operate('show', gid())).stdout).toMatch(/^timeout +12 s$/m);
   });

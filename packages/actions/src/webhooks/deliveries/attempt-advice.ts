@@ -36,7 +36,7 @@ const byError: Readonly<Record<ShownAttemptError, string>> = {
 };
 
 const respondSooner = 'Store the event, respond at once, and process it later.';
-const waitLonger = 'If it cannot, raise the timeout of the subscription, up to 15 seconds.';
+const waitLonger = 'If it cannot, and the timeout of the subscription is below 15 seconds, raise it.';
 const seeLog = 'See its log at the time of the attempt.';
 const checkTls = 'Check that it supports TLS 1.2 or later on this port.';
 

@@ -494,6 +494,11 @@ describe('the secret', () => {
 });
 
 test('the time is blamed only if the response takes 5 seconds, or what --timeout says', async () => {
+  const echo = createServer((request, response) => void sleep(5_200).then(() => request.pipe(response)));
+  const { port } = await forTest(listen(echo));
+  const ofHandshake = call(['grade', String(port), '--only', 'handshake', '--timeout', '6'], {
+    env: { WEBHOOK_SECRET: secret },
+  });
   const late = await start({ remember: () => sleep(5_200, true) });
   const ofLate = call(['grade', late.url.href, '--only', 'redirect', '--timeout', '6'], {
     env: { WEBHOOK_SECRET: secret },
@@ -508,6 +513,10 @@ test('the time is blamed only if the response takes 5 seconds, or what --timeout
   };
   expect(await fixFor(slow)).toBe('Respond with 2xx within 5 seconds, after your work is committed.');
   expect(await fixFor(failing)).toBe('See the log of the receiver. Respond with 2xx after your work is committed.');
+  expect(await ofHandshake).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('Respond to a handshake within 5 seconds: its time does not depend on'),
+  });
   expect(await ofLate).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed') });
 });
 
