@@ -34,6 +34,10 @@ const known: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   '0023-accounts-of-an-organization.sql': { 'require-concurrent-index-creation': 1 },
   '0025-exchanges-without-urls.sql': { 'ban-drop-not-null': 1, 'prefer-bigint-over-int': 2 },
   '0026-webhook-listeners.sql': { 'constraint-missing-not-valid': 1, 'require-concurrent-index-creation': 1 },
+  // Of a short table.
+  '0089-invites-to-keys-hold-for-all-rows.sql': { 'require-concurrent-index-deletion': 1 },
+  // From 5 to 15.
+  '0090-timeouts-of-subscriptions.sql': { 'prefer-bigint-over-smallint': 1 },
 };
 
 /** `applyMigrations` sets a lock timeout for each migration, and tries again. A statement that waits for no lock may take long. */

@@ -143,7 +143,7 @@ test.each([
   [
     'a type that does not exist',
     { 'referral.convertd': { '2026-11-01': () => {} } },
-    /^on: there is no event referral.convertd\/2026-11-01\. This release has: lender\.updated\/2026-11-01, referral/,
+    /^on: there is no event referral.convertd\/2026-11-01\. This release has: api_key\.created\/2026-11-01, api_key/,
   ],
   [
     'a version that does not exist',

@@ -67,7 +67,7 @@ test.each<StatementFault['when']>(['before', 'after'])(
 async function rowsOf(accountId: string): Promise<{ referrals: number; events: number }> {
   const [row] = await system.observer.run(
     `select (select count(*)::int from referral where account_id = $1) as referrals,
-       (select count(*)::int from webhook_event where account_id = $1) as events`,
+       (select count(*)::int from webhook_event where account_id = $1 and event_type = 'referral.created') as events`,
     [accountId.split('/').at(-1)],
   );
   return { referrals: Number(row?.['referrals']), events: Number(row?.['events']) };

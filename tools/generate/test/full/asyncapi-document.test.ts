@@ -52,6 +52,10 @@ async function problemsOf(document: object): Promise<string[]> {
 const expectedChannels: Partial<Record<InterfaceName, object>> = {
   lender: {
     handshake: { request: 'HandshakeRequest', response: 'HandshakeResponse' },
+    'api_key.created': { '2026-11-01': 'ApiKeyCreated20261101' },
+    'api_key.expiring': { '2026-11-01': 'ApiKeyExpiring20261101' },
+    'api_key.revoked': { '2026-11-01': 'ApiKeyRevoked20261101' },
+    'api_key.rotated': { '2026-11-01': 'ApiKeyRotated20261101' },
     'lender.updated': { '2026-11-01': 'LenderUpdated20261101' },
     'team_member.added': { '2026-11-01': 'TeamMemberAdded20261101' },
     'team_member.removed': { '2026-11-01': 'TeamMemberRemoved20261101' },
@@ -64,6 +68,10 @@ const expectedChannels: Partial<Record<InterfaceName, object>> = {
   },
   partner: {
     handshake: { request: 'HandshakeRequest', response: 'HandshakeResponse' },
+    'api_key.created': { '2026-11-01': 'ApiKeyCreated20261101' },
+    'api_key.expiring': { '2026-11-01': 'ApiKeyExpiring20261101' },
+    'api_key.revoked': { '2026-11-01': 'ApiKeyRevoked20261101' },
+    'api_key.rotated': { '2026-11-01': 'ApiKeyRotated20261101' },
     'referral.converted': { '2026-11-01': 'ReferralConverted20261101', '2027-02-01': 'ReferralConverted20270201' },
     'referral.created': { '2026-11-01': 'ReferralCreated20261101' },
     'referral.declined': { '2026-11-01': 'ReferralDeclined20261101' },
