@@ -218,7 +218,7 @@ begin
     end
     $$;
 
-    -- Revokes a key. Returns why it was not; null if it was. For its owner, a key that has expired is not revoked any more.
+    -- Revokes a key. Returns why it was not; null if it was. Its owner does not revoke a key that has expired.
     create function revoke_api_key(acting_key text, acting_session bigint, revoked_key text) returns text
     language plpgsql
     security definer
