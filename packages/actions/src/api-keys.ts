@@ -410,7 +410,7 @@ function issueError(
       return limitReached('Your client has created or rotated 20 keys in 24 hours. Try again later.');
     case 'LIMIT_REACHED':
       return limitReached(
-        'Your client has 5 keys that are accepted. Revoke one first, or rotate one with `overlapSeconds: 0`.',
+        'Your client has 5 keys that are accepted. Revoke one first, or rotate one without an overlap.',
       );
     case 'KEY_SELF_SERVICE_OFF':
       return selfServiceOff;
@@ -456,7 +456,7 @@ const revokeErrors = {
   LAST_KEY: inputError(
     'LAST_KEY',
     'id',
-    'It is the last key with MANAGE_KEYS. To reject its secret at once, rotate it with `overlapSeconds: 0`.',
+    'It is the last key with MANAGE_KEYS. To reject its secret at once, rotate it without an overlap.',
   ),
   NOT_FOUND: keyNotFound,
   REFUSED: { ...cannotManage, code: 'NOT_FOUND' as const },

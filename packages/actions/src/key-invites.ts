@@ -1,4 +1,11 @@
-import { abilities as allAbilities, type Ability, findAbilitiesFault, type InterfaceName } from '@deedwire/domain';
+import {
+  abilities as allAbilities,
+  type Ability,
+  findAbilitiesFault,
+  formatGid,
+  type InterfaceName,
+} from '@deedwire/domain';
+import { selectKeySelfService } from '@deedwire/store/credentials';
 import { insertPortalLink } from '@deedwire/store/portal-sessions';
 import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
@@ -17,6 +24,8 @@ import {
 
 /** A link with which a client gets its first key. */
 export interface KeyInvite extends PortalLink {
+  /** The global identifier of the session that it becomes. */
+  sessionId: string;
   clientId: string;
   /** What the keys that result can have at most. */
   abilities: readonly Ability[];
@@ -35,7 +44,7 @@ const actor = 'invite';
  * @param input.abilities what the keys that result can have at most. Undefined: all
  * @param input.expiresInSeconds of the link, an hour to 7 days. Undefined: 24 hours
  * @throws {RefusedError} `NOT_FOUND` if the account or the client does not exist; `LIMIT_REACHED` if the account has 100 links that were
- * not used; `INVALID` if the client is that of the portal, or the abilities or the expiry are invalid
+ * not used; `INVALID` if the client is that of the portal, or the abilities or the expiry are invalid; `CONFLICT` while only operators manage keys
  */
 export async function inviteToKeys(
   context: OperatorContext & { portalOrigin: string },
@@ -54,6 +63,11 @@ export async function inviteToKeys(
     throw new RefusedError(
       'INVALID',
       `The invite must expire after 1 hour to 7 days, not after ${expiresInSeconds} seconds.`,
+    );
+  if (!(await selectKeySelfService(context.store)))
+    throw new RefusedError(
+      'CONFLICT',
+      'Only operators manage keys, so an invite could create none. Run `deedwire-operator database key-self-service on` first.',
     );
   const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   const { interfaceName } = account;
@@ -81,5 +95,6 @@ export async function inviteToKeys(
     return inserted;
   });
   const url = `${context.portalOrigin}${portalPath(interfaceName, link.organizationId)}keys#link=${token}`;
-  return { url, expiresAt: link.expiresAt, clientId, abilities };
+  const sessionId = formatGid(context.gidNamespace, 'PortalSession', link.id);
+  return { sessionId, url, expiresAt: link.expiresAt, clientId, abilities };
 }

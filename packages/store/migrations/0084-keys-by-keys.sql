@@ -67,8 +67,10 @@ begin
       end if;
       perform set_config('deedwire.audit_claim', jsonb_strip_nulls(jsonb_build_object(
         'address', claim -> 'address', 'requestId', claim -> 'requestId', 'client', c.client_id, 'keyId', acting.key_id,
-        'portal', case when acting_session is not null then coalesce(claim -> 'portal', '{}') || jsonb_build_object(
-          'actor', session.actor, 'keyId', session.key_id) end
+        'portal', case when acting_session is not null then jsonb_build_object(
+          -- The database knows no namespace.
+          'sessionId', coalesce(substring(claim -> 'portal' ->> 'sessionId'
+            from '^gid://[a-z][a-z0-9-]{0,99}/PortalSession/' || session.id || '$'), 'PortalSession/' || session.id), 'actor', session.actor, 'keyId', session.key_id) end
       ))::text, true)
       from {schema}.api_client c
       where c.id = coalesce(session.api_client_id, acting.api_client_id);

@@ -349,6 +349,12 @@ export async function updateApiKeyLastUse(
   await database.query(statement, [keyId, at, isIP(address) === 0 ? null : address, version]);
 }
 
+/** As `updateKeySelfService` has set it. */
+export async function selectKeySelfService(database: Database): Promise<boolean> {
+  const statement = sql('select-key-self-service')`select key_self_service as "isOn" from installation where only_row`;
+  return onlyRow(await database.query<{ isOn: boolean }>(statement, [])).isOn;
+}
+
 /** Whether keys and sessions may create, rotate and revoke API keys. False: only operators. */
 export async function updateKeySelfService(database: Database, isOn: boolean): Promise<void> {
   const statement = sql('update-key-self-service')`update installation set key_self_service = $1 where only_row`;

@@ -407,7 +407,11 @@ describe('an invite', async () => {
     expect(entries).toMatchObject([
       { action: 'portal_link.create', details: { ...of, keyAbilities: ['READ', 'WRITE'] } },
       { action: 'portal_session.start', details: of },
-      { action: 'credential.issue', actor_type: 'CLIENT', details: { portal: { actor: 'a' } } },
+      {
+        action: 'credential.issue',
+        actor_type: 'CLIENT',
+        details: { portal: { actor: 'a', sessionId: `PortalSession/${id}` } },
+      },
     ]);
   });
 

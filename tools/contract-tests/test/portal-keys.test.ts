@@ -5,7 +5,7 @@ import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { type Ability, abilities as allAbilities, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { interfaceContracts } from './support/interface-contracts.ts';
 import { type Browser, createBrowser, portalOrigin, type Received, writePages } from './support/portal-browser.ts';
 
@@ -193,6 +193,19 @@ test.each([
   const left = `select round(extract(epoch from s.expires_at - now()) / 60)::int as minutes
     from portal_session s join api_client c on c.id = s.invited_client_id where c.client_id = $1`;
   expect(await harness.sql(left, [clientId])).toEqual([{ minutes: seconds / 60 }]);
+});
+
+test('while only operators manage keys, a session creates none, and no invite is created', async () => {
+  const browser = await open((await invite()).url);
+  expect(await operate('database', 'key-self-service', 'off')).toMatchObject({ exitCode: 0 });
+  onTestFinished(async () => void (await operate('database', 'key-self-service', 'on')));
+  expect(await operate('credential', 'invite', '--account', partner.id)).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('Only operators manage keys, so an invite could create none.'),
+  });
+  const created = await change(browser, 'createKey', { name: 'CRM', abilities: ['READ'] });
+  expect(created).toMatchObject({ apiKey: null, userErrors: [{ code: 'KEY_SELF_SERVICE_OFF' }] });
 });
 
 test('an operator lists invites, and ends them within a second, whether they were used or not', async () => {

@@ -186,10 +186,11 @@ function describeCreator({ createdByKey, createdByActor }: Credential): string {
   return [createdByKey ?? 'an operator', ...(createdByActor === null ? [] : [`(${createdByActor})`])].join(' ');
 }
 
-function describeInvite({ url, expiresAt, clientId, abilities: atMost }: KeyInvite): string {
+function describeInvite({ sessionId, url, expiresAt, clientId, abilities: atMost }: KeyInvite): string {
   return [
     `Send this link to a person who may hold the keys of ${clientId}. It works once, until ${expiresAt.toISOString()}.`,
     `Its session can create keys with ${atMost.join(' ')}, and revoke those of the client.`,
+    `To end it: deedwire-operator portal session revoke ${sessionId.split('/').at(-1)}`,
     url,
   ].join('\n');
 }

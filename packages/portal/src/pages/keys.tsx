@@ -54,26 +54,41 @@ export default function KeysPage() {
 }
 
 function Keys({ keys, reload }: Props & { readonly keys: readonly Key[] }) {
-  const [revoked, setRevoked] = useState<Key | null>(null);
+  const [gone, setGone] = useState<Key | null>(null);
+  /** The key whose rotation is open: it ends meanwhile, and its section has the dialog with the secret. */
+  const [held, setHeld] = useState<string | null>(null);
+  const wasHeld = useRef<string | null>(null);
   const region = useRef<HTMLDivElement>(null);
   // The section of the key goes, and with it the button that would get the focus back.
   useEffect(() => {
-    if (revoked) region.current?.focus();
-  }, [revoked]);
-  const live = keys.filter(({ endedAt }) => endedAt === null);
-  const ended = keys.filter(({ endedAt }) => endedAt !== null);
+    if (gone) region.current?.focus();
+  }, [gone]);
+  useEffect(() => {
+    const replaced = held === null && keys.find(({ id, endedAt }) => id === wasHeld.current && endedAt !== null);
+    wasHeld.current = held;
+    if (replaced) setGone(replaced);
+  }, [held]);
+  const isShown = ({ id, endedAt }: Key): boolean => endedAt === null || id === held;
+  const live = keys.filter(isShown);
+  const ended = keys.filter((key) => !isShown(key));
   return (
     <>
       <div role="status" tabIndex={-1} ref={region}>
-        {revoked && (
+        {gone && (
           <p>
-            <KeyName of={revoked} /> is revoked.
+            <KeyName of={gone} /> is no longer accepted.
           </p>
         )}
       </div>
       {live.length === 0 && <p>There is no key yet that is accepted. Create one.</p>}
       {live.map((key) => (
-        <LiveKey key={key.id} of={key} reload={reload} onRevoked={() => setRevoked(key)} />
+        <LiveKey
+          key={key.id}
+          of={key}
+          reload={reload}
+          onRevoked={() => setGone(key)}
+          onRotating={(isOpen) => setHeld(isOpen ? key.id : null)}
+        />
       ))}
       {ended.length > 0 && (
         <>
@@ -121,7 +136,13 @@ function Created({ of: { createdAt, createdBy } }: { of: Key }) {
   );
 }
 
-function LiveKey({ of: key, reload, onRevoked }: Props & { readonly of: Key; readonly onRevoked: () => void }) {
+interface LiveKeyProps extends Props {
+  readonly of: Key;
+  readonly onRevoked: () => void;
+  readonly onRotating: (isOpen: boolean) => void;
+}
+
+function LiveKey({ of: key, reload, onRevoked, onRotating }: LiveKeyProps) {
   const { id, name, abilities, addresses, expiresAt, lastUsedAt, lastUsedFrom, lastUsedVersion } = key;
   const given = useGiven();
   const missing = abilities.filter((ability) => !given.includes(ability));
@@ -153,7 +174,7 @@ function LiveKey({ of: key, reload, onRevoked }: Props & { readonly of: Key; rea
       />
       <div className="actions">
         {missing.length === 0 ? (
-          <Rotate of={key} reload={reload} />
+          <Rotate of={key} reload={reload} onRotating={onRotating} />
         ) : (
           <p className="soft">{`To rotate it, a session has to give ${missing.map(wordOf).join(', ')} too.`}</p>
         )}
@@ -243,13 +264,14 @@ const overlaps = [
   ['2592000', '30 days'],
 ] as const;
 
-function Rotate({ of: { id, name, expiresAt }, reload }: Props & { readonly of: Key }) {
+function Rotate({ of: { id, name, expiresAt }, reload, onRotating }: Omit<LiveKeyProps, 'onRevoked'>) {
   return (
     <Action
       label="Rotate"
       about={`A new key replaces ${name ?? id}, with the same name, abilities, addresses and end.`}
       ability="MANAGE_KEYS"
       document={documents.RotateKey}
+      onOpen={onRotating}
       variables={({ overlapSeconds }, idempotencyKey) => ({
         input: { id, overlapSeconds: Number(overlapSeconds), idempotencyKey },
       })}
@@ -284,7 +306,7 @@ function Overlap({ expiresAt }: Pick<Key, 'expiresAt'>) {
   );
 }
 
-/** Only here, and only while this is shown: a page that the browser keeps does not have it. */
+/** Hidden in a page that the browser keeps. The dialog forgets it when it closes. */
 function Secret({ secret }: { secret: string }) {
   const session = useSession();
   const [isShown, setShown] = useState(true);

@@ -27,6 +27,8 @@ interface ActionProps<Result extends object, Variables> {
   readonly primary?: boolean;
   /** Whether the button could work now. A dialog that is open stays. */
   readonly isOffered?: boolean;
+  /** Called when the dialog opens and closes. What it belongs to must stay while it is open, because it can show a secret. */
+  readonly onOpen?: (isOpen: boolean) => void;
   /** The fields of the form. */
   readonly children?: ComponentChildren;
   readonly onDone?: (result: Result) => void;
@@ -38,8 +40,12 @@ interface ActionProps<Result extends object, Variables> {
 
 /** A button that asks before it changes something. Absent without the ability. */
 export function Action<Result extends object, Variables>(props: ActionProps<Result, Variables>) {
-  const { label, ability, primary, isOffered = true, report } = props;
-  const [isOpen, setOpen] = useState(false);
+  const { label, ability, primary, isOffered = true, report, onOpen } = props;
+  const [isOpen, setIsOpen] = useState(false);
+  const setOpen = (next: boolean) => {
+    setIsOpen(next);
+    onOpen?.(next);
+  };
   const [done, setDone] = useState<Result | null>(null);
   const region = useRef<HTMLDivElement>(null);
   // The button, which the dialog gives the focus back to, can go.

@@ -1,7 +1,7 @@
 import { issueCredential } from '@deedwire/actions';
 import { callOperator } from '@deedwire/dev-environment/harness';
 import { abilities } from '@deedwire/domain';
-import { createClient, missing } from '@deedwire/testing';
+import { createClient, eventually, missing } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -165,14 +165,31 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
     await dialog.getByText('Requests with it are refused within a second.').waitFor();
     await look(page, 'keys-revoke');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('first is revoked.').waitFor();
-    expect(await page.evaluate('document.activeElement.innerText')).toContain('first is revoked.');
+    await page.getByText('first is no longer accepted.').waitFor();
+    expect(await page.evaluate('document.activeElement.innerText')).toContain('first is no longer accepted.');
     await expect.poll(() => statusOf(first, clientId)).toBe(401);
     await page.getByRole('heading', { name: 'Ended keys' }).waitFor();
     await look(page, 'keys-ended');
     await page.getByRole('button', { name: 'Revoke' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await dialog.getByText('No other key with Manage keys would be left.').waitFor();
+  });
+
+  test('a rotation without overlap shows the secret until its dialog is closed', async () => {
+    const { page, clientId } = await openInvite();
+    const first = await create(page, 'CRM', ['Manage keys']);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await dialogOf(page).getByLabel('The old key is accepted for').selectOption('0');
+    const second = await takeSecret(page, 'Rotate');
+    await eventually(async () => expect(await statusOf(first, clientId)).toBe(401));
+    // Once the list has been read again, it has the successor.
+    await page.locator('section[aria-label="CRM"]').nth(1).waitFor({ state: 'attached' });
+    expect(await dialogOf(page).innerText()).toContain(second);
+    await dialogOf(page).getByRole('button', { name: 'Close' }).click();
+    await page.getByText('CRM is no longer accepted.').waitFor();
+    await page.getByRole('heading', { name: 'Ended keys' }).waitFor();
+    expect(await statusOf(second, clientId)).toBe(200);
   });
 
   test('has no secret once the browser puts the page away, or the session has ended', async () => {
