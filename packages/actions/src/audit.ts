@@ -74,7 +74,10 @@ export async function nameOperator(transaction: Transaction, operator: Operator,
   await claimChanges(transaction, { actor: name, address: host, requestId, command });
 }
 
-/** Names the client, in the entries of links and sessions of its account. The database writes these entries. */
+/**
+ * Names the client, in the entries of links and sessions of its account, and its address and request, in those of API keys. The database
+ * writes these entries.
+ */
 export async function nameCaller(transaction: Transaction, caller: Caller): Promise<void> {
   const { clientId: client, accountId, address = null, requestId = null, portal } = caller;
   await claimChanges(transaction, { client, accountId, address, requestId, portal });

@@ -91,7 +91,7 @@ export type AuditClaim = { address: string | null; requestId: string | null } & 
 
 /**
  * Adds a claim to the entries that the database writes from now on in this transaction: those of accounts, API clients, API keys
- * and sessions of the portal. Only the latter have the claim of an account.
+ * and sessions of the portal. Only the latter have the claim of an account; of a key that an account changes, the database names the client.
  */
 export async function claimChanges(transaction: Transaction, claim: AuditClaim): Promise<void> {
   const statement = sql('claim-changes')`select set_config('deedwire.audit_claim', $1, true)`;

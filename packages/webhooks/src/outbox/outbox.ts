@@ -29,7 +29,7 @@ const appendEvents = sql('append-events')`
 
 /**
  * The row of an event, which the statement inserts into the outbox and into the queue of its account. Belongs to the transaction
- * of the change that it reports; after the commit, the worker of the account is notified. Only `insertTestEvent` and the function `webhook_raise_alerts` also write events.
+ * of the change that it reports; after the commit, the worker of the account is notified. Only `insertTestEvent` and the functions `webhook_raise_alerts` and `append_key_event` also write events.
  *
  * @param id null: the statement draws it
  */
