@@ -18,7 +18,8 @@ const partnerApi = buildOf('partner-api', '0.5.0', api);
 const lenderApi = buildOf('lender-api', '0.5.0', { pins: api.pins });
 const liveWorker = buildOf('webhook-worker', '0.4.1', worker);
 
-const deep: object = Array.from({ length: 5000 }).reduce<object>((inner) => [inner], []);
+/** Of objects, because 5,000 arrays fit on the stack once V8 has compiled the reader, but at most 4,100 objects. */
+const deep: object = Array.from({ length: 5000 }).reduce<object>((inner) => ({ inner }), {});
 
 /** An environment in which the lender API has contracts that a login of it has stored. */
 function withContracts(contracts: object, { app = 'lender-api', live = liveWorker } = {}) {
@@ -48,10 +49,9 @@ const askAbout = (environment: ReturnType<typeof environmentOf>, build: Build) =
 
 const forged = (contents: Parameters<typeof buildOf>[2]) => buildOf('lender-api', '9.9.9', contents);
 
-describe.each<[what: string, contracts: object, why: string | RegExp]>([
+describe.each<[what: string, contracts: object, why: string]>([
   ['of no form', { app: 'lender-api' }, "must have required property 'formatVersion'"],
-  // Whether so many levels fit on the stack depends on which functions V8 has compiled.
-  ['nested deeply', { app: 'lender-api', deep }, /nested too deeply|must have required property 'formatVersion'/],
+  ['nested deeply', { app: 'lender-api', deep }, 'nested too deeply'],
   ['of a worker', forged(worker), '/renders must be empty: lender-api renders no events'],
   [
     'of another interface',
@@ -75,7 +75,7 @@ describe.each<[what: string, contracts: object, why: string | RegExp]>([
     const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: lender-api 9\.9\.9 /) };
     const answer = await askAbout(environment, { ...lenderApi, version: '0.6.0' });
     expect(answer).toEqual(unknown);
-    expect(answer.stdout).toMatch(why);
+    expect(answer.stdout).toContain(why);
     expect(await askAbout(environment, { ...liveWorker, version: '0.5.0' })).toEqual(unknown);
     expect(await ask(environment, 'can-i-retire', 'lender@2026-11-01')).toMatchObject({ exitCode: 3 });
     expect(await ask(environment, 'can-i-retire', 'entry.posted@2026-11-01')).toEqual(unknown);
