@@ -13,6 +13,7 @@ import {
   type PortalSystem,
   problemsOf,
   screenshot,
+  shownTime,
   startPortalSystem,
   visit,
 } from '../support/portal.ts';
@@ -147,7 +148,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
         .toMatch(/^Still failing: 503\.\s+The endpoint said: upstream connect error reset before headers\s+You can /);
       expect(receiver.deliveries.length).toBe(sent + 1);
       expect(await section.getByRole('button', { name: 'Send pending now' }).count()).toBe(0);
-      await section.getByText(/^You can send pending deliveries again at \d\d:\d\d:\d\d\.$/).waitFor();
+      await section.getByText(new RegExp(`^You can send pending deliveries again at ${shownTime}\\.$`)).waitFor();
       expect(await problemsOf(page)).toEqual([]);
       await screenshot(page, 'still-failing');
       // The page usually looks each 30 s.
@@ -250,7 +251,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toHaveLength(1));
       receiver.onDelivery = (response) => response.writeHead(410).end();
       await confirm(page, 'Resume');
-      await page.getByText(/^Paused again: 410 at \d\d:\d\d:\d\d\.$/).waitFor();
+      await page.getByText(new RegExp(`^Paused again: 410 at ${shownTime}\\.$`)).waitFor();
       receiver.onDelivery = acknowledge;
       await confirm(page, 'Resume');
       await page.getByText('1 delivered.').waitFor();

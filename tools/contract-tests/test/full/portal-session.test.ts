@@ -12,6 +12,7 @@ import {
   type PortalSystem,
   problemsOf,
   screenshot,
+  shownTime,
   startFailingEndpoint,
   startPortalSystem,
   visit,
@@ -130,7 +131,7 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await page.clock.fastForward('28:30');
     await stillThere().waitFor();
     expect(sent()).toEqual(['GET session']);
-    expect(await stillThere().innerText()).toMatch(/You will be signed out at \d\d:\d\d:\d\d\./);
+    expect(await stillThere().innerText()).toMatch(new RegExp(`You will be signed out at ${shownTime}\\.`));
     for (const [width, colorScheme] of [
       [1280, 'light'],
       [320, 'dark'],
@@ -300,11 +301,11 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await expect.poll(sent).toContain('POST graphql');
   });
 
-  test('left open says when it was read, stops its clocks, and is read at once when somebody returns', async () => {
-    await open();
+  test('left open over midnight says when it was read, stops its clocks, and is read at once when somebody returns', async () => {
+    await open(new Date().setHours(23, 55));
     await visit(page, '');
     const main = page.getByRole('main');
-    const note = main.getByText(/^Updated \d\d:\d\d · /);
+    const note = main.getByText(/^Updated \d+ \w+ at 23:5\d · /);
     await page.clock.fastForward('10:30');
     await note.waitFor();
     const text = await main.innerText();

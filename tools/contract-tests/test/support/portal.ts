@@ -10,6 +10,10 @@ import { expect } from 'vitest';
 import { subscribe } from './subscribe.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
+/** Times as the pages show them: with the day, unless it is today. Close to midnight, it is not. */
+export const shownMinute = String.raw`(?:\d+ \w+ at )?\d\d:\d\d`;
+export const shownTime = String.raw`(?:\d+ \w+, )?\d\d:\d\d:\d\d`;
+
 export const pages = join(workspaceRoot, 'packages/portal/dist');
 
 export type PortalSystem = TestSystem & { origin: string };
