@@ -1,5 +1,5 @@
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/actions/webhooks';
-import { type AccountId, secretAssociatedData } from '@deedwire/domain';
+import { type AccountId, secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/domain';
 import { type createSecretKeyRing, type Database, onlyRow, type Transaction } from '@deedwire/store';
 import { insertEvent } from '@deedwire/webhooks/outbox';
 import { secret } from '../../signed-headers.ts';
@@ -19,7 +19,15 @@ export async function addSubscription(
   const { accountId, callbackUrl } = target;
   const id = await reserveSubscriptionId(transaction);
   const secretCiphertext = keyRing.encrypt(secret, secretAssociatedData(id));
-  await insertSubscription(transaction, { id, accountId, interfaceName, name: null, callbackUrl, secretCiphertext });
+  await insertSubscription(transaction, {
+    id,
+    accountId,
+    interfaceName,
+    name: null,
+    callbackUrl,
+    secretCiphertext,
+    timeoutSeconds: timeoutDefaultSeconds,
+  });
   await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);
 }
 
