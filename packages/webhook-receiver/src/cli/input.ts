@@ -34,8 +34,17 @@ export interface SecretOptions {
   readonly 'secret-file'?: string | undefined;
 }
 
+/** Standard input and other pipes can be read only once, and a command can need the settings more often. */
+const settingsOf = new WeakMap<Shell, Promise<Shell['env']>>();
+
 /** The environment, and what `--env-file` adds to it. As with `--env-file` of Node, the environment wins. */
-export async function readSettings(shell: Shell, { 'env-file': envFile }: SecretOptions): Promise<Shell['env']> {
+export function readSettings(shell: Shell, options: SecretOptions): Promise<Shell['env']> {
+  const settings = settingsOf.get(shell) ?? withEnvFile(shell, options);
+  settingsOf.set(shell, settings);
+  return settings;
+}
+
+async function withEnvFile(shell: Shell, { 'env-file': envFile }: SecretOptions): Promise<Shell['env']> {
   if (envFile === undefined) return shell.env;
   const settings: Record<string, string | undefined> = {};
   // A quoted value can have several lines.

@@ -8,6 +8,7 @@ import { forFile, forTest } from '@deedwire/testing/for-file';
 import { isWebhookSecret } from '@deedwire/webhook-signing';
 import { expect, test } from 'vitest';
 import { call, type CallResult } from '../../support/call.ts';
+import { serversOfFile } from '../../support/servers-of-file.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-subscribe-'));
 await forFile({ close: () => rm(folder, { recursive: true }) });
@@ -32,6 +33,40 @@ async function subscribe(
   const { port } = await forTest(listen(server));
   const args = ['subscribe', '--url', 'https://a.example/', '--module', join(folder, 'module.mjs'), ...more];
   return call(args, { env: { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${port}/` } });
+}
+
+const open = serversOfFile();
+const right = join(folder, 'right.mjs');
+await writeFile(right, exported);
+const [id, callbackUrl] = ['gid://service/WebhookSubscription/1', 'https://a.example/'];
+const eventTypes = [{ type: 'referral.created', version: '2026-11-01' }];
+
+interface Api {
+  readonly url: string;
+  readonly asked: readonly unknown[];
+  /** Runs the command with the handlers that `eventTypes` names. */
+  readonly run: (...options: string[]) => Promise<CallResult>;
+}
+
+/** @param present what is special about the only subscription; null if there is none */
+async function startApi(present: object | null): Promise<Api> {
+  const asked: unknown[] = [];
+  const nodes = present === null ? [] : [{ id, callbackUrl, status: 'ACTIVE', eventTypes, ...present }];
+  const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
+  const payload = { webhookSubscription: { id }, userErrors: [] };
+  const data = { webhookEventTypes, webhookSubscriptions: { nodes }, payload };
+  const server = createServer((request, response) => {
+    void json(request).then((content) => {
+      asked.push(content);
+      return response.end(JSON.stringify({ data }));
+    });
+  });
+  const { port } = await open(server);
+  const url = `http://127.0.0.1:${port}/`;
+  const env = { ...credentials, DEEDWIRE_URL: url };
+  const run = (...options: string[]): Promise<CallResult> =>
+    call(['subscribe', '--url', callbackUrl, '--module', right, ...options], { env });
+  return { url, asked, run };
 }
 
 const userError = '{"data":{"payload":{"userErrors":[{"code":"HANDSHAKE_FAILED","message":"None."}]}}}';
@@ -72,6 +107,17 @@ test('does not pass the API key to the module', async () => {
   expect(stderr).toMatch(/module\.mjs: the key undefined\.\n$/);
 });
 
+test('reads --env-file once, because it can be standard input', async () => {
+  const { url } = await startApi(null);
+  const lines = Object.entries({ ...credentials, DEEDWIRE_URL: url }).map(([name, value]) => `${name}=${value}\n`);
+  const args = ['subscribe', '--url', callbackUrl, '--module', right, '--env-file', '-'];
+  expect(await call(args, { input: lines.join('') })).toEqual({
+    exitCode: 0,
+    stdout: 'a new subscription\n  + referral.created 2026-11-01\nNothing was changed. Pass --yes to change it.\n',
+    stderr: '',
+  });
+});
+
 test('does not wait for a process that the module started', async () => {
   const starts = `import { spawn } from 'node:child_process';
     spawn('sleep', ['8'], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 3] }).unref();`;
@@ -86,31 +132,11 @@ test.each([
   [[], null, /^gid:[^\n]+\n {2}\+ referral/],
   [['--timeout', '10'], 10, /^ {2}~ timeout 5 s -> 10 s$/m],
 ])('sets the timeout if it is passed: %j', async (options, timeoutSeconds, shown) => {
-  const asked: unknown[] = [];
-  const nodes = [{ id: 'gid://service/WebhookSubscription/1', callbackUrl: 'https://a.example/', status: 'ACTIVE' }];
-  const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
-  const server = createServer((request, response) => {
-    void json(request).then((content) => {
-      asked.push(content);
-      const isKnown = JSON.stringify(content).includes('timeoutSeconds');
-      const found = nodes.map((node) => ({ ...node, eventTypes: [], ...(isKnown && { timeoutSeconds: 5 }) }));
-      const data = { webhookEventTypes, webhookSubscriptions: { nodes: found }, payload: { userErrors: [] } };
-      return response.end(JSON.stringify({ data }));
-    });
-  });
-  const { port } = await forTest(listen(server));
-  await writeFile(join(folder, 'module.mjs'), exported);
-  const args = ['--url', 'https://a.example/', '--module', join(folder, 'module.mjs'), '--yes', ...options];
-  const env = { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${port}/` };
-  const { stdout } = await call(['subscribe', ...args], { env });
+  const { asked, run } = await startApi({ eventTypes: [], timeoutSeconds: 5 });
+  const { stdout } = await run('--yes', ...options);
   expect(stdout).toMatch(shown);
   // Earlier releases of Deedwire do not know the field.
   expect(JSON.stringify(asked).includes('timeoutSeconds')).toBe(timeoutSeconds !== null);
-  const input = {
-    id: nodes[0]?.id,
-    callbackUrl: 'https://a.example/',
-    eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
-    ...(timeoutSeconds !== null && { timeoutSeconds }),
-  };
+  const input = { id, callbackUrl, eventTypes, ...(timeoutSeconds !== null && { timeoutSeconds }) };
   expect(asked.at(-1)).toMatchObject({ variables: { input } });
 });
