@@ -4,6 +4,7 @@ import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
 import { type Check, checks } from './grading-checks.ts';
 import { type GradeOptions, Grading } from './grading.ts';
+import { headerOptions, readHeader } from './header-option.ts';
 import { readValidSecrets } from './input.ts';
 import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
@@ -18,7 +19,7 @@ export interface Grade extends Verdict {
 export async function grade(args: readonly string[], shell: Shell): Promise<number> {
   const end = args.indexOf('--');
   const command = end === -1 ? [] : args.slice(end + 1);
-  const texts = ['type', 'version', 'only', 'skip', 'format', 'timeout', ...secretOptions] as const;
+  const texts = ['type', 'version', 'only', 'skip', 'format', 'timeout', ...headerOptions, ...secretOptions] as const;
   const given = end === -1 ? args : args.slice(0, end);
   const { values, positionals } = parse(given, texts, ['allow-remote', 'standard']);
   const [to] = positionals;
@@ -31,13 +32,15 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const chosen = chooseChecks(isStandard, values.only, values.skip);
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
   const target = await readTarget(to, values['allow-remote'], shell.env);
+  const header = await readHeader(shell, values);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
   const count = command.length === 0 ? undefined : () => countBy(command, shell);
   // The command is wrong before anything is sent.
   await count?.();
   const { type = isStandard ? 'webhook.test' : 'referral.created', version } = values;
   const timeoutMs = timeoutSeconds && timeoutSeconds * 1_000;
-  const options = { ...target, secret, nextSecret, isStandard, type, version, count, ...(timeoutMs && { timeoutMs }) };
+  const sent = { header, ...(timeoutMs && { timeoutMs }) };
+  const options = { ...target, secret, nextSecret, isStandard, type, version, count, ...sent };
   const grades: Grade[] = [];
   for await (const each of gradeReceiver(options, chosen)) {
     if (shell.signal.aborted) break;

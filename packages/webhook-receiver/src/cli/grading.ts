@@ -1,6 +1,9 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import { deliveryHeaders, type EventBody, sampleEvent, type Signing } from './delivery.ts';
 import { type Interceptor, interceptorOf } from './diagnosis.ts';
+import { headerAdvice } from './header-advice.ts';
+import type { RequestHeader } from './header-option.ts';
+import { headerTexts } from './input.ts';
 import { type Answer, defaultTimeoutMs, send } from './send.ts';
 import type { Target } from './target.ts';
 
@@ -12,6 +15,8 @@ export interface GradeOptions extends Target {
   readonly isStandard?: boolean;
   readonly type?: string;
   readonly version?: string | undefined;
+  /** The header of its subscription. */
+  readonly header?: RequestHeader | undefined;
   /** The timeout of its subscription. Defaults to 5,000. */
   readonly timeoutMs?: number;
   /** How many effects the receiver has had until now. */
@@ -38,6 +43,10 @@ export type RequestsOf = (event: EventBody, options: GradeOptions) => readonly R
 export interface Reply extends Answer {
   /** What responded in place of the receiver. Null if nothing indicates that. */
   readonly interceptor: Interceptor | null;
+  /** What to do if it asks for a header. Null if it does not. */
+  readonly headerAdvice: string | null;
+  /** The body, for messages: without secrets. */
+  readonly quote: string;
 }
 
 /** Sends requests to the receiver that is graded. */
@@ -61,7 +70,7 @@ export class Grading {
   }
 
   async send(request: Request = {}): Promise<Reply> {
-    const { url, secret, isStandard = false, count } = this.options;
+    const { url, secret, isStandard = false, count, header } = this.options;
     const event = this.event();
     const { method, agent, isChunked, body = JSON.stringify(event), timeoutMs, ...signing } = request;
     const { sentBody = body, cuts = () => [], headers = (signed) => signed } = request;
@@ -75,14 +84,19 @@ export class Grading {
     const parts = starts.map((start, index) => bytes.subarray(start, starts[index + 1]));
     const answer = await send(this.options, {
       method,
-      headers: headers(signed),
+      // It is for what is in front of the receiver, so no check changes it.
+      headers: { ...headers(signed), ...(header && { [header.name]: header.value }) },
       body: method === 'GET' ? [] : parts,
       isChunked,
       agent,
       timeoutMs: timeoutMs ?? this.options.timeoutMs,
     });
-    const redacted = { ...answer, body: this.#redacted(answer.body) };
-    return { ...redacted, interceptor: interceptorIn(url, redacted) };
+    return {
+      ...answer,
+      interceptor: interceptorIn(url, answer),
+      headerAdvice: headerAdvice(answer, header),
+      quote: this.redacted(answer.body),
+    };
   }
 
   async sendAll(requestsOf: RequestsOf): Promise<Reply[]> {
@@ -91,9 +105,12 @@ export class Grading {
     return replies;
   }
 
-  #redacted(text: string): string {
-    const { secret, nextSecret = secret } = this.options;
-    return text.replaceAll(secret, '[the secret]').replaceAll(nextSecret, '[the second secret]');
+  /** A text of the receiver, without what it was sent or may know. */
+  redacted(text: string): string {
+    const { secret, nextSecret = secret, header } = this.options;
+    const redacted = text.replaceAll(secret, '[the secret]').replaceAll(nextSecret, '[the second secret]');
+    const ofHeader = header === undefined ? [] : headerTexts(header.value);
+    return ofHeader.reduce((shown, each) => shown.replaceAll(each, '[the header]'), redacted);
   }
 }
 

@@ -15,6 +15,7 @@ grade <receiver> [-- <count command>]
   --standard            tests any receiver of Standard Webhooks
   --only, --skip <check,...>
   --timeout <seconds>   of the subscription, 5 to 15; defaults to 5
+  --header <name>       of the subscription, for a gateway before the receiver
   --format text|json|junit
 
 verify [file]
@@ -83,10 +84,12 @@ move-inbox graphile-worker|pg-boss
 Secrets are never arguments, because other processes can read those.
   WEBHOOK_SECRET        the secret of the subscription, or several, one in a
                         line
+  WEBHOOK_HEADER        the value of the header that --header names
   DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID
                         the interface and an API client, for listen, subscribe
                         and trigger --subscription
   --secret-file <file>  has the secrets instead; - is standard input
+  --header-file <file>  has the value of the header instead
   --env-file <file>     sets variables that the environment does not have
 
 --help, or -h, prints this text. Exit codes: 0 done, 1 refused, failed or not

@@ -27,6 +27,12 @@ export async function readInput(shell: Shell, path: string, maxBytes: number): P
   return Buffer.concat(chunks);
 }
 
+/** @throws {UsageError} if several of the files that a command reads are standard input */
+export function checkStandardInput(...paths: readonly (string | undefined)[]): void {
+  if (paths.filter((path) => path === '-').length > 1)
+    throw new UsageError('only one of the files can be standard input.');
+}
+
 const textMax = 100_000;
 
 export interface SecretOptions {
@@ -59,10 +65,25 @@ async function withEnvFile(shell: Shell, { 'env-file': envFile }: SecretOptions)
 
 /** No message may quote them. */
 export function hideSecrets(hidden: Set<string>, settings: Shell['env']): void {
-  const { WEBHOOK_SECRET = '', API_KEY = '', DATABASE_URL = '' } = settings;
+  const { WEBHOOK_SECRET = '', WEBHOOK_HEADER = '', API_KEY = '', DATABASE_URL = '' } = settings;
   const [, password = ''] = /:([^:@/]+)@/.exec(DATABASE_URL) ?? [];
-  for (const text of [...WEBHOOK_SECRET.split('\n'), API_KEY, DATABASE_URL, password]) hidden.add(text.trim());
+  const ofHeader = headerTexts(WEBHOOK_HEADER.trim());
+  for (const text of [...WEBHOOK_SECRET.split('\n'), ...ofHeader, API_KEY, DATABASE_URL, password])
+    hidden.add(text.trim());
 }
+
+/**
+ * The texts that show the value of a header: all of it, and the credentials after a scheme such as Bearer. An excerpt has single spaces, and
+ * JSON and URLs have escapes.
+ */
+export function headerTexts(value: string): string[] {
+  const [, credentials = value] = /^\S+ +(.*)$/.exec(value) ?? [];
+  const texts = [value, credentials].flatMap((text) => [text, text.replaceAll(/ +/g, ' ')]);
+  return [...new Set(texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encoded(text)]))];
+}
+
+/** Without what no header contains: a lone surrogate cannot be encoded. */
+const encoded = (text: string): string => encodeURIComponent(text.replaceAll(/[^ -~]/g, ''));
 
 /**
  * The secrets, from a file or from `WEBHOOK_SECRET`, one in a line. White space is kept, because it can be what is wrong.

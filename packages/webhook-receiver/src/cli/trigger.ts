@@ -2,7 +2,7 @@ import { parseWebhookBody } from '@deedwire/webhook-events';
 import { field } from '../field.ts';
 import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
-import { readInput, readValidSecrets, type SecretOptions } from './input.ts';
+import { checkStandardInput, readInput, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
@@ -24,8 +24,7 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
   if (to === undefined) throw new UsageError('pass --to <receiver>, or --subscription <gid>.');
   if ((type === undefined) === (file === undefined))
     throw new UsageError('pass the event type, or --file with a whole body.');
-  if (file === '-' && values['secret-file'] === '-')
-    throw new UsageError('only one of the files can be standard input.');
+  checkStandardInput(file, values['secret-file']);
   const target = await readTarget(to, values['allow-remote'], shell.env);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
   const body =

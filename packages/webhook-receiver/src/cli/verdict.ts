@@ -23,11 +23,11 @@ export const fail = (detail: string, fix: string): Verdict => ({ result: 'fail',
 
 /** The failure of a check whose request was refused. Quotes the response, which can say more than its status. */
 export function refused(reply: Reply, what: string, fix: string): Verdict {
-  const quoted = reply.body === '' ? '' : `: "${excerpt(reply.body, 200)}"`;
-  return fail(
-    `${seen(reply)} for ${what}${quoted}`,
-    reply.interceptor === null ? fix : describeInterceptor(reply.interceptor),
-  );
+  const { interceptor, headerAdvice, quote } = reply;
+  const quoted = quote === '' ? '' : `: "${excerpt(quote, 200)}"`;
+  const detail = `${seen(reply)} for ${what}${quoted}`;
+  if (interceptor === null) return fail(detail, fix);
+  return fail(detail, `${describeInterceptor(interceptor)}${headerAdvice === null ? '' : ` ${headerAdvice}`}`);
 }
 
 export function accepts(replies: readonly Reply[], what: string, fix: string): Verdict {
@@ -94,11 +94,18 @@ export async function fixOf(grading: Grading, reply: Reply, body: string): Promi
     return 'The secret is right: the same event is accepted if it is chunked. Read as many bytes as Content-Length says.';
   if (await verifiesFixedBodies(grading))
     return 'The secret is right: the signature of an empty body or of {} verifies. Verify the bytes as received, and check which proxy or middleware compresses, serializes or chunks the body again. The command verify says what differs.';
-  if (status === 401)
-    return 'The receiver and this command have different secrets; or a proxy or middleware changes the body (compresses or serializes it again) or removes headers. The command verify says which, from a captured request.';
-  if (status === 404) return 'Check the path of the URL: the receiver responds that it has no such path.';
-  return 'See in the log of the receiver why it refuses the request. If its signature does not verify, the command verify says why.';
+  const advice = ofStatus[status] ?? refusedFix;
+  if (reply.headerAdvice === null) return advice;
+  return `${reply.headerAdvice} Otherwise, ${advice.charAt(0).toLowerCase()}${advice.slice(1)}`;
 }
+
+const ofStatus: Readonly<Record<number, string>> = {
+  401: 'The receiver and this command have different secrets; or a proxy or middleware changes the body (compresses or serializes it again) or removes headers. The command verify says which, from a captured request.',
+  404: 'Check the path of the URL: the receiver responds that it has no such path.',
+  407: 'A proxy asks for a login of its own, which no header of a subscription can contain. Let requests to this path through without it.',
+};
+const refusedFix =
+  'See in the log of the receiver why it refuses the request. If its signature does not verify, the command verify says why.';
 
 /** Whether it responds to bodies that hardly any proxy changes otherwise if they are signed with another secret. */
 async function verifiesFixedBodies(grading: Grading): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
-import { readInput, readSecrets } from './input.ts';
+import { checkStandardInput, readInput, readSecrets } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { counted, wrap } from './text.ts';
 
@@ -12,9 +12,7 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
   const { values, positionals } = parse(args, ['body', 'at', ...secretOptions], ['json']);
   const [file = '-'] = positionals;
   if (positionals.length > 1) throw new UsageError('verify reads one file.');
-  const inputs = [file, values.body, values['secret-file'], values['env-file']];
-  if (inputs.filter((each) => each === '-').length > 1)
-    throw new UsageError('only one of the files can be standard input.');
+  checkStandardInput(file, values.body, values['secret-file'], values['env-file']);
   const at = values.at === undefined ? null : timeOf(values.at);
   const secrets = await readSecrets(shell, values);
   const parts = splitCapture(await readInput(shell, file, captureMaxBytes));

@@ -77,6 +77,7 @@ test('no command prints or writes a secret, whatever a receiver and the API resp
   const secret = (await call(['secret'])).stdout.trim();
   const variables = {
     WEBHOOK_SECRET: secret,
+    WEBHOOK_HEADER: 'Bearer canary-of-a-header',
     API_KEY: 'canary-of-a-key',
     CLIENT_ID: 'client',
     ORGANIZATION_ID: 'organization',
@@ -91,6 +92,7 @@ test('no command prints or writes a secret, whatever a receiver and the API resp
   const state = join(folder, 'state');
   for (const args of [
     ['grade', `${port}`, '--only', 'redirect,handshake,valid', '--format', 'json'],
+    ['grade', `${port}`, '--only', 'redirect,handshake,valid', '--header', 'Authorization'],
     ['verify', envFile],
     ['trigger', 'referral.created', '--to', `${port}`],
     ['trigger', '--subscription', 'gid://a'],

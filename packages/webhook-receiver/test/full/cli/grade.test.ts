@@ -388,6 +388,20 @@ test.concurrent('the kit passes every check, and those of Standard Webhooks', as
   expect(standard.map(({ name }) => name)).not.toContain('handshake');
 });
 
+// The token of a handshake contains such a value.
+const header = { name: 'X-Gateway-Key', value: '1' };
+
+test.concurrent('a receiver behind a gateway gets the header with every request, and passes every check', async () => {
+  let refused = 0;
+  const before = ({ headers }: Request): Response | null => {
+    if (headers['x-gateway-key']?.toString() === header.value) return null;
+    refused += 1;
+    return { status: 404 };
+  };
+  const grades = await gradesOf(await start({ before }), { header });
+  expect({ results: resultsOf(grades, 'pass'), refused }).toEqual({ results: {}, refused: 0 });
+});
+
 const certificate = (name: string): string =>
   fileURLToPath(new URL(`../../../../store/test/certificates/${name}.pem`, import.meta.url));
 
@@ -563,6 +577,168 @@ test.each(['4', '16', '5.5', 'x'])('refuses a timeout of %s', async (seconds) =>
   expect(await call(args, { env: { WEBHOOK_SECRET: secret } })).toMatchObject({
     exitCode: 2,
     stderr: 'deedwire-webhook-receiver: --timeout must be 5 to 15 seconds.\n',
+  });
+});
+
+describe('a header', () => {
+  const only = checks.filter(({ name }) => name === 'valid');
+
+  const advice =
+    'If a gateway requires a header, pass it here with --header, and to the subscription as requestHeader.';
+  const bearer = { status: 401, headers: { 'www-authenticate': 'Bearer realm="a"' } };
+  const errorType = { 'x-amzn-errortype': 'ForbiddenException' };
+
+  test.each<[what: string, response: Response, fix: string]>([
+    ['401 with Bearer', bearer, `${advice} Otherwise, the receiver and this command have different secrets; or `],
+    [
+      '401 with Basic',
+      { status: 401, headers: { 'www-authenticate': 'Basic realm="a"' } },
+      `A login protects the URL. Let requests to this path through without a login: their signature authenticates them. ${advice}`,
+    ],
+    ['401 of Kong', { status: 401, body: '{"message":"No API key found in request"}' }, advice],
+    ['401 of Azure', { status: 401, body: '{ "message": "Access denied due to missing subscription key." }' }, advice],
+    ['401 of Supabase', { status: 401, body: '{"message":"Missing authorization header"}' }, advice],
+    ['403 of Apigee', { status: 403, body: '{"fault":{"faultstring":"Invalid ApiKey"}}' }, advice],
+    [
+      '403 of AWS',
+      { status: 403, headers: errorType, body: '{"message":"Forbidden"}' },
+      `${advice} Otherwise, see in the log of the receiver why `,
+    ],
+  ])('is advised for %s', async (_, response, fix) => {
+    const { url } = await start({ before: () => response });
+    const grades: Grade[] = [];
+    for await (const each of gradeReceiver({ url, secret }, only)) grades.push(each);
+    expect(fixOf(grades, 'valid').startsWith(fix)).toBe(true);
+  });
+
+  test.each<[what: string, response: Response, fix: string]>([
+    ['401 with a challenge', { status: 401, headers: { 'www-authenticate': 'Digest realm="a"' } }, 'A login protects '],
+    ['401 of a receiver', { status: 401, body: '{"code":"SIGNATURE_MISMATCH"}' }, 'The receiver and this command '],
+    ['403 of a firewall', { status: 403, body: 'Forbidden' }, 'See in the log of the receiver '],
+    ['407', { status: 407, headers: { 'proxy-authenticate': 'Basic' } }, 'A proxy asks for a login of its own, '],
+  ])('is not advised for %s', async (_, response, fix) => {
+    const { url } = await start({ before: () => response });
+    const grades: Grade[] = [];
+    for await (const each of gradeReceiver({ url, secret }, only)) grades.push(each);
+    expect(fixOf(grades, 'valid')).toMatch(new RegExp(`^${fix}(?!.*--header)`));
+  });
+
+  test('that was refused is named', async () => {
+    const { url } = await start({ before: () => bearer });
+    const grades: Grade[] = [];
+    for await (const each of gradeReceiver({ url, secret, header }, only)) grades.push(each);
+    const fix = 'If a gateway responds, it refuses the value of X-Gateway-Key, or requires another header. Otherwise, ';
+    expect(fixOf(grades, 'valid').startsWith(fix)).toBe(true);
+  });
+
+  test.each([
+    'Bearer canary-of-a-header',
+    'Bearer q7',
+    'q7',
+    'Basic cTc6cTc=',
+    String.raw`Bearer q7"\canary`,
+    'q7  canary',
+  ])('is not shown if the receiver returns %s', async (value) => {
+    let isRedirect = false;
+    const { url } = await start({
+      before({ headers }) {
+        const sent = String(headers['authorization']);
+        const token = sent.replace(/^B\S+ /, '');
+        return isRedirect
+          ? { status: 307, headers: { location: `/?a=${token}&b=${encodeURIComponent(token)}` } }
+          : { status: 500, body: `${sent} ${token} ${JSON.stringify({ sent })} ${sent.replaceAll(/ +/g, ' ')}` };
+      },
+    });
+    const env = { WEBHOOK_SECRET: secret, WEBHOOK_HEADER: value };
+    for (const format of ['text', 'json', 'junit', 'text', 'json', 'junit']) {
+      const args = ['grade', url.href, '--only', 'redirect,valid', '--header', 'Authorization', '--format', format];
+      const { exitCode, stdout, stderr } = await call(args, { env });
+      expect(exitCode).toBe(1);
+      expect(stdout).toMatch(/\[the\s+header\]/);
+      expect(stdout + stderr).not.toMatch(/canary|q7|cTc6/);
+      isRedirect ||= format === 'junit';
+    }
+  });
+
+  test('has its value from a file, standard input, or a variable', async () => {
+    const sent: unknown[] = [];
+    const { url } = await start({
+      before: ({ headers }) => {
+        sent.push(headers['authorization']);
+        return null;
+      },
+    });
+    const folder = await tempFolder();
+    const [file, envFile] = [join(folder, 'header'), join(folder, '.env')];
+    await writeFile(file, 'Bearer of-a-file\n');
+    await writeFile(envFile, `WEBHOOK_HEADER="Bearer of-an-env-file"\nWEBHOOK_SECRET=${secret}\n`);
+    const grade = ['grade', url.href, '--only', 'redirect', '--header', 'authorization'];
+    const env = { WEBHOOK_SECRET: secret };
+    const results = [
+      await call([...grade, '--header-file', file], { env: { ...env, WEBHOOK_HEADER: 'Bearer of-a-variable' } }),
+      await call([...grade, '--header-file', '-'], { env, input: 'Bearer of-standard-input' }),
+      await call(grade, { env: { ...env, WEBHOOK_HEADER: 'Bearer of-a-variable\n' } }),
+      await call([...grade, '--env-file', envFile], {}),
+    ];
+    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+    expect(sent).toEqual([
+      ['Bearer of-a-file'],
+      ['Bearer of-standard-input'],
+      ['Bearer of-a-variable'],
+      ['Bearer of-an-env-file'],
+    ]);
+  });
+
+  test('is not read from an argument', async () => {
+    const args = ['grade', '4005', '--header', 'Authorization: Bearer canary'];
+    const { exitCode, stdout, stderr } = await call(args, { env: { WEBHOOK_SECRET: secret, WEBHOOK_HEADER: 'a' } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toBe(
+      'deedwire-webhook-receiver: --header takes only a name: other processes can read arguments. Set WEBHOOK_HEADER to the value, or pass --header-file.\n',
+    );
+  });
+
+  test.each([
+    'Host',
+    'Cookie',
+    'Content-Type',
+    'User-Agent',
+    'Transfer-Encoding',
+    'webhook-id',
+    'X-Forwarded-For',
+    'x-service-webhook-event',
+    'X-Service',
+    'X-',
+    'X-ä',
+    `X-${'a'.repeat(99)}`,
+  ])('cannot be called %s', async (name) => {
+    const args = ['grade', '4005', '--header', name];
+    const { exitCode, stdout, stderr } = await call(args, { env: { WEBHOOK_SECRET: secret, WEBHOOK_HEADER: 'a' } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^deedwire-webhook-receiver: --header must be Authorization, or X-/);
+  });
+
+  test.each([
+    ['none', undefined, 'there is no value for --header. Set WEBHOOK_HEADER, or pass --env-file or --header-file.'],
+    ['a space', ' ', 'there is no value for --header. '],
+    ['two lines', 'canary\nHost: a', 'the value of the header must have 1 to 4,096 printable ASCII characters.'],
+    ['a letter outside ASCII', 'canaryä', 'the value of the header must have 1 to 4,096 '],
+    ['4,200 characters', 'canary'.repeat(700), 'the value of the header must have 1 to 4,096 '],
+    ['a name', 'authorization: canary', 'the value of the header begins with its name. '],
+  ])('cannot have a value with %s', async (_, value, message) => {
+    const args = ['grade', '4005', '--header', 'Authorization'];
+    const { exitCode, stdout, stderr } = await call(args, { env: { WEBHOOK_SECRET: secret, WEBHOOK_HEADER: value } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('canary');
+  });
+
+  test.each([
+    [['--header-file', 'a'], '--header-file has only the value. Pass the name with --header.'],
+    [['--header', 'X-A', '--header-file', '-', '--secret-file', '-'], 'only one of the files can be standard input.'],
+  ])('is not read with %j', async (options, message) => {
+    const { exitCode, stderr } = await call(['grade', '4005', ...options], { env: { WEBHOOK_SECRET: secret } });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: `deedwire-webhook-receiver: ${message}\n` });
   });
 });
 
