@@ -61,7 +61,8 @@ export async function main(args: readonly string[], surroundings: Omit<Shell, 'h
       shell.err('deedwire-webhook-receiver: interrupted.\n');
       return 130;
     }
-    shell.err(wrap(`deedwire-webhook-receiver: ${messageOf(error)}`, '  ', ''));
+    // A line break could split a secret with spaces.
+    shell.err(wrap(withoutSecrets(`deedwire-webhook-receiver: ${messageOf(error)}`, hidden), '  ', ''));
     return error instanceof CommandError ? error.exitCode : 1;
   }
 }
@@ -69,9 +70,12 @@ export async function main(args: readonly string[], surroundings: Omit<Shell, 'h
 /** A message may quote an argument, a file or a response. */
 function withoutSecrets(text: string, hidden: ReadonlySet<string>): string {
   let shown = text;
-  for (const value of hidden)
+  for (const value of hidden) {
+    if (value.length <= 7) continue;
+    shown = shown.replaceAll(value, '…');
     // Also its beginning, where an excerpt ends.
-    for (let { length } = value; value.length > 7 && length > 3; length -= 1)
-      shown = shown.replaceAll(length === value.length ? value : `${value.slice(0, length)}…`, '…');
+    for (let length = value.length - 1; text.includes('…') && length > 3; length -= 1)
+      shown = shown.replaceAll(`${value.slice(0, length)}…`, '…');
+  }
   return shown.replaceAll(/whsec_[\w+/=-]+/g, 'whsec_…');
 }

@@ -48,6 +48,7 @@ subscribe --url <url> --module <file>
   Shows what differs between a subscription and the handlers of the receiver
   that a module exports. The module must not listen.
   --timeout <seconds>   how long Deedwire waits for a response, 5 to 15
+  --header <name>       a secret header that Deedwire sends with each request
   --yes                 creates or updates the subscription
   --check               exits with 1 if something differs
   --new-secret-file <file>

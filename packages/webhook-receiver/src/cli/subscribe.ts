@@ -6,17 +6,20 @@ import { pathToFileURL } from 'node:url';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { field, messageOf } from '../field.ts';
 import type { EventName } from '../kept-events.ts';
-import { type Api, ApiError, isLike, openApi } from './api.ts';
+import { type Api, ApiError, isLike, openApi, orNull } from './api.ts';
+import { headerOptions, readHeader } from './header-option.ts';
 import { readSettings, readValidSecrets, written } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { excerpt, parsedJson } from './text.ts';
 import { readTimeout } from './timeout-option.ts';
 
 const subscriptionExample = { id: '', callbackUrl: '', status: '', eventTypes: [{ type: '', version: '' }] };
-type Subscription = typeof subscriptionExample & { timeoutSeconds?: number };
+const headerExample = { requestHeaderName: orNull(''), headerState: orNull('') };
+type Subscription = typeof subscriptionExample & { timeoutSeconds?: number } & Partial<typeof headerExample>;
 
 export async function subscribe(args: readonly string[], shell: Shell): Promise<number> {
-  const texts = ['url', 'module', 'subscription', 'new-secret-file', 'timeout', ...secretOptions] as const;
+  const names = ['url', 'module', 'subscription', 'new-secret-file', 'timeout'] as const;
+  const texts = [...names, ...headerOptions, ...secretOptions] as const;
   const { values, positionals } = parse(args, texts, ['check', 'yes']);
   const { url, module, subscription, check = false, yes = false } = values;
   if (positionals.length > 0) throw new UsageError('subscribe takes no argument.');
@@ -25,18 +28,25 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   if (!URL.canParse(url) || !/^https?:\/\//.test(url))
     throw new UsageError('--url must be an absolute URL with https.');
   const timeoutSeconds = readTimeout(values.timeout);
+  const header = await readHeader(shell, values);
   const settings = await readSettings(shell, values);
   const api = await openApi(shell, values);
   const pins = await pinsOfModule(module, settings);
   await checkPins(api, pins);
   const { href } = new URL(url);
-  const present = await find(api, { url: href, id: subscription, hasTimeout: timeoutSeconds !== undefined });
+  const [hasTimeout, hasHeader] = [timeoutSeconds !== undefined, header !== undefined];
+  const wanted: Wanted = { url: href, id: subscription, hasTimeout, hasHeader };
+  const present = await find(api, wanted).catch((error: unknown) => {
+    throw explained(error, wanted);
+  });
   const changes = changesOf(present?.eventTypes ?? [], pins);
   const { callbackUrl } = present ?? { callbackUrl: href };
   if (callbackUrl !== href) changes.unshift(`~ ${callbackUrl} -> ${href}`);
   const { timeoutSeconds: presentSeconds = 5 } = present ?? {};
   if (timeoutSeconds !== undefined && timeoutSeconds !== presentSeconds)
     changes.push(`~ timeout ${presentSeconds} s -> ${timeoutSeconds} s`);
+  if (header !== undefined) changes.push(...headerChanges(present, header.name, check));
+  else if (originOf(callbackUrl) !== originOf(href)) changes.push(...(await droppedHeader(api, wanted)));
   shell.out(`${present?.id ?? 'a new subscription'}\n`);
   for (const change of changes) shell.out(`  ${excerpt(change, 500)}\n`);
   if (changes.length === 0) {
@@ -48,7 +58,8 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
     shell.out('Nothing was changed. Pass --yes to change it.\n');
     return 0;
   }
-  const input = { callbackUrl: url, eventTypes: pins, ...(timeoutSeconds && { timeoutSeconds }) };
+  const pinned = { callbackUrl: url, eventTypes: pins, ...(timeoutSeconds && { timeoutSeconds }) };
+  const input = { ...pinned, ...(header && { requestHeader: header }) };
   if (present !== null) {
     await api.mutate('updateWebhookSubscription', '', {}, { ...input, id: present.id });
     shell.out('Updated.\n');
@@ -92,15 +103,22 @@ async function checkPins(api: Api, pins: readonly EventName[]): Promise<void> {
   }
 }
 
-/** @param wanted.hasTimeout reads the timeout, which earlier releases of Deedwire do not know */
-async function find(
-  api: Api,
-  { url, id, hasTimeout }: { url: string; id: string | undefined; hasTimeout: boolean },
-): Promise<Subscription | null> {
+interface Wanted {
+  readonly url: string;
+  readonly id: string | undefined;
+  /** Reads the timeout. */
+  readonly hasTimeout: boolean;
+  /** Reads the name of the header. */
+  readonly hasHeader: boolean;
+}
+
+/** @throws {ApiError} with `isUnknownField` if the interface is of a release that does not know an optional field */
+async function find(api: Api, { url, id, hasTimeout, hasHeader }: Wanted): Promise<Subscription | null> {
+  const optional = { ...(hasTimeout && { timeoutSeconds: 0 }), ...(hasHeader && headerExample) };
+  const fields = `id callbackUrl status eventTypes { type version } ${Object.keys(optional).join(' ')}`;
   // An account has at most 20.
-  const fields = `id callbackUrl status eventTypes { type version }${hasTimeout ? ' timeoutSeconds' : ''}`;
   const query = `{ webhookSubscriptions(first: 100) { nodes { ${fields} } } }`;
-  const each: Subscription = { ...subscriptionExample, ...(hasTimeout && { timeoutSeconds: 0 }) };
+  const each: Subscription = { ...subscriptionExample, ...optional };
   const example = { webhookSubscriptions: { nodes: [each] } };
   const { webhookSubscriptions } = await api.request(query, {}, example);
   const found = webhookSubscriptions.nodes.filter(
@@ -110,6 +128,38 @@ async function find(
   if (found.length === 0 && id !== undefined) throw new CommandError('you have no subscription with this identifier.');
   return found[0] ?? null;
 }
+
+const isUnknownField = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'GRAPHQL_VALIDATION_FAILED';
+
+/** Says which option needs a later release of Deedwire. */
+function explained(error: unknown, { hasTimeout, hasHeader }: Wanted): unknown {
+  const options = [...(hasTimeout ? ['--timeout'] : []), ...(hasHeader ? ['--header'] : [])];
+  if (!isUnknownField(error) || options.length === 0) return error;
+  return new CommandError(`this interface does not know ${options.join(' or ')} yet: ${messageOf(error)}`);
+}
+
+/** No query returns the value of a header, so it is set again, unless the command only checks. */
+function headerChanges(present: Subscription | null, name: string, isChecked: boolean): string[] {
+  const { requestHeaderName, headerState } = present ?? {};
+  if (!requestHeaderName) return [`+ header ${name}`];
+  if (requestHeaderName.toLowerCase() !== name.toLowerCase()) return [`~ header ${requestHeaderName} -> ${name}`];
+  if (headerState === 'DROPPED') return [`~ header ${name}, which Deedwire does not send at present`];
+  return isChecked ? [] : [`~ value of the header ${name}`];
+}
+
+/** An interface sends the header of a subscription to one origin only. Earlier releases of Deedwire have none. */
+async function droppedHeader(api: Api, wanted: Wanted): Promise<string[]> {
+  try {
+    const { requestHeaderName: name, headerState } = (await find(api, { ...wanted, hasHeader: true })) ?? {};
+    return name && headerState !== 'DROPPED' ? [`- header ${name}. To send it to the new URL, pass --header`] : [];
+  } catch (error) {
+    if (isUnknownField(error)) return [];
+    throw error;
+  }
+}
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '');
 
 function changesOf(present: readonly EventName[], needed: readonly EventName[]): string[] {
   const [old, wanted] = [present, needed].map((all) => new Map(all.map(({ type, version }) => [type, version])));

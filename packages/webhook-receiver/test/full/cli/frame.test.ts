@@ -89,6 +89,8 @@ test('no command prints or writes a secret, whatever a receiver and the API resp
   await writeFile(envFile, lines.join(''));
   const module = join(folder, 'module.mjs');
   await writeFile(module, 'throw new Error(JSON.stringify([process.argv, process.env]));');
+  const right = join(folder, 'right.mjs');
+  await writeFile(right, `export const receiver = { subscription: () => [{ type: 'a', version: 'b' }] };`);
   const state = join(folder, 'state');
   for (const args of [
     ['grade', `${port}`, '--only', 'redirect,handshake,valid', '--format', 'json'],
@@ -98,6 +100,7 @@ test('no command prints or writes a secret, whatever a receiver and the API resp
     ['trigger', '--subscription', 'gid://a'],
     ['listen', '--to', `${port}`],
     ['subscribe', '--url', 'https://a.example/', '--module', module],
+    ['subscribe', '--url', 'https://a.example/', '--module', right, '--yes', '--header', 'Authorization'],
     ['doctor'],
     ['move-inbox', 'pg-boss'],
   ])

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { listen } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
-import { isWebhookSecret } from '@deedwire/webhook-signing';
-import { expect, test } from 'vitest';
+import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
+import { describe, expect, test } from 'vitest';
 import { call, type CallResult } from '../../support/call.ts';
 import { serversOfFile } from '../../support/servers-of-file.ts';
 
@@ -40,6 +40,8 @@ const right = join(folder, 'right.mjs');
 await writeFile(right, exported);
 const [id, callbackUrl] = ['gid://service/WebhookSubscription/1', 'https://a.example/'];
 const eventTypes = [{ type: 'referral.created', version: '2026-11-01' }];
+// Longer than a line of an error message.
+const WEBHOOK_HEADER = `Bearer ${'canary  '.repeat(20)}end`;
 
 interface Api {
   readonly url: string;
@@ -48,8 +50,11 @@ interface Api {
   readonly run: (...options: string[]) => Promise<CallResult>;
 }
 
-/** @param present what is special about the only subscription; null if there is none */
-async function startApi(present: object | null): Promise<Api> {
+/**
+ * @param present what is special about the only subscription; null if there is none
+ * @param respond in place of the usual response
+ */
+async function startApi(present: object | null, respond: (query: string) => object | null = () => null): Promise<Api> {
   const asked: unknown[] = [];
   const nodes = present === null ? [] : [{ id, callbackUrl, status: 'ACTIVE', eventTypes, ...present }];
   const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
@@ -58,12 +63,12 @@ async function startApi(present: object | null): Promise<Api> {
   const server = createServer((request, response) => {
     void json(request).then((content) => {
       asked.push(content);
-      return response.end(JSON.stringify({ data }));
+      return response.end(JSON.stringify(respond(JSON.stringify(content)) ?? { data }));
     });
   });
   const { port } = await open(server);
   const url = `http://127.0.0.1:${port}/`;
-  const env = { ...credentials, DEEDWIRE_URL: url };
+  const env = { ...credentials, DEEDWIRE_URL: url, WEBHOOK_SECRET: generateWebhookSecret(), WEBHOOK_HEADER };
   const run = (...options: string[]): Promise<CallResult> =>
     call(['subscribe', '--url', callbackUrl, '--module', right, ...options], { env });
   return { url, asked, run };
@@ -139,4 +144,97 @@ test.each([
   expect(JSON.stringify(asked).includes('timeoutSeconds')).toBe(timeoutSeconds !== null);
   const input = { id, callbackUrl, eventTypes, ...(timeoutSeconds !== null && { timeoutSeconds }) };
   expect(asked.at(-1)).toMatchObject({ variables: { input } });
+});
+
+/** The response of a release of Deedwire without headers. */
+function unknownField(query: string): object | null {
+  if (!query.includes('requestHeaderName')) return null;
+  const message = 'Cannot query field "requestHeaderName" on type "WebhookSubscription".';
+  return { errors: [{ message, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] };
+}
+
+// Each run waits for its module.
+describe.concurrent('a header', () => {
+  const requestHeader = { name: 'X-Key', value: WEBHOOK_HEADER };
+  const withHeader = ['--header', 'X-Key'];
+
+  test.each<[what: string, present: object | null, shown: string]>([
+    ['a new subscription', null, '+ header X-Key'],
+    ['one without a header', { requestHeaderName: null, headerState: null }, '+ header X-Key'],
+    ['one with another header', { requestHeaderName: 'X-Old', headerState: 'SENT' }, '~ header X-Old -> X-Key'],
+    [
+      'one whose header was dropped',
+      { requestHeaderName: 'x-key', headerState: 'DROPPED' },
+      '~ header X-Key, which Deedwire does not send at present',
+    ],
+  ])('is set for %s, and --check notices that it is missing', async (_, present, shown) => {
+    const { asked, run } = await startApi(present);
+    const checked = await run('--check', ...withHeader);
+    expect(checked).toMatchObject({ exitCode: 1, stdout: expect.stringContaining(`\n  ${shown}\n`) });
+    expect(JSON.stringify(asked)).not.toContain('canary');
+    const { exitCode, stdout, stderr } = await run('--yes', ...withHeader);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toContain(`\n  ${shown}\n`);
+    expect(asked.at(-1)).toMatchObject({ variables: { input: { callbackUrl, eventTypes, requestHeader } } });
+  });
+
+  test('that is present is set again, because its value cannot be read', async () => {
+    const { asked, run } = await startApi({ requestHeaderName: 'x-key', headerState: 'SENT' });
+    expect(await run('--check', ...withHeader)).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout } = await run('--yes', ...withHeader);
+    expect(stdout).toBe(`${id}\n  ~ value of the header X-Key\nUpdated.\n`);
+    expect(asked.at(-1)).toMatchObject({ variables: { input: { id, requestHeader } } });
+  });
+
+  test('is neither read nor set without the option', async () => {
+    const { asked, run } = await startApi({ eventTypes: [] });
+    expect(await run('--yes')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(asked).toHaveLength(3);
+    expect(JSON.stringify(asked)).not.toMatch(/header|canary/i);
+  });
+
+  test.each([
+    ['returns it', 0],
+    // A message ends after 400 characters.
+    ['returns it at the end of a long message', 300],
+  ])('is not printed if the API %s', async (_, length) => {
+    const message = `${'a'.repeat(length)} ${JSON.stringify(requestHeader)}`;
+    const payload = { userErrors: [{ code: 'REQUEST_HEADER_INVALID', message }] };
+    const { run } = await startApi(null, (query) => (query.includes('mutation') ? { data: { payload } } : null));
+    const { exitCode, stdout, stderr } = await run('--yes', ...withHeader);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('REQUEST_HEADER_INVALID: ');
+    expect(stdout + stderr).not.toContain('canary');
+  });
+
+  test('that an interface does not know changes nothing', async () => {
+    const { asked, run } = await startApi(null, unknownField);
+    expect(await run('--yes', ...withHeader)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'deedwire-webhook-receiver: this interface does not know --header yet: the API responded 200: Cannot query field "requestHeaderName" on type "WebhookSubscription".\n',
+    });
+    expect(JSON.stringify(asked)).not.toMatch(/mutation|canary/);
+  });
+
+  test.each<[what: string, present: object, isShown: boolean]>([
+    ['is named if its subscription moves', { requestHeaderName: 'X-Key', headerState: 'SENT' }, true],
+    ['is not named if it was dropped before', { requestHeaderName: 'X-Key', headerState: 'DROPPED' }, false],
+    ['is not named if there is none', { requestHeaderName: null, headerState: null }, false],
+    ['is not named if only the path changes', { callbackUrl: `${callbackUrl}old`, requestHeaderName: 'X-Key' }, false],
+  ])('%s', async (_, present, isShown) => {
+    const { run } = await startApi({ callbackUrl: 'https://b.example/', ...present });
+    const { exitCode, stdout } = await run('--subscription', id);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^ {2}~ https:/m);
+    expect(stdout.includes('  - header X-Key. To send it to the new URL, pass --header\n')).toBe(isShown);
+  });
+
+  test('is not named if the interface of a subscription that moves does not know it', async () => {
+    const { run } = await startApi({ callbackUrl: 'https://b.example/' }, unknownField);
+    const { exitCode, stdout, stderr } = await run('--subscription', id, '--yes');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toBe(`${id}\n  ~ https://b.example/ -> ${callbackUrl}\nUpdated.\n`);
+  });
 });
