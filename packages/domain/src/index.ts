@@ -59,8 +59,17 @@ export {
   type ReferralStatus,
   referralStatuses,
 } from './referral.ts';
+export {
+  describeRequestHeaderValue,
+  isRequestHeaderName,
+  isRequestHeaderValue,
+  originOf,
+  type RequestHeader,
+  requestHeaderNames,
+  type RequestHeaderState,
+} from './request-header.ts';
 export { sampleSnapshots } from './sample-snapshots.ts';
-export { secretAssociatedData } from './secret-associated-data.ts';
+export { requestHeaderAssociatedData, secretAssociatedData } from './secret-associated-data.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
 export { timeoutDefaultSeconds, timeoutMaxSeconds } from './subscription-timeout.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';

@@ -7,3 +7,15 @@ import type { RecordId } from './record-id.ts';
 export function secretAssociatedData(subscriptionId: RecordId<'WebhookSubscription'>): string {
   return `webhook-subscription:${subscriptionId}`;
 }
+
+/**
+ * The same of the value of its request header, which leaves us: it cannot be decrypted for another origin of the callback URL, whoever
+ * has written the URL, nor under another name.
+ */
+export function requestHeaderAssociatedData(
+  subscriptionId: RecordId<'WebhookSubscription'>,
+  name: string,
+  origin: string,
+): string {
+  return `webhook-subscription:${subscriptionId}:request-header:${name}:${origin}`;
+}

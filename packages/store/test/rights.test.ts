@@ -121,6 +121,7 @@ describe('the catalog', () => {
       'webhook_note_pause:',
       'webhook_oldest_queued_event: lender_api',
       'webhook_raise_alerts: webhook_worker',
+      'webhook_sends_request_headers: lender_api operator',
       'webhook_unquiet_workers: operator',
       'webhook_workers_lacking: lender_api operator',
       'webhook_workers_without: lender_api operator',

@@ -78,6 +78,8 @@ test.each<[GroupRole, string]>([
   ['webhook_worker', 'select * from idempotency_key'],
   ['webhook_worker', `update webhook_subscription set callback_url = 'https://b.test/'`],
   ['webhook_worker', `update webhook_subscription set secret_ciphertext = ''`],
+  ['webhook_worker', `update webhook_subscription set request_header_origin = ''`],
+  ['webhook_worker', `update webhook_subscription set callback_url = ''`],
   ['webhook_worker', 'update webhook_subscription set last_read_at = now()'],
   ['webhook_worker', `update webhook_subscription set kind = 'PUSH'`],
   ['webhook_worker', 'select webhook_delete_listener(1)'],

@@ -220,6 +220,7 @@ const calls: Readonly<Record<string, ((name: InterfaceName, other: InterfaceName
   store_app_contracts: null,
   webhook_has_worker: () => 'webhook_has_worker($1)',
   webhook_oldest_queued_event: () => 'webhook_oldest_queued_event($1)',
+  webhook_sends_request_headers: null,
   webhook_workers_lacking: null,
   webhook_workers_without: null,
 };

@@ -42,6 +42,8 @@ const notReached = [
   'webhook_pending_delivery.request_id',
   'webhook_subscription.callback_url',
   'webhook_subscription.name',
+  'webhook_subscription.request_header_name',
+  'webhook_subscription.request_header_origin',
 ];
 
 /** Enumerations, versions, digests, ciphertexts, and ids that Deedwire drew. */
@@ -108,6 +110,7 @@ const withoutPersons = [
   'webhook_subscription.kind',
   'webhook_subscription.next_secret_ciphertext',
   'webhook_subscription.paused_reason',
+  'webhook_subscription.request_header_ciphertext',
   'webhook_subscription.secret_ciphertext',
   'webhook_subscription_episode.paused_reason',
   'webhook_subscription_episode.state',
