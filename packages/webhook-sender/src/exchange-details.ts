@@ -1,3 +1,6 @@
+import type { Call } from './call.ts';
+import { keptBodyBytes } from './details-policy.ts';
+import type { HeaderMask } from './header-mask.ts';
 import type { Attempt } from './start-attempt.ts';
 
 /** More headers of a response are not kept. */
@@ -7,8 +10,8 @@ const keptNameCharacters = 100;
 const keptValueCharacters = 300;
 
 /**
- * What an attempt sent and received, for the owner of the receiver. It contains no secret, and of a host name that cannot be called
- * nothing that the error does not tell.
+ * What an attempt sent and received, for the owner of the receiver. It contains no secret, also if the receiver echoes its header, and of
+ * a host name that cannot be called nothing that the error does not tell.
  */
 export interface ExchangeDetails {
   /** Names and values in turn, as sent. Values are cut as below. Empty if no request could be built. */
@@ -46,25 +49,38 @@ export function detailsOf(attempt: Attempt | null): ExchangeDetails {
     connectMs: steps?.connectMs ?? null,
     tlsMs: steps?.tlsMs ?? null,
     firstByteMs: response?.firstByteMs ?? null,
-    responseHeaders: response === null ? [] : keptHeadersOf(response.headerValues()),
-    responseBody: response?.keptBody() ?? null,
+    responseHeaders: response === null ? [] : keptHeadersOf(response.headerValues(), request?.mask ?? null),
+    responseBody: response === null ? null : keptBodyOf(response, request?.mask ?? null),
     responseBytes: exchange?.bodyBytes ?? 0,
   };
 }
 
-/** As undici writes them: it adds the first two and the last one. */
-function sentHeaders({ url, headers, body }: Attempt['request']): string[] {
-  const sent = ['host', url.host, 'connection', 'keep-alive', ...headers, 'content-length', String(body.length)];
-  return sent.map((text) => cut(text, keptValueCharacters));
+function keptBodyOf(response: Call, mask: HeaderMask | null): Buffer | null {
+  const body = response.keptBody();
+  if (body === null || mask === null) return body;
+  const isCut = response.error !== null || response.bodyBytes > body.length;
+  // What replaces the value can be longer.
+  return mask.body(body, isCut).subarray(0, keptBodyBytes);
 }
 
-function keptHeadersOf(headers: Iterable<readonly [string, string]>): string[] {
+/** As undici writes them: it adds the first two and the last one. */
+function sentHeaders({ url, headers, body, mask }: Attempt['request']): string[] {
+  const sent = ['host', url.host, 'connection', 'keep-alive', ...headers, 'content-length', String(body.length)];
+  return sent.map((text) => cut(masked(text, mask), keptValueCharacters));
+}
+
+function keptHeadersOf(headers: Iterable<readonly [string, string]>, mask: HeaderMask | null): string[] {
   const kept: string[] = [];
   for (const [name, value] of headers) {
     if (kept.length === 2 * keptHeaders) break;
-    kept.push(cut(name, keptNameCharacters), cut(readable(value), keptValueCharacters));
+    kept.push(cut(masked(name, mask), keptNameCharacters), cut(readable(masked(value, mask)), keptValueCharacters));
   }
   return kept;
+}
+
+/** Before the text is cut, which could leave a part of the value. */
+function masked(text: string, mask: HeaderMask | null): string {
+  return mask === null ? text : mask.text(text);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AttemptError, HostProblem } from './attempt-error.ts';
 import type { ReceivedResponse } from './call.ts';
+import type { HeaderMask } from './header-mask.ts';
 import { describeInterceptor, interceptorOf } from './interceptor.ts';
 
 export const handshakeErrorCodes = [
@@ -30,6 +31,8 @@ export interface HandshakeSecrets {
   readonly token: string;
   readonly secret: string;
   readonly nextSecret?: string | undefined;
+  /** Omitted if the request has no secret header. */
+  readonly mask?: HeaderMask | undefined;
   /** Who reads the message may not see contents of responses. */
   readonly hidesResponse?: boolean | undefined;
 }
@@ -127,14 +130,15 @@ function sha256(value: string): Buffer {
 function received({ body, headers }: ReceivedResponse, secrets: HandshakeSecrets): string {
   if (secrets.hidesResponse) return hidden;
   const type = headers.get('content-type');
+  const shown = secrets.mask?.body(body, false) ?? body;
   const start =
-    body.length === 0 ? 'an empty body' : `a body that starts with "${redacted(body.toString('utf8'), secrets)}"`;
+    body.length === 0 ? 'an empty body' : `a body that starts with "${redacted(shown.toString('utf8'), secrets)}"`;
   return `The response has ${type === undefined ? 'no Content-Type' : named('Content-Type', type, secrets)} and ${start}.`;
 }
 
 /** A header with its value, or without it. */
 function named(name: string, value: string, secrets: HandshakeSecrets): string {
-  return secrets.hidesResponse ? `a ${name}` : `${name} ${redacted(value, secrets)}`;
+  return secrets.hidesResponse ? `a ${name}` : `${name} ${redacted(secrets.mask?.text(value) ?? value, secrets)}`;
 }
 
 function redacted(text: string, { token, secret, nextSecret }: HandshakeSecrets): string {

@@ -16,6 +16,7 @@ import { createConnectionPool } from './connection-pool.ts';
 import type { DetailsPolicy } from './details-policy.ts';
 import { detailsOf, type ExchangeDetails } from './exchange-details.ts';
 import { classifyFailure, classifyResponse, type HandshakeResult } from './handshake-result.ts';
+import { headerMask, type SecretHeader } from './header-mask.ts';
 import { type Interceptor, interceptorOf } from './interceptor.ts';
 import { egressProxy } from './proxy-tunnel.ts';
 import { headerList } from './request-headers.ts';
@@ -53,11 +54,13 @@ export interface WebhookTarget {
   nextSecret?: string | undefined;
   /** The deadline of an attempt. Defaults to that of the sender. */
   timeoutMs?: number | undefined;
+  /** A header of every request whose value no result contains. Headers of the same name that are not secret override it. */
+  secretHeader?: SecretHeader | undefined;
   /** Headers of every request, such as X-Service-Webhook-Subscription-Id. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface HandshakeTarget extends Pick<WebhookTarget, 'nextSecret' | 'secret' | 'url'> {
+export interface HandshakeTarget extends Pick<WebhookTarget, 'nextSecret' | 'secret' | 'secretHeader' | 'url'> {
   /** The message of a failure then quotes no header and no body. */
   hidesResponse?: boolean;
 }
@@ -163,19 +166,33 @@ export function createWebhookSender({
   let inFlight = 0;
   const closing: (() => void)[] = [];
 
-  function prepare({ url, secret, nextSecret, headers = {}, timeoutMs: ofTarget = timeoutMs }: WebhookTarget): Post {
+  function prepare(target: WebhookTarget): Post {
+    const { url, secret, nextSecret, secretHeader, headers = {}, timeoutMs: ofTarget = timeoutMs } = target;
     const checked = checkCallbackUrl(url, rules);
     if (!checked.ok) throw new AttemptError('URL_FORBIDDEN', checked.message);
     const parsed = new URL(checked.href);
     const { origin } = parsed;
     const path = parsed.pathname + parsed.search;
-    const list = headerList(headers, userAgent);
+    const list = headerList(
+      secretHeader === undefined ? headers : { [secretHeader.name]: secretHeader.value, ...headers },
+      userAgent,
+    );
+    const mask = secretHeader === undefined ? null : headerMask(secretHeader);
     return (delivery, startMs, onEnd) => {
       const { webhookId, body, details = null } = delivery;
       const timestamp = Math.floor(now().getTime() / 1000);
       const signature = sign({ id: webhookId, timestamp, body, secret, nextSecret });
       const allHeaders = list(delivery.headers, signature);
-      const request = { url: parsed, origin, path, headers: allHeaders, body, policy: details, timeoutMs: ofTarget };
+      const request = {
+        url: parsed,
+        origin,
+        path,
+        headers: allHeaders,
+        body,
+        policy: details,
+        timeoutMs: ofTarget,
+        mask,
+      };
       startAttempt(dependencies, request, startMs, onEnd);
     };
   }
@@ -217,7 +234,8 @@ export function createWebhookSender({
     return promise;
   }
 
-  async function verify({ url, secret, nextSecret, hidesResponse }: HandshakeTarget): Promise<HandshakeResult> {
+  async function verify(target: HandshakeTarget): Promise<HandshakeResult> {
+    const { url, secret, nextSecret, secretHeader, hidesResponse } = target;
     const checked = checkCallbackUrl(url, rules);
     if (!checked.ok) return { verified: false, code: checked.code, message: checked.message };
     const token = randomBytes(32).toString('base64url');
@@ -229,13 +247,21 @@ export function createWebhookSender({
     };
     const read = (ended: Call | AttemptError): HandshakeResult => {
       if (!(ended instanceof AttemptError))
-        return classifyResponse(ended.response(), { token, secret, nextSecret, hidesResponse }, new URL(checked.href));
+        return classifyResponse(
+          ended.response(),
+          { token, secret, nextSecret, hidesResponse, mask: secretHeader && headerMask(secretHeader) },
+          new URL(checked.href),
+        );
       const { proxyProblem } = ended;
       if (proxyProblem !== null && !proxyProblem.mayBeReceiver) throw new EgressUnavailableError(proxyProblem);
       return classifyFailure(ended, timeoutMs);
     };
     return new Promise((settle, reject) => {
-      poster({ url: checked.href, secret, nextSecret })(delivery, performance.now(), settling(read, settle, reject));
+      poster({ url: checked.href, secret, nextSecret, secretHeader })(
+        delivery,
+        performance.now(),
+        settling(read, settle, reject),
+      );
     });
   }
 

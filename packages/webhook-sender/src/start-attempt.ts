@@ -7,6 +7,7 @@ import { ConnectSteps } from './connect-steps.ts';
 import { connect } from './connect.ts';
 import { type Connection, type ConnectionPool, openConnection } from './connection-pool.ts';
 import type { DetailsPolicy } from './details-policy.ts';
+import type { HeaderMask } from './header-mask.ts';
 import type { EgressProxy } from './proxy-tunnel.ts';
 import type { Resolve } from './resolve.ts';
 import { vettedAddresses } from './vetted-addresses.ts';
@@ -28,6 +29,8 @@ export interface AttemptRequest extends PostRequest {
   readonly policy: DetailsPolicy | null;
   /** From DNS to the end of the response body. */
   readonly timeoutMs: number;
+  /** Null if the request has no secret header. */
+  readonly mask: HeaderMask | null;
 }
 
 /**

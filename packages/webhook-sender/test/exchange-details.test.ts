@@ -77,6 +77,55 @@ it('reports what was sent as the receiver got it, and how long each step took', 
   }
 });
 
+describe('a secret header', () => {
+  const token = '4d9f0c62b7e1458a9c3a7f20d86b51e4';
+  const secretHeader = { name: 'X-Gateway', value: `Bearer ${token}` };
+
+  it('is sent, and masked in what was sent and what the receiver echoes', async () => {
+    const receiver = await httpReceiver((response, { headers }) =>
+      response
+        .writeHead(500, {
+          'x-echo': String(headers['x-gateway']),
+          [`x-${token}`]: 'a',
+          'x-long': `${'a'.repeat(290)}${token}`,
+        })
+        .end(JSON.stringify(headers)),
+    );
+    const { exchange } = await sender().deliver({ ...delivery(receiver.url, policyThat(true)), secretHeader });
+    expect(receiver.requests[0]?.headers['x-gateway']).toBe(secretHeader.value);
+    const { requestHeaders = [], responseHeaders = [], responseBody } = exchange ?? {};
+    expect(requestHeaders[requestHeaders.indexOf('x-gateway') + 1]).toBe('[the request header]');
+    expect(responseHeaders[responseHeaders.indexOf('x-echo') + 1]).toBe('[the request header]');
+    expect(String(responseBody)).toContain('"x-gateway":"[the request header]"');
+    for (const kept of [...requestHeaders, ...responseHeaders, String(responseBody)])
+      expect(kept).not.toContain(token.slice(0, 8));
+  });
+
+  it('is masked also where a long body is cut, and the body stays within its size', async () => {
+    const body = `${'x'.repeat(keptBytes - 20)}${secretHeader.value}${'x'.repeat(100)}`;
+    const receiver = await httpReceiver((response) => response.writeHead(500).end(body));
+    const { exchange } = await sender().deliver({ ...delivery(receiver.url, policyThat(true)), secretHeader });
+    expect(exchange?.responseBody).toHaveLength(keptBytes);
+    expect(String(exchange?.responseBody).slice(-20)).toBe('[the request header]');
+    expect(exchange?.responseBytes).toBe(body.length);
+  });
+
+  it('is masked where a response breaks off', async () => {
+    const receiver = await rawReceiver((socket) => {
+      socket.end(`HTTP/1.1 500 X\r\ncontent-length: 100\r\n\r\nkey ${token.slice(0, 12)}`);
+    });
+    const { exchange } = await sender().deliver({ ...delivery(receiver.url, policyThat(true)), secretHeader });
+    expect(String(exchange?.responseBody)).toBe('key [the request header]');
+  });
+
+  it('does not replace a header of the service', async () => {
+    const receiver = await httpReceiver((response) => response.end());
+    for (const name of ['Webhook-Id', 'Content-Type'])
+      await sender().deliver({ ...delivery(receiver.url), secretHeader: { name, value: 'forged' } });
+    expect(receiver.requests.map(({ rawHeaders }) => rawHeaders.includes('forged'))).toEqual([false, false]);
+  });
+});
+
 it('reports nothing, and takes no bytes, of a complete response that the policy does not want', async () => {
   const receiver = await httpReceiver((response) => response.end('ok'));
   const unwanted = policyThat(false);

@@ -30,8 +30,8 @@ export function sender(options: Partial<WebhookSenderOptions> = {}): TestSender 
   onTestFinished(() => created.close());
   return {
     ...created,
-    deliver: ({ url, secret: first, nextSecret, timeoutMs, ...rest }) =>
-      created.target({ url, secret: first, nextSecret, timeoutMs }).deliver(rest),
+    deliver: ({ url, secret: first, nextSecret, secretHeader, timeoutMs, ...rest }) =>
+      created.target({ url, secret: first, nextSecret, secretHeader, timeoutMs }).deliver(rest),
   };
 }
 

@@ -34,6 +34,7 @@ function poster(url: string, onTake: (socket: Socket) => void) {
     body: Buffer.from('{}'),
     policy: null,
     timeoutMs: 5_000,
+    mask: null,
   };
   return (startMs = performance.now()) =>
     new Promise<Outcome>((resolve) => {

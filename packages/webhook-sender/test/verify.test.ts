@@ -60,6 +60,26 @@ describe('the handshake', () => {
     for (const each of [secret, nextSecret]) expect(verifyWebhook({ headers, body, secret: each })).toBeDefined();
   });
 
+  it('sends the secret header, and redacts what the receiver echoes of it', async () => {
+    const token = 'dG9rZW4gb2YgYSBnYXRld2F5';
+    const secretHeader = { name: 'Authorization', value: `Bearer ${token}` };
+    const answers: [status: number, headers: Record<string, string>, body: string][] = [
+      [401, {}, `${secretHeader.value} is wrong`],
+      [200, { 'content-type': `a/${token}` }, JSON.stringify({ token })],
+      [301, { location: `https://a.example/?token=${token}` }, ''],
+      [200, { 'content-encoding': token }, ''],
+    ];
+    for (const [status, headers, body] of answers) {
+      const receiver = await httpReceiver((response) => response.writeHead(status, headers).end(body));
+      const result = JSON.stringify(await sender().verify({ url: receiver.url, secret, secretHeader }));
+      expect(receiver.requests[0]?.headers.authorization).toBe(secretHeader.value);
+      expect(result).toContain('[the request header]');
+      expect(result).not.toContain(token);
+    }
+    const receiver = await httpReceiver((response, { body }) => response.end(body));
+    expect(await sender().verify({ url: receiver.url, secret, secretHeader })).toStrictEqual({ verified: true });
+  });
+
   it('sends a new token and a new id each time', async () => {
     const receiver = await httpReceiver((response, { body }) => response.end(body));
     const { verify } = sender();
