@@ -5,6 +5,7 @@ export interface WorkerMetrics {
   entriesFannedOut: Counter;
   deliveriesCreated: Counter;
   attempts: Counter<'verdict'>;
+  attemptsWithoutHeader: Counter;
   attemptDuration: Histogram;
   deliveryLag: Histogram;
   exchangesLost: Counter;
@@ -130,6 +131,11 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
       name: 'deedwire_webhook_attempts_total',
       help: 'Attempts by result: delivered, retry, failed.',
       labelNames: ['verdict'],
+      registers,
+    }),
+    attemptsWithoutHeader: new Counter({
+      name: 'deedwire_webhook_attempts_without_header_total',
+      help: 'Attempts without the request header of the subscription, which is for another origin than that of its callback URL.',
       registers,
     }),
     attemptDuration: new Histogram({

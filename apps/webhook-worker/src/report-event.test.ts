@@ -58,6 +58,7 @@ test('logs why the host of an attempt could not be called', () => {
   report({
     kind: 'attempt',
     urlNumber: 1,
+    isHeaderDropped: false,
     delivery,
     number: 1,
     result: {
@@ -135,4 +136,12 @@ test.each(Object.entries(alarms))('logs and counts the alarm %s', async (kind, f
     `deedwire_alarms_total{alarm="${kind}"} 1`,
   ]);
   for (const name of ['delivery', 'error']) expect(logged()[0]).not.toHaveProperty(name);
+});
+
+test('counts attempts without the request header of their subscription', async () => {
+  const { report, registry } = startReporting();
+  const result = { startedAt: new Date(0), durationMs: 1, responseStatus: 401, error: null, retryAfter: null };
+  for (const isHeaderDropped of [false, true, true])
+    report({ kind: 'attempt', urlNumber: 1, isHeaderDropped, delivery, number: 1, result, next: { kind: 'failed' } });
+  expect(await registry.metrics()).toContain('\ndeedwire_webhook_attempts_without_header_total 2\n');
 });

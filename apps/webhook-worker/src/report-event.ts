@@ -32,11 +32,12 @@ export function createReporter({
 }: ReporterOptions): (event: EngineEvent) => void {
   const attemptLogger = withChosenFields(logger);
 
-  function attempt({ delivery, number, result, next }: EventOf<'attempt'>): void {
+  function attempt({ delivery, isHeaderDropped, number, result, next }: EventOf<'attempt'>): void {
     const { responseStatus, error, durationMs, hostProblem, proxyProblem } = result;
     if (number === 1)
       metrics.deliveryLag.observe((now().getTime() - durationMs - delivery.occurredAt.getTime()) / 1_000);
     metrics.attempts.inc({ verdict: next.kind });
+    if (isHeaderDropped) metrics.attemptsWithoutHeader.inc();
     metrics.attemptDuration.observe(durationMs / 1_000);
     const deliveryId = formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId);
     attemptLogger.info(

@@ -21,6 +21,7 @@ export function createSend(
       secret: target.secret,
       nextSecret: target.nextSecret ?? undefined,
       timeoutMs: target.timeoutMs,
+      secretHeader: target.requestHeader ?? undefined,
       headers: { [deliveryHeaders.subscriptionId]: subscriptionId },
     });
     prepared.set(target, created);

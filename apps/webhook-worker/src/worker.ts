@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isRetired, names, secretAssociatedData } from '@deedwire/domain';
+import { isRetired, names } from '@deedwire/domain';
 import { createAlarms, databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
@@ -109,9 +109,9 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     renderer: createRenderer(gidNamespace),
     send: tracing === null ? send : traceSend(send, tracing, gidNamespace),
     traceFanOut: tracing === null ? undefined : createTraceFanOut(tracing, gidNamespace),
-    openSecret(subscriptionId, ciphertext) {
+    openSecret(ciphertext, associatedData) {
       try {
-        return secretKeys.decrypt(ciphertext, secretAssociatedData(subscriptionId));
+        return secretKeys.decrypt(ciphertext, associatedData);
       } catch (error) {
         if (error instanceof SecretUnreadableError) return null;
         throw error;

@@ -49,6 +49,7 @@ export type DispatchEvent =
       delivery: PendingDelivery;
       /** See `LaneTarget`. */
       urlNumber: number;
+      isHeaderDropped: boolean;
       /** From 1. */
       number: number;
       result: AttemptResult;
@@ -77,7 +78,7 @@ export type DispatchEvent =
 export type DispatchAlarm =
   /** `send` threw, or its result could not be classified. The attempt counts as failed. */
   | { kind: 'attempt-broken'; alarm: true; delivery: PendingDelivery; error: unknown }
-  /** The secret of the lane cannot be decrypted. Its deliveries wait, and the target is read again after a minute. */
+  /** The secret of the lane, or its request header, cannot be decrypted. Its deliveries wait, and the target is read again after a minute. */
   | { kind: 'secret-unreadable'; alarm: true; lane: SubscriptionId }
   /**
    * Our proxy could not be reached or refused. The deliveries are postponed without an attempt, and their lanes wait. Reported at

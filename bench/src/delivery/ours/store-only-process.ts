@@ -1,5 +1,4 @@
 /** The engine without HTTP: every attempt succeeds at once. `store-only-process.ts <database URL> <key id> <key in base64>`. */
-import { secretAssociatedData } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { createRenderer } from '@deedwire/webhook-rendering';
@@ -24,7 +23,7 @@ const engine = createWebhookEngine({
   random: Math.random,
   renderer: createRenderer('service'),
   send: async () => ({ startedAt: new Date(), durationMs: 0, responseStatus: 200, error: null, retryAfter: null }),
-  openSecret: (subscriptionId, ciphertext) => secretKeys.decrypt(ciphertext, secretAssociatedData(subscriptionId)),
+  openSecret: (ciphertext, associatedData) => secretKeys.decrypt(ciphertext, associatedData),
   retiredVersions: () => [],
   slots: 2000,
   pollMs: 500,

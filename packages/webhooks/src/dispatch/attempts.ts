@@ -192,7 +192,8 @@ export class Attempts {
     const attempt = number - delivery.priorAttempts;
     const classification = classifyAttempt(result, attempt, databaseMs, random, queued.isHastened);
     const { next, retryAfterMs, isTransient, isRetryAfterIgnored } = classification;
-    onEvent({ kind: 'attempt', delivery, urlNumber: target.urlNumber, number, result, next });
+    const { urlNumber, isHeaderDropped } = target;
+    onEvent({ kind: 'attempt', delivery, urlNumber, isHeaderDropped, number, result, next });
     const { startedAt, durationMs, responseStatus, error, cause, interceptor } = result;
     const detail = cause ?? interceptor ?? (isRetryAfterIgnored ? 'RETRY_AFTER_IGNORED' : null);
     // The result of a request to an earlier URL says nothing about the receiver of the current one.

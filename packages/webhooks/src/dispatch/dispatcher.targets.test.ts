@@ -33,6 +33,32 @@ describe('a target', () => {
     expect(new Set(late.map(({ target }) => target.callbackUrl))).toEqual(new Set(['https://other.example/']));
   });
 
+  test('has the request header of each change, although the URL is the same', async () => {
+    const { world, lane } = worldWithLane(succeedsAfter(20));
+    const changes = [
+      { requestHeader: { name: 'X-A', value: '1' } },
+      { requestHeader: { name: 'X-A', value: '2' } },
+      { requestHeader: { name: 'X-B', value: '2' } },
+      { requestHeader: null, isHeaderDropped: true },
+      { isHeaderDropped: false },
+    ];
+    for (const change of [{}, ...changes]) {
+      world.changeTarget(lane, change);
+      world.dispatcher.rereadTarget(lane.subscriptionId);
+      world.offer(lane, 1);
+      await world.clock.advance(1_000);
+    }
+    const sent = world.sent.map(({ target: { requestHeader, isHeaderDropped } }) => [requestHeader, isHeaderDropped]);
+    expect(sent).toEqual([
+      [null, false],
+      [{ name: 'X-A', value: '1' }, false],
+      [{ name: 'X-A', value: '2' }, false],
+      [{ name: 'X-B', value: '2' }, false],
+      [null, true],
+      [null, false],
+    ]);
+  });
+
   test('is read again at the end of a rotation, without a notification', async () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     offerEvery(world, lane, 100);

@@ -1,3 +1,4 @@
+import type { RequestHeader } from '@deedwire/domain';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import { LaneCall } from './lane-calls.ts';
 import type { LaneState } from './lane-state.ts';
@@ -10,7 +11,7 @@ export interface LaneTarget {
   readonly callbackUrl: string;
   /** Incremented with each new callback URL and each resumption. The state of a receiver belongs to one number. */
   readonly urlNumber: number;
-  /** Null if a stored secret cannot be decrypted. The lane then waits, and an alarm is reported. */
+  /** Null if a stored secret, or the value of the header, cannot be decrypted. The lane then waits, and an alarm is reported. */
   readonly secret: string | null;
   /** The new secret during a rotation. Null otherwise. */
   readonly nextSecret: string | null;
@@ -18,6 +19,10 @@ export interface LaneTarget {
   readonly rotationEndsAtMs: number | null;
   /** From DNS to the end of the response body. */
   readonly timeoutMs: number;
+  /** The secret header of the subscription. Null if it has none, or one for another origin than that of the callback URL. */
+  readonly requestHeader: RequestHeader | null;
+  /** The subscription has a header for another origin, which is not sent. */
+  readonly isHeaderDropped: boolean;
   readonly state: LaneState;
   readonly marks: LaneMarks;
 }
@@ -32,7 +37,13 @@ function isSendable(target: LaneTarget): target is SendableTarget {
 /** Whether both targets produce the same requests. Ignores the stored state, the marks and the end of a rotation. */
 function isSameTarget(a: LaneTarget, b: LaneTarget): boolean {
   return (
-    a.urlNumber === b.urlNumber && a.secret === b.secret && a.nextSecret === b.nextSecret && a.timeoutMs === b.timeoutMs
+    a.urlNumber === b.urlNumber &&
+    a.secret === b.secret &&
+    a.nextSecret === b.nextSecret &&
+    a.timeoutMs === b.timeoutMs &&
+    a.requestHeader?.name === b.requestHeader?.name &&
+    a.requestHeader?.value === b.requestHeader?.value &&
+    a.isHeaderDropped === b.isHeaderDropped
   );
 }
 

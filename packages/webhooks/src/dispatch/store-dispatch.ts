@@ -1,3 +1,4 @@
+import { originOf, type RequestHeader, requestHeaderAssociatedData, secretAssociatedData } from '@deedwire/domain';
 import { AccountAwayError, type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
 import type { DispatchStorageEvent, Reports, WritesForWorker } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';
@@ -5,7 +6,7 @@ import { failpoint } from '../kernel/failpoint.ts';
 import { type SubscriptionId, shardOf } from '../kernel/ids.ts';
 import { compareIds } from '../kernel/sql.ts';
 import type { LaneTarget } from './lane-target.ts';
-import { selectTargets } from './sql/lanes.ts';
+import { selectTargets, type StoredTarget } from './sql/lanes.ts';
 import { type LateSuccess, recordLateSuccesses } from './sql/late-successes.ts';
 import { countClaims, refillLane, walkLane } from './sql/pending-deliveries.ts';
 import { renumberPending } from './sql/renumbered.ts';
@@ -15,13 +16,13 @@ import type { DeliveryKey, DispatchStorage, Settlement, SettleResult, SettleResu
 /** If the worker is fenced out, results count as stale: the new owner sends them again. */
 export interface DispatchStorageOptions extends Reports<DispatchStorageEvent>, WritesForWorker {
   store: Store;
-  /** Decrypts the secret of a subscription. Null if it cannot be decrypted. */
-  openSecret: (subscriptionId: SubscriptionId, ciphertext: Buffer) => string | null;
+  /** Null if the ciphertext cannot be decrypted with this associated data. */
+  openSecret: (ciphertext: Buffer, associatedData: string) => string | null;
 }
 
 /** The storage of dispatch in PostgreSQL. */
 export function createDispatchStorage(options: DispatchStorageOptions): DispatchStorage {
-  const { store, openSecret, onEvent } = options;
+  const { store, onEvent } = options;
   const onPayloadMissing = ({ subscriptionId: lane, deliveryId }: DeliveryKey): void =>
     onEvent({ kind: 'payload-missing', alarm: true, lane, deliveryId });
   return {
@@ -32,12 +33,7 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
     async targets(lanes) {
       const targets = new Map<SubscriptionId, LaneTarget>();
       const stored = await ifAlive(options, (id) => selectTargets(store, id, lanes));
-      for (const { secretCiphertext, nextSecretCiphertext, ...target } of stored) {
-        const open = (ciphertext: Buffer): string | null => openSecret(target.subscriptionId, ciphertext);
-        const nextSecret = nextSecretCiphertext === null ? null : open(nextSecretCiphertext);
-        const isOpen = nextSecretCiphertext === null || nextSecret !== null;
-        targets.set(target.subscriptionId, { ...target, secret: isOpen ? open(secretCiphertext) : null, nextSecret });
-      }
+      for (const target of stored) targets.set(target.subscriptionId, openTarget(options, target));
       return targets;
     },
 
@@ -45,6 +41,35 @@ export function createDispatchStorage(options: DispatchStorageOptions): Dispatch
 
     countClaims: (deliveries) => ifAlive(options, (id) => countClaims(store, id, deliveries)),
   };
+}
+
+function openTarget({ openSecret }: DispatchStorageOptions, stored: StoredTarget): LaneTarget {
+  const { secretCiphertext, nextSecretCiphertext, requestHeader: _, ...target } = stored;
+  const open = (ciphertext: Buffer): string | null =>
+    openSecret(ciphertext, secretAssociatedData(target.subscriptionId));
+  const nextSecret = nextSecretCiphertext === null ? null : open(nextSecretCiphertext);
+  const header = openHeader(openSecret, stored);
+  const isOpen = (nextSecretCiphertext === null || nextSecret !== null) && header !== 'unreadable';
+  return {
+    ...target,
+    secret: isOpen ? open(secretCiphertext) : null,
+    nextSecret,
+    requestHeader: typeof header === 'string' ? null : header,
+    isHeaderDropped: header === 'dropped',
+  };
+}
+
+/** The origin of the callback URL is part of the associated data: for another origin, nothing can be decrypted. */
+function openHeader(
+  openSecret: DispatchStorageOptions['openSecret'],
+  { subscriptionId, callbackUrl, requestHeader }: StoredTarget,
+): RequestHeader | 'dropped' | 'unreadable' | null {
+  if (requestHeader === null) return null;
+  const { name, ciphertext } = requestHeader;
+  const origin = originOf(callbackUrl);
+  if (ciphertext === null || origin === null || requestHeader.origin !== origin) return 'dropped';
+  const value = openSecret(ciphertext, requestHeaderAssociatedData(subscriptionId, name, origin));
+  return value === null ? 'unreadable' : { name, value };
 }
 
 /** Makes a call without which no request starts. When the worker was declared dead, its lanes are about to be closed. */

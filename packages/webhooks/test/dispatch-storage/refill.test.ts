@@ -191,10 +191,12 @@ describe('targets', () => {
       accountId: world.account.id,
       callbackUrl: row?.['callback_url'],
       urlNumber: 2,
-      secret: `${lane}:not a ciphertext`,
+      secret: `webhook-subscription:${lane} not a ciphertext`,
       nextSecret: null,
       rotationEndsAtMs: null,
       timeoutMs: 5_000,
+      requestHeader: null,
+      isHeaderDropped: false,
       state: {
         consecutiveFailures: 0,
         breakerOpenUntilMs: null,
@@ -222,14 +224,48 @@ describe('targets', () => {
       return { secret: target?.secret, nextSecret: target?.nextSecret, isRotated: target?.rotationEndsAtMs !== null };
     };
     await rotate('1 day');
-    expect(await read()).toEqual({ secret: `${lane}:not a ciphertext`, nextSecret: `${lane}:new`, isRotated: true });
+    const secretOf = (ciphertext: string) => `webhook-subscription:${lane} ${ciphertext}`;
+    const both = { secret: secretOf('not a ciphertext'), nextSecret: secretOf('new') };
+    expect(await read()).toEqual({ ...both, isRotated: true });
     await rotate('-1 ms');
-    expect(await read()).toEqual({ secret: `${lane}:new`, nextSecret: null, isRotated: false });
+    expect(await read()).toEqual({ secret: secretOf('new'), nextSecret: null, isRotated: false });
     await rotate('1 day');
     await world.admin.run(`update webhook_subscription set next_secret_ciphertext = 'unreadable' where id = $1`, [
       lane,
     ]);
     expect(await read()).toMatchObject({ secret: null });
+  });
+
+  test('have the request header for the origin of the URL only, and none for another one', async () => {
+    const lane = await world.addLane();
+    const read = async () => {
+      const { secret, requestHeader, isHeaderDropped } = (await world.storage.targets([lane])).get(lane) ?? {};
+      return { isSent: secret !== null, requestHeader, isHeaderDropped };
+    };
+    const write = async (url: string, name: string | null, ciphertext: string | null, origin: string | null) => {
+      await world.admin.run(
+        `update webhook_subscription set callback_url = $2, request_header_name = $3, request_header_ciphertext = $4,
+           request_header_origin = $5
+         where id = $1`,
+        [lane, url, name, ciphertext, origin],
+      );
+      return read();
+    };
+    const none = { isSent: true, requestHeader: null, isHeaderDropped: false };
+    const dropped = { ...none, isHeaderDropped: true };
+    const value = `webhook-subscription:${lane}:request-header:X-Key:https://a.test c`;
+    expect(await write('https://A.test/1', 'X-Key', 'c', 'https://a.test')).toEqual({
+      ...none,
+      requestHeader: { name: 'X-Key', value },
+    });
+    for (const url of ['https://a.test:8443/1', 'http://a.test/1', 'https://b.test/1', 'no url', ''])
+      expect({ url, ...(await write(url, 'X-Key', 'c', 'https://a.test')) }).toEqual({ url, ...dropped });
+    expect(await write('https://a.test/1', 'X-Key', null, null)).toEqual(dropped);
+    expect(await write('https://a.test/1', 'X-Key', 'unreadable', 'https://a.test')).toEqual({
+      ...none,
+      isSent: false,
+    });
+    expect(await write('https://a.test/1', null, null, null)).toEqual(none);
   });
 
   test('of paused and deleted subscriptions are missing, and an unreadable secret is null', async () => {

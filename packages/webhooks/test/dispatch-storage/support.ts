@@ -90,8 +90,8 @@ export class StorageWorld {
     return createDispatchStorage({
       store,
       workerId,
-      openSecret: (id, ciphertext) =>
-        ciphertext.toString() === 'unreadable' ? null : `${id}:${ciphertext.toString()}`,
+      openSecret: (ciphertext, associatedData) =>
+        ciphertext.toString() === 'unreadable' ? null : `${associatedData} ${ciphertext.toString()}`,
       onEvent: (event) => void this.events.push(event),
       onFenced: () => (this.fencedOut += 1),
     });

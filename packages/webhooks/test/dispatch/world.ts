@@ -255,6 +255,8 @@ function targetFor(id: LaneId): LaneTarget {
     nextSecret: null,
     rotationEndsAtMs: null,
     timeoutMs: 5_000,
+    requestHeader: null,
+    isHeaderDropped: false,
     state: cleanLaneState,
     marks: noMarks,
   };

@@ -38,6 +38,8 @@ async function sendVersion(eventVersion: string, eventType = 'referral.created')
     urlNumber: 1,
     rotationEndsAtMs: null,
     timeoutMs: 5_000,
+    requestHeader: null,
+    isHeaderDropped: false,
     state: {
       consecutiveFailures: 0,
       breakerOpenUntilMs: null,

@@ -86,6 +86,7 @@ export async function selectLanesOfShard(
 // before a takeover is used for seconds only.
 const selectTargetsStatement = sql('select-delivery-targets')`
     select worker."isAlive", s.id, s.account_id, s.callback_url, s.url_number, s.timeout_seconds, ${secretColumns('clock_timestamp()')},
+      s.request_header_name, s.request_header_ciphertext, s.request_header_origin,
       case when s.rotation_ends_at > clock_timestamp() then round(date_part('epoch', s.rotation_ends_at) * 1000) end
         as "rotationEndsAtMs",
       -- A mark in the future is that of a stolen login, or from before the clock was set back.
@@ -123,6 +124,10 @@ type TargetRow = StateRow & {
   callback_url: string;
   url_number: number;
   timeout_seconds: number;
+  request_header_name: string | null;
+  /** Null if the origin is. */
+  request_header_ciphertext: Buffer | null;
+  request_header_origin: string | null;
   hastened_ms: number | null;
   send_pending_ms: number | null;
 } & StoredSecrets;
@@ -135,12 +140,22 @@ interface StoredSecrets {
   readonly rotationEndsAtMs: number | null;
 }
 
+interface StoredHeader {
+  readonly name: string;
+  /** Null if the header was dropped. */
+  readonly ciphertext: Buffer | null;
+  /** The origin of the callback URL for which the value was encrypted. Null as the ciphertext is. */
+  readonly origin: string | null;
+}
+
 export interface StoredTarget extends StoredSecrets {
   readonly subscriptionId: SubscriptionId;
   readonly accountId: AccountId;
   readonly callbackUrl: string;
   readonly urlNumber: number;
   readonly timeoutMs: number;
+  /** Null if the subscription has none. */
+  readonly requestHeader: StoredHeader | null;
   readonly state: LaneState;
   readonly marks: LaneMarks;
 }
@@ -166,6 +181,14 @@ export async function selectTargets(
       callbackUrl: row.callback_url,
       urlNumber: row.url_number,
       timeoutMs: row.timeout_seconds * 1_000,
+      requestHeader:
+        row.request_header_name === null
+          ? null
+          : {
+              name: row.request_header_name,
+              ciphertext: row.request_header_ciphertext,
+              origin: row.request_header_origin,
+            },
       secretCiphertext: row.secretCiphertext,
       nextSecretCiphertext: row.nextSecretCiphertext,
       rotationEndsAtMs: row.rotationEndsAtMs,

@@ -3,11 +3,14 @@ import type { WorkerId } from '../../fence/fence.ts';
 import type { Shard } from '../../kernel/ids.ts';
 import { workersChanged } from './shard-rows.ts';
 
-/** Registers a worker. Its lease starts now, by the database clock. */
+/**
+ * Registers a worker. Its lease starts now, by the database clock. Interfaces let owners set a request header only while each worker has
+ * `sends_request_headers`.
+ */
 export async function insertWorker(transaction: Transaction, name: string, leaseMs: number): Promise<WorkerId> {
   const statement = sql('insert-worker')`
-      insert into webhook_worker (name, leased_until, lease_ms)
-      values ($1, clock_timestamp() + $2 * interval '1 ms', $2)
+      insert into webhook_worker (name, leased_until, lease_ms, sends_request_headers)
+      values ($1, clock_timestamp() + $2 * interval '1 ms', $2, true)
       returning id`;
   const { id } = onlyRow(await transaction.query<{ id: WorkerId }>(statement, [name, leaseMs]));
   transaction.notifyAfterCommit(workersChanged);
