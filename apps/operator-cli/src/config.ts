@@ -24,7 +24,7 @@ const schema = z
     OPERATOR_NAME: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters').optional(),
     /** The new secret of `subscription rotate`. Defaults to a generated one. */
     WEBHOOK_SECRET: z.string().optional(),
-    /** For `secrets rewrap`, `subscription rotate` and `delivery show --curl` only. Defaults to the keys of a running `pnpm dev`. */
+    /** For `secrets rewrap`, `subscription rotate`, `subscription update` and `delivery show --curl` only. Defaults to the keys of a running `pnpm dev`. */
     WEBHOOK_SECRET_KEYS: appVariables.WEBHOOK_SECRET_KEYS.optional(),
     /** As for the worker. An export does not report an older entry that is missing. */
     AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,

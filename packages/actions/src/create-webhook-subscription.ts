@@ -1,10 +1,11 @@
-import { secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/domain';
+import { type RequestHeader, secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/domain';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
 import type { Caller, WebhookActionContext } from './context.ts';
 import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from './idempotency.ts';
+import { encryptHeader, findRequestHeaderErrors, type RequestHeaderErrorCode } from './request-headers.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
 import {
@@ -32,6 +33,7 @@ export type CreateWebhookSubscriptionErrorCode =
   | VerificationErrorCode
   | 'LIMIT_REACHED'
   | 'NAME_INVALID'
+  | RequestHeaderErrorCode
   | 'TIMEOUT_INVALID'
   | 'WEBHOOK_SECRET_INVALID';
 
@@ -42,6 +44,7 @@ export interface CreateWebhookSubscriptionInput {
   webhookSecret?: string | null | undefined;
   name?: string | null | undefined;
   timeoutSeconds?: number | null | undefined;
+  requestHeader?: RequestHeader | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
 
@@ -67,15 +70,7 @@ export async function createWebhookSubscription(
   const request = {
     mutation: createMutation,
     key: input.idempotencyKey,
-    input: {
-      callbackUrl: input.callbackUrl,
-      eventTypes: input.eventTypes.map(({ type, version }) => [type, version ?? null]),
-      webhookSecret: input.webhookSecret ?? null,
-      // A key of an API of an earlier release, which knows neither names nor timeouts, stays the same.
-      ...(input.name !== null && input.name !== undefined && { name: input.name }),
-      ...(input.timeoutSeconds !== null &&
-        input.timeoutSeconds !== undefined && { timeoutSeconds: input.timeoutSeconds }),
-    },
+    ...hashedInput(context, caller, input),
     codec: webhookSubscriptionCodec,
   };
   const created = await withIdempotencyKey(context, caller, request, (saveResult) =>
@@ -86,6 +81,30 @@ export async function createWebhookSubscription(
     reject,
     findInputErrors: async () => (await checkInput(context, caller, input)).userErrors,
   });
+}
+
+/**
+ * A login of the interface can read the hash of an input, and try values offline, which a value of an account's own choice may not resist.
+ * So the value of the header is hashed with the current key of the ring. A repeat after that key was replaced is recognized as long as the
+ * ring has the key.
+ */
+function hashedInput(
+  { secretKeys }: WebhookActionContext,
+  { accountId }: Caller,
+  { callbackUrl, eventTypes, webhookSecret, name, timeoutSeconds, requestHeader }: CreateWebhookSubscriptionInput,
+): { input: object; sameInputs: object[] } {
+  const input = {
+    callbackUrl,
+    eventTypes: eventTypes.map(({ type, version }) => [type, version ?? null]),
+    webhookSecret: webhookSecret ?? null,
+    // A key of an API of an earlier release, which knows none of these, stays the same.
+    ...(name !== null && name !== undefined && { name }),
+    ...(timeoutSeconds !== null && timeoutSeconds !== undefined && { timeoutSeconds }),
+  };
+  if (requestHeader === null || requestHeader === undefined) return { input, sameInputs: [] };
+  const withDigest = (digest: string): object => ({ ...input, requestHeader: [requestHeader.name, digest] });
+  const [current, ...others] = secretKeys.digests(requestHeader.value, `idempotency-key:${accountId}`);
+  return { input: withDigest(current), sameInputs: others.map(withDigest) };
 }
 
 interface CheckedInput {
@@ -111,7 +130,11 @@ async function checkInput(
   if (!isWebhookSecret(webhookSecret)) {
     userErrors.push(webhookSecretInvalid(webhookSecret));
   }
-  userErrors.push(...findNameErrors(input.name), ...findTimeoutErrors(input.timeoutSeconds));
+  userErrors.push(
+    ...findNameErrors(input.name),
+    ...findTimeoutErrors(input.timeoutSeconds),
+    ...(await findRequestHeaderErrors(context.store, input.requestHeader)),
+  );
   // Checked again under a lock before the subscription is saved.
   const count = await countSubscriptions(context.store, caller.accountId);
   if (count >= subscriptionsPerAccount) userErrors.push(limitReached);
@@ -126,7 +149,9 @@ async function verifyAndCreate(
 ): Promise<CreateWebhookSubscriptionResult> {
   const { url, eventTypes, webhookSecret, userErrors } = await checkInput(context, caller, input);
   if (userErrors.length > 0) return reject(userErrors);
-  const verificationError = await verifyCallbackUrl(context, caller, { url, secret: webhookSecret });
+  const { requestHeader = null } = input;
+  const target = { url, secret: webhookSecret, secretHeader: requestHeader ?? undefined };
+  const verificationError = await verifyCallbackUrl(context, caller, target);
   if (verificationError !== null) return reject([verificationError]);
 
   return context.store.transaction(async (transaction) => {
@@ -144,6 +169,7 @@ async function verifyAndCreate(
       callbackUrl: url,
       secretCiphertext,
       timeoutSeconds: input.timeoutSeconds ?? timeoutDefaultSeconds,
+      requestHeader: requestHeader && encryptHeader(context.secretKeys, { id, callbackUrl: url }, requestHeader),
     });
     await insertEventTypePins(transaction, { id, interfaceName: caller.interfaceName }, eventTypes);
     const row = await selectSubscription(transaction, caller.accountId, id);

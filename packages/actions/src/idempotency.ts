@@ -48,6 +48,8 @@ export interface IdempotentRequest<Payload> {
   key: string | null | undefined;
   /** Must be equal in every request with the key. Without the key itself. */
   input: object;
+  /** Further forms of the same input: with the other keys of the ring, if it contains a digest of a secret. */
+  sameInputs?: readonly object[];
   /** Converts the payload to JSON and back. */
   codec: z.ZodType<Payload, object>;
 }
@@ -75,7 +77,7 @@ export async function withIdempotencyKey<Payload, Result>(
   if (problem !== null) return problem;
   const claim = claimOf(context, by, request, key);
   const claimed = await claimIdempotencyKeys(context.store, [claim], claimSeconds);
-  if (!claimed.has(claim.claimId)) return (await knownResult(context, claim, codec)) ?? inProgress;
+  if (!claimed.has(claim.claimId)) return (await knownResult(context, claim, request)) ?? inProgress;
 
   let isSaved = false;
   let isUnavailable = false;
@@ -111,19 +113,18 @@ export async function writeWithIdempotencyKey<Payload>(
   request: IdempotentRequest<Payload>,
   write: Pick<SharedWrite<Payload>, 'ids' | 'rows'> | null,
 ): Promise<IdempotencyResult<Payload, Payload | null>> {
-  const { codec } = request;
   const { accountId, clientId } = caller;
   const key = request.key ?? null;
   const problem = key === null ? null : problemOf(key);
   if (problem !== null) return problem;
   const claim = key === null ? null : claimOf(context, caller, request, key);
   if (write === null) {
-    const known = claim === null ? null : await knownResult(context, claim, codec);
+    const known = claim === null ? null : await knownResult(context, claim, request);
     return known ?? { kind: 'done', result: null };
   }
   const written = await context.store.write({ accountId, clientId, operation: caller, key: claim, ...write });
   if (written.kind === 'written') return { kind: 'done', result: written.answer };
-  return (claim && (await knownResult(context, claim, codec))) ?? inProgress;
+  return (claim && (await knownResult(context, claim, request))) ?? inProgress;
 }
 
 /** How a mutation with an idempotency key responds if it did not run. */
@@ -167,15 +168,19 @@ function claimOf(context: ActionContext, caller: Caller, request: IdempotentRequ
     key,
     claimId: context.random.uuid(),
     interfaceName: caller.interfaceName,
-    inputHash: createHash('sha256').update(JSON.stringify(request.input)).digest(),
+    inputHash: hashOf(request.input),
   };
+}
+
+function hashOf(input: object): Buffer {
+  return createHash('sha256').update(JSON.stringify(input)).digest();
 }
 
 /** The response of a key that another request has used or is using. Null if no request has. */
 async function knownResult<Payload>(
   context: ActionContext,
   claim: KeyClaim,
-  codec: IdempotentRequest<Payload>['codec'],
+  { sameInputs = [], codec }: IdempotentRequest<Payload>,
 ): Promise<{ kind: 'repeated'; saved: SavedResult<Payload> } | Rejected | null> {
   const known = await selectIdempotencyKey(context.store, claim);
   if (known === null || known.isClaimable) return null;
@@ -184,7 +189,8 @@ async function knownResult<Payload>(
       'This idempotency key was used before, and the record that it created was deleted. Use another key.';
     return rejected('IDEMPOTENCY_KEY_REUSED', message);
   }
-  if (!known.inputHash.equals(claim.inputHash)) {
+  const hashes = [claim.inputHash, ...sameInputs.map(hashOf)];
+  if (!hashes.some((hash) => known.inputHash.equals(hash))) {
     return rejected('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another input.');
   }
   if (known.payload === null) return inProgress;

@@ -107,6 +107,7 @@ export {
 } from './database.ts';
 export { advanceAllSequences } from './database.ts';
 export { type Reconciliation, reconcileSubscription } from './reconcile-subscription.ts';
+export { requestHeaderErrorCodes } from './request-headers.ts';
 export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
 export {
   addTeamMember,
@@ -118,7 +119,7 @@ export {
   updateTeamMember,
 } from './team-members.ts';
 export {
-  setSubscriptionTimeout,
+  changeSubscriptionSettings,
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionInput,
 } from './update-webhook-subscription.ts';

@@ -18,7 +18,7 @@ import {
   subscriptionNotFound,
   toWebhookSubscription,
   type WebhookSubscription,
-  signingSecrets,
+  handshakeTarget,
 } from './webhook-subscriptions.ts';
 import {
   lockSubscription,
@@ -117,7 +117,7 @@ export async function resumeWebhookSubscription(
     if (current === null) return reject(subscriptionNotFound);
     const mustVerify = isReceiverFailing(current.pausedReason);
     if (mustVerify) {
-      const target = { url: current.callbackUrl, ...signingSecrets(context.secretKeys, current) };
+      const target = handshakeTarget(context.secretKeys, current, current.callbackUrl);
       const error = await verifyCallbackUrl(context, caller, target);
       if (error !== null) return reject({ ...error, field: error.field && ['input', 'id'] });
     }

@@ -1,15 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatAccountGid, formatGid, type RecordId, secretAssociatedData } from '@deedwire/domain';
+import {
+  formatAccountGid,
+  formatGid,
+  originOf,
+  requestHeaderAssociatedData,
+  secretAssociatedData,
+} from '@deedwire/domain';
 import { secretKeyId, type SecretKeyRing, SecretUnreadableError, type Transaction } from '@deedwire/store';
 import {
   type IdempotencySecretRow,
   replaceIdempotencySecrets,
   selectIdempotencySecrets,
 } from '@deedwire/store/idempotency';
+import type { SubscriptionId } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import {
+  replaceSubscriptionHeaders,
   replaceSubscriptionSecrets,
+  selectSubscriptionHeaders,
   selectSubscriptionSecrets,
   type SubscriptionSecretRef,
 } from './webhooks/subscriptions/secrets.ts';
@@ -31,6 +40,11 @@ export interface RewrapReport {
   unreadable: number;
   /** The first of them, at most 20. */
   examples: { id: string; reason: string }[];
+  /**
+   * Request headers of subscriptions whose callback URLs have moved to another origin. Nothing decrypts them for it, so they were not
+   * changed. They count as none.
+   */
+  dropped: number;
 }
 
 export interface RewrapContext extends OperatorContext {
@@ -51,7 +65,7 @@ export async function countSecrets(context: ActionContext): Promise<SecretCount[
 }
 
 /**
- * Encrypts all webhook secrets with the current key. Others can go on reading, creating, changing and deleting them: a
+ * Encrypts all webhook secrets and request headers with the current key. Others can go on reading, creating, changing and deleting them: a
  * ciphertext is replaced only if it is still the one that was read. A call after an interruption continues.
  *
  * @param onProgress called with the number of rows and of further secrets in them that were read
@@ -61,7 +75,7 @@ export async function rewrapSecrets(
   onProgress: (rows: number) => void = () => {},
 ): Promise<RewrapReport> {
   const { currentKeyId } = context.secretKeys;
-  const report: RewrapReport = { currentKeyId, before: [], after: [], unreadable: 0, examples: [] };
+  const report: RewrapReport = { currentKeyId, before: [], after: [], unreadable: 0, examples: [], dropped: 0 };
   let rows = 0;
   const onRead = (read: number): void => onProgress((rows += read));
   for (const table of secretTables(context)) {
@@ -75,6 +89,7 @@ export async function rewrapSecrets(
     report.before.push(...first.counts);
     report.after.push(...last.counts);
     report.unreadable += last.unreadable;
+    report.dropped += last.dropped;
     report.examples.push(...last.examples.slice(0, examplesMax - report.examples.length));
   }
   return report;
@@ -88,6 +103,7 @@ interface Pass {
   missed: number;
   unreadable: number;
   examples: RewrapReport['examples'];
+  dropped: number;
 }
 
 interface SecretTable {
@@ -104,12 +120,27 @@ function secretTables(context: ActionContext): SecretTable[] {
       read: async (after) =>
         (await selectSubscriptionSecrets(store, after, pageSize)).map(({ secretCiphertext, ...ref }) => ({
           ref,
-          subscriptionId: ref.id,
+          associatedData: secretAssociatedData(ref.id),
           ciphertext: secretCiphertext,
         })),
       replace: replaceSubscriptionSecrets,
       describe: ({ id, isNext }) =>
         formatGid(gidNamespace, 'WebhookSubscription', id) + (isNext ? ', new secret of a rotation' : ''),
+    }),
+    secretTable<SubscriptionId>({
+      name: 'webhook_subscription, request headers',
+      context,
+      read: async (after) =>
+        (await selectSubscriptionHeaders(store, after, pageSize)).map(
+          ({ id, name, ciphertext, origin, callbackUrl }) => ({
+            ref: id,
+            associatedData: requestHeaderAssociatedData(id, name, origin),
+            ciphertext,
+            isDropped: origin !== originOf(callbackUrl),
+          }),
+        ),
+      replace: replaceSubscriptionHeaders,
+      describe: (id) => `${formatGid(gidNamespace, 'WebhookSubscription', id)}, request header`,
     }),
     secretTable<IdempotencySecretRow>({
       name: 'idempotency_key',
@@ -117,7 +148,7 @@ function secretTables(context: ActionContext): SecretTable[] {
       read: async (after) =>
         (await selectIdempotencySecrets(store, after, pageSize)).map((row) => ({
           ref: row,
-          subscriptionId: row.recordId,
+          associatedData: row.recordId && secretAssociatedData(row.recordId),
           ciphertext: row.secretCiphertext,
         })),
       replace: replaceIdempotencySecrets,
@@ -129,9 +160,11 @@ function secretTables(context: ActionContext): SecretTable[] {
 
 interface StoredSecret<Ref> {
   ref: Ref;
-  subscriptionId: RecordId<'WebhookSubscription'> | null;
+  /** Null if the secret belongs to no subscription. */
+  associatedData: string | null;
   /** Null or empty if the row has no secret. */
   ciphertext: Buffer | null;
+  isDropped?: boolean;
 }
 
 interface TableAccess<Ref> {
@@ -164,19 +197,24 @@ function secretTable<Ref>({ name, context: { store }, read, replace, describe }:
     async count() {
       const counts: KeyCounts = new Map();
       for await (const page of pages()) {
-        for (const { ciphertext } of page) if (hasSecret(ciphertext)) countKey(counts, ciphertext);
+        for (const { ciphertext, isDropped } of page)
+          if (hasSecret(ciphertext) && isDropped !== true) countKey(counts, ciphertext);
       }
       return listOf(counts);
     },
 
     async pass({ secretKeys, operator }, onRead) {
       const counts: KeyCounts = new Map();
-      const pass: Pass = { counts: [], replaced: 0, missed: 0, unreadable: 0, examples: [] };
+      const pass: Pass = { counts: [], replaced: 0, missed: 0, unreadable: 0, examples: [], dropped: 0 };
       for await (const page of pages()) {
         const secrets: { ref: Ref; read: Buffer; replacement: Buffer }[] = [];
-        for (const { ref, subscriptionId, ciphertext } of page) {
+        for (const { ref, associatedData, ciphertext, isDropped } of page) {
+          if (isDropped === true) {
+            pass.dropped += 1;
+            continue;
+          }
           if (!hasSecret(ciphertext) || countKey(counts, ciphertext) === secretKeys.currentKeyId) continue;
-          const result = reencrypt(secretKeys, ciphertext, subscriptionId);
+          const result = reencrypt(secretKeys, ciphertext, associatedData);
           if (result.replacement !== null) {
             secrets.push({ ref, read: ciphertext, replacement: result.replacement });
             continue;
@@ -215,10 +253,9 @@ function hasSecret(ciphertext: Buffer | null): ciphertext is Buffer {
 function reencrypt(
   keys: SecretKeyRing,
   ciphertext: Buffer,
-  subscriptionId: RecordId<'WebhookSubscription'> | null,
+  associatedData: string | null,
 ): { replacement: Buffer } | { replacement: null; reason: string } {
-  if (subscriptionId === null) return { replacement: null, reason: 'The secret belongs to no subscription.' };
-  const associatedData = secretAssociatedData(subscriptionId);
+  if (associatedData === null) return { replacement: null, reason: 'The secret belongs to no subscription.' };
   try {
     return { replacement: keys.encrypt(keys.decrypt(ciphertext, associatedData), associatedData) };
   } catch (error) {

@@ -1,10 +1,12 @@
-import { formatGid, parseGid } from '@deedwire/domain';
+import { formatGid, originOf, parseGid, type RequestHeader } from '@deedwire/domain';
+import type { SecretKeyRing } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
 import { inputError, type MutationResult, noSuchSubscription, orRefuse, type UserError } from './errors.ts';
 import { endPause, isReceiverFailing } from './pause-webhook-subscription.ts';
+import { encryptHeader, findRequestHeaderErrors, type RequestHeaderErrorCode } from './request-headers.ts';
 import { requireSubscription } from './subscription-ref.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import {
@@ -16,18 +18,21 @@ import {
 import {
   findNameErrors,
   findTimeoutErrors,
-  signingSecrets,
+  handshakeTarget,
   subscriptionNotFound,
   toWebhookSubscription,
   type WebhookSubscription,
 } from './webhook-subscriptions.ts';
 import {
   deleteEventTypePins,
+  dropSubscriptionHeader,
   insertEventTypePins,
   lockSubscription,
   selectSubscription,
+  type StoredHeader,
   type SubscriptionOwner,
   type SubscriptionRow,
+  updateSubscriptionHeader,
   updateSubscriptionName,
   updateSubscriptionTimeout,
   updateSubscriptionUrl,
@@ -38,9 +43,10 @@ export type UpdateWebhookSubscriptionErrorCode =
   | VerificationErrorCode
   | 'NAME_INVALID'
   | 'NOT_FOUND'
+  | RequestHeaderErrorCode
   | 'TIMEOUT_INVALID';
 
-/** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged, apart from `name`. */
+/** `UpdateWebhookSubscriptionInput`. A field that is null or undefined stays unchanged, apart from `name` and `requestHeader`. */
 export interface UpdateWebhookSubscriptionInput {
   id: string;
   callbackUrl?: string | null | undefined;
@@ -48,6 +54,8 @@ export interface UpdateWebhookSubscriptionInput {
   /** Null removes the name, and undefined leaves it unchanged. */
   name?: string | null | undefined;
   timeoutSeconds?: number | null | undefined;
+  /** Null removes the header, and undefined leaves it unchanged, unless the callback URL moves to another origin. */
+  requestHeader?: RequestHeader | null | undefined;
 }
 
 export type UpdateWebhookSubscriptionResult = MutationResult<
@@ -64,9 +72,19 @@ interface Change {
   name: string | null | undefined;
   /** Null leaves the timeout unchanged. */
   timeoutSeconds: number | null;
+  /** Null removes the header, and undefined leaves it unchanged, unless the callback URL moves to another origin. */
+  requestHeader: StoredHeader | null | undefined;
 }
 
-/** Changes the callback URL, the event types, the name or the timeout of a subscription. Verifies a new URL first. */
+const noChange: Change = {
+  callbackUrl: null,
+  eventTypes: null,
+  name: undefined,
+  timeoutSeconds: null,
+  requestHeader: undefined,
+};
+
+/** Changes the callback URL, the event types, the name, the timeout or the request header of a subscription. Verifies a new URL first. */
 export async function updateWebhookSubscription(
   context: WebhookActionContext,
   caller: Caller,
@@ -76,11 +94,17 @@ export async function updateWebhookSubscription(
   const current = id === null ? null : await selectSubscription(context.store, caller.accountId, id);
   if (id === null || current === null) return reject([subscriptionNotFound]);
 
+  const { requestHeader } = input;
   const { change, userErrors } = parseChange(context, caller, input, current);
+  userErrors.push(...(await findRequestHeaderErrors(context.store, requestHeader)));
   if (userErrors.length > 0) return reject(userErrors);
 
+  // For this URL, even if another update moves the subscription meanwhile.
+  const callbackUrl = change.callbackUrl ?? current.callbackUrl;
+  change.requestHeader = requestHeader && encryptHeader(context.secretKeys, { id, callbackUrl }, requestHeader);
   if (change.callbackUrl !== null) {
-    const target = { url: change.callbackUrl, ...signingSecrets(context.secretKeys, current) };
+    const header = change.requestHeader === undefined ? current.requestHeader : change.requestHeader;
+    const target = handshakeTarget(context.secretKeys, { ...current, requestHeader: header }, change.callbackUrl);
     const verificationError = await verifyCallbackUrl(context, caller, target);
     if (verificationError !== null) return reject([verificationError]);
   }
@@ -97,7 +121,7 @@ function parseChange(
   current: SubscriptionRow,
 ): { change: Change; userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] } {
   const { name, timeoutSeconds = null } = input;
-  const change: Change = { callbackUrl: null, eventTypes: null, name, timeoutSeconds };
+  const change: Change = { ...noChange, name, timeoutSeconds };
   const userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[] = [];
   if (input.callbackUrl !== null && input.callbackUrl !== undefined) {
     const url = context.sender.check(input.callbackUrl);
@@ -117,23 +141,47 @@ function parseChange(
   return { change, userErrors };
 }
 
+/** What an operator can change of a subscription. A field that is undefined stays unchanged. */
+interface SubscriptionSettings {
+  timeoutSeconds?: number | undefined;
+  /** Null removes the header. */
+  requestHeader?: RequestHeader | null | undefined;
+}
+
 /**
- * Changes the timeout of a subscription of any account, for an operator.
+ * Changes the timeout or the request header of a subscription of any account, for an operator. Only a header needs the keys.
  *
- * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if the timeout is out of range
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if a value is not valid, `CONFLICT` if no header can be set yet
  */
-export async function setSubscriptionTimeout(
-  context: OperatorContext,
-  { subscriptionId, timeoutSeconds }: { subscriptionId: string; timeoutSeconds: number },
+export async function changeSubscriptionSettings(
+  context: OperatorContext & { secretKeys?: SecretKeyRing | undefined },
+  subscriptionId: string,
+  { timeoutSeconds, requestHeader }: SubscriptionSettings,
 ): Promise<WebhookSubscription> {
-  const { gidNamespace, operator } = context;
-  orRefuse({ userErrors: findTimeoutErrors(timeoutSeconds) });
+  const { gidNamespace, operator, secretKeys, store } = context;
+  orRefuse({
+    userErrors: [...findTimeoutErrors(timeoutSeconds), ...(await findRequestHeaderErrors(store, requestHeader))],
+  });
   const owner = await requireSubscription(context, subscriptionId);
   const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);
-  const change = { callbackUrl: null, eventTypes: null, name: undefined, timeoutSeconds };
-  const updated = id && (await save(context, operator, { id, owner, change }));
+  const current = id && (await selectSubscription(store, owner.accountId, id));
+  if (id === null || current === null) throw noSuchSubscription(subscriptionId);
+  const updated = await save(context, operator, {
+    id,
+    owner,
+    change: {
+      ...noChange,
+      timeoutSeconds: timeoutSeconds ?? null,
+      requestHeader: requestHeader && encryptHeader(requireKeys(secretKeys), current, requestHeader),
+    },
+  });
   if (updated === null) throw noSuchSubscription(subscriptionId);
   return toWebhookSubscription(gidNamespace, updated);
+}
+
+function requireKeys(keys: SecretKeyRing | undefined): SecretKeyRing {
+  if (keys === undefined) throw new Error('A request header is encrypted with the keys of webhook secrets.');
+  return keys;
 }
 
 /** Returns null if the subscription has been deleted since it was read. */
@@ -151,6 +199,7 @@ async function save(
     if (locked === null) return null;
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
+      if (originOf(locked.callbackUrl) !== originOf(change.callbackUrl)) await dropSubscriptionHeader(transaction, id);
       await endPause(transaction, locked, { isUrlVerified: true, arePinsServed: false, byOwner: false });
     }
     if (change.eventTypes !== null) {
@@ -163,6 +212,7 @@ async function save(
     }
     if (change.name !== undefined) await updateSubscriptionName(transaction, id, change.name);
     if (change.timeoutSeconds !== null) await updateSubscriptionTimeout(transaction, id, change.timeoutSeconds);
+    if (change.requestHeader !== undefined) await updateSubscriptionHeader(transaction, id, change.requestHeader);
     await appendAuditEntry(transaction, by, {
       action: 'webhook_subscription.update',
       subject: formatGid(context.gidNamespace, 'WebhookSubscription', id),
@@ -172,9 +222,11 @@ async function save(
         eventTypesChanged: change.eventTypes !== null,
         nameChanged: change.name !== undefined,
         ...(change.timeoutSeconds !== null && { timeoutSeconds: change.timeoutSeconds }),
+        ...(change.requestHeader !== undefined && { requestHeaderName: change.requestHeader?.name ?? null }),
       },
     });
-    if (change.callbackUrl !== null || change.eventTypes !== null || change.timeoutSeconds !== null) {
+    const { callbackUrl, eventTypes, timeoutSeconds, requestHeader } = change;
+    if (callbackUrl !== null || eventTypes !== null || timeoutSeconds !== null || requestHeader !== undefined) {
       await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
     }
     return selectSubscription(transaction, accountId, id);

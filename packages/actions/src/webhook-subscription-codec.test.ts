@@ -6,6 +6,8 @@ const subscription: WebhookSubscription = {
   name: 'Orders',
   callbackUrl: 'https://receiver.example/hook',
   timeoutSeconds: 10,
+  requestHeaderName: 'X-Key',
+  headerState: 'SENT',
   status: 'PAUSED',
   pausedReason: 'GONE',
   pausedAt: new Date('2026-11-21T08:00:00.000Z'),
@@ -15,7 +17,8 @@ const subscription: WebhookSubscription = {
 };
 
 const stored =
-  '{"id":"gid://service/WebhookSubscription/1","name":"Orders","callbackUrl":"https://receiver.example/hook","timeoutSeconds":10,"status":"PAUSED",' +
+  '{"id":"gid://service/WebhookSubscription/1","name":"Orders","callbackUrl":"https://receiver.example/hook","timeoutSeconds":10,' +
+  '"requestHeaderName":"X-Key","headerState":"SENT","status":"PAUSED",' +
   '"pausedReason":"GONE","pausedAt":"2026-11-21T08:00:00.000Z",' +
   '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z",' +
   '"rotation":{"startedAt":"2026-11-21T09:00:00.000Z","endsAt":"2026-11-22T09:00:00.000Z"}}';
@@ -25,8 +28,16 @@ test('writes and reads the stored JSON, whose format is pinned', () => {
   expect(webhookSubscriptionCodec.decode(JSON.parse(stored))).toEqual(subscription);
 });
 
-test('reads a subscription of a build without rotations, names and timeouts', () => {
-  const { rotation: _, name: __, timeoutSeconds: ___, ...earlier } = JSON.parse(stored);
-  const expected = { ...subscription, rotation: null, name: null, timeoutSeconds: 5 };
+test('reads a subscription of a build without rotations, names, timeouts and headers', () => {
+  const { id, callbackUrl, status, pausedReason, pausedAt, eventTypes, createdAt } = JSON.parse(stored);
+  const earlier = { id, callbackUrl, status, pausedReason, pausedAt, eventTypes, createdAt };
+  const expected = {
+    ...subscription,
+    rotation: null,
+    name: null,
+    timeoutSeconds: 5,
+    requestHeaderName: null,
+    headerState: null,
+  };
   expect(webhookSubscriptionCodec.decode(earlier)).toEqual(expected);
 });

@@ -5,12 +5,14 @@ import {
   type InterfaceName,
   isSubscriptionName,
   parseGid,
+  type RequestHeaderState,
   secretAssociatedData,
   timeoutDefaultSeconds,
   timeoutMaxSeconds,
 } from '@deedwire/domain';
 import type { SecretKeyRing, Transaction } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
+import type { HandshakeTarget } from '@deedwire/webhook-sender';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { pausedReasons, type SubscriptionId } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
@@ -20,6 +22,7 @@ import type { ActionContext, Caller, OperatorContext, WebhookActionContext } fro
 import { inputError, noSuchSubscription, type MutationResult, type UserError } from './errors.ts';
 import { type SavedResult, timeCodec } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
+import { headerFor, headerStateOf } from './request-headers.ts';
 import { notASubscription, requireSubscription } from './subscription-ref.ts';
 import { countedDeliveriesMax, type Health, selectHealth } from './webhooks/subscriptions/health.ts';
 import {
@@ -51,6 +54,10 @@ export interface WebhookSubscription extends Pick<
   'name' | 'callbackUrl' | 'timeoutSeconds' | 'pausedReason' | 'pausedAt' | 'eventTypes' | 'createdAt'
 > {
   id: string;
+  /** Null if it has none. */
+  requestHeaderName: string | null;
+  /** Null as the name is. */
+  headerState: RequestHeaderState | null;
   status: 'ACTIVE' | 'PAUSED';
   /** `WebhookSecretRotation`. Null if the secret is not being rotated. */
   rotation: { startedAt: Date; endsAt: Date } | null;
@@ -62,6 +69,8 @@ export function toWebhookSubscription(gidNamespace: string, row: SubscriptionRow
     name: row.name,
     callbackUrl: row.callbackUrl,
     timeoutSeconds: row.timeoutSeconds,
+    requestHeaderName: row.requestHeader?.name ?? null,
+    headerState: headerStateOf(row),
     status: row.pausedAt === null ? 'ACTIVE' : 'PAUSED',
     pausedReason: row.pausedReason,
     pausedAt: row.pausedAt,
@@ -249,6 +258,8 @@ export const webhookSubscriptionCodec = z.object({
   name: z.string().nullable().default(null),
   callbackUrl: z.string(),
   timeoutSeconds: z.int().default(timeoutDefaultSeconds),
+  requestHeaderName: z.string().nullable().default(null),
+  headerState: z.enum(['SENT', 'DROPPED']).nullable().default(null),
   status: z.enum(['ACTIVE', 'PAUSED']),
   pausedReason: z.enum(pausedReasons).nullable(),
   pausedAt: timeCodec.nullable(),
@@ -267,6 +278,11 @@ export function savedSubscription(
     throw new Error('The saved result is not a subscription with a secret.');
   const webhookSecret = secretKeys.decrypt(secretCiphertext, secretAssociatedData(id));
   return { webhookSubscription, webhookSecret };
+}
+
+/** What a handshake with a subscription needs: its secrets, and its header unless it is for another origin. */
+export function handshakeTarget(keys: SecretKeyRing, row: SubscriptionRow, url: string): HandshakeTarget {
+  return { url, ...signingSecrets(keys, row), secretHeader: headerFor(keys, row, url) };
 }
 
 /** The secrets that sign requests to a subscription: two during a rotation. */

@@ -42,6 +42,8 @@ test('pins the current versions, encrypts the secret and returns it once', async
     name: null,
     callbackUrl: firstUrl,
     timeoutSeconds: 5,
+    requestHeaderName: null,
+    headerState: null,
     status: 'ACTIVE',
     pausedReason: null,
     pausedAt: null,

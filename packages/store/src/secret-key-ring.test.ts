@@ -1,4 +1,4 @@
-import { createCipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createSecretKeyRing, SecretUnreadableError } from './secret-key-ring.ts';
 
@@ -82,4 +82,32 @@ test('rejects a ciphertext when another key has its id', () => {
 
 test('rejects an empty ring', () => {
   expect(() => createSecretKeyRing(new Map())).toThrow('at least one key');
+});
+
+test('digests are one for each key, that of the current one first, and the same in every ring with the key', () => {
+  const both = createSecretKeyRing(
+    new Map([
+      ['k2', newKey],
+      ['k1', oldKey],
+    ]),
+  );
+  const [old] = ring.digests(sampleSecret, ownRecord);
+  expect(ring.digests(sampleSecret, ownRecord)).toEqual([old]);
+  const [current, ...others] = both.digests(sampleSecret, ownRecord);
+  expect(others).toEqual([old]);
+  // Pinned: a repeated request of up to 24 hours ago has the same one.
+  const derived = Buffer.from(hkdfSync('sha256', newKey, '', 'deedwire digest', 32));
+  const text = JSON.stringify([ownRecord, sampleSecret]);
+  expect(current).toBe(createHmac('sha256', derived).update(text).digest('base64url'));
+});
+
+test('a digest differs for another secret and for other associated data', () => {
+  const digests = [
+    ring.digests('a', 'b'),
+    ring.digests('b', 'a'),
+    ring.digests('ab', ''),
+    ring.digests('', 'ab'),
+    ring.digests('a', 'c'),
+  ];
+  expect(new Set(digests.flat()).size).toBe(5);
 });

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /** Encrypts secrets at rest with AES-256-GCM. A ring of several keys lets an operator replace a key while secrets still use it. */
 export interface SecretKeyRing {
@@ -8,6 +8,12 @@ export interface SecretKeyRing {
   encrypt(secret: string, associatedData: string): Buffer;
   /** @throws {SecretUnreadableError} if the ciphertext was altered, has another owner or was encrypted with an unknown key */
   decrypt(ciphertext: Buffer, associatedData: string): string;
+  /**
+   * Digests by which a secret can be recognized, and not guessed without a key: one for each key, that of the current one first.
+   *
+   * @param associatedData digests of the same secret for another one differ
+   */
+  digests(secret: string, associatedData: string): [current: string, ...others: string[]];
 }
 
 /** The id of the key that encrypted a secret. Null if the bytes are too short for a ciphertext. */
@@ -77,5 +83,17 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
         );
       }
     },
+
+    digests(secret, associatedData) {
+      const text = JSON.stringify([associatedData, secret]);
+      const others = [...keys.values()].slice(1);
+      return [digestWith(currentKey, text), ...others.map((key) => digestWith(key, text))];
+    },
   };
+}
+
+/** With a key of its own, which is derived: the same key never encrypts and hashes. */
+function digestWith(key: Buffer, text: string): string {
+  const derived = Buffer.from(hkdfSync('sha256', key, '', 'deedwire digest', 32));
+  return createHmac('sha256', derived).update(text).digest('base64url');
 }

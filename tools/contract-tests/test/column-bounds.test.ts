@@ -7,7 +7,10 @@ import {
   interfaceNames,
   isAccountName,
   isDeclineReason,
+  isRequestHeaderName,
+  isRequestHeaderValue,
   isSubscriptionName,
+  originOf,
   roleOf,
 } from '@deedwire/domain';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
@@ -88,6 +91,13 @@ const lengths: Readonly<Record<string, Length>> = {
   },
   'webhook_subscription.name': { max: limits.webhookSubscriptionNameCharacters.value, accepts: isSubscriptionName },
   'webhook_subscription.next_secret_ciphertext': { max: 155, value: bytes },
+  'webhook_subscription.request_header_ciphertext': { max: 4_157, value: bytes },
+  'webhook_subscription.request_header_name': {
+    max: 100,
+    value: (length) => `X-${letters(length - 2)}`,
+    accepts: isRequestHeaderName,
+  },
+  'webhook_subscription.request_header_origin': { max: 300 },
   'webhook_subscription.secret_ciphertext': { max: 155, value: bytes },
   'webhook_subscription_event_type.event_type': { max: 100 },
   'webhook_subscription_event_type.event_version': { max: 100 },
@@ -275,6 +285,17 @@ test('the longest secret fits when it is encrypted with a key whose id is longes
   expect([isWebhookSecret(secretOf(64)), isWebhookSecret(secretOf(65))]).toEqual([true, false]);
   const ring = createSecretKeyRing(new Map([[letters(32), bytes(32)]]));
   expect(ring.encrypt(secretOf(64), 'owner')).toHaveLength(155);
+});
+
+test('so does the longest request header, and the origin of the longest host name is within its bound', () => {
+  const { value: max } = limits.webhookRequestHeaderCharacters;
+  expect([isRequestHeaderValue(letters(max)), isRequestHeaderValue(letters(max + 1))]).toEqual([true, false]);
+  const ring = createSecretKeyRing(new Map([[letters(32), bytes(32)]]));
+  expect(ring.encrypt(letters(max), 'owner')).toHaveLength(4_157);
+  const host = `${`${letters(62)}.`.repeat(3)}${letters(63)}`;
+  const url = `https://${host}:65535/`;
+  expect(sender.check(url).ok).toBe(true);
+  expect(originOf(url)?.length).toBeLessThan(300);
 });
 
 test('the bounds hold for all rows, also for those of earlier releases', async () => {

@@ -176,6 +176,7 @@ test('rejects an invalid input before the handshake, with each user error', asyn
     ],
     webhookSecret: 'secret',
     timeoutSeconds: 4,
+    requestHeader: { name: 'Host', value: '' },
     idempotencyKey: '',
   });
   expect(webhookSubscription).toBeNull();
@@ -186,6 +187,8 @@ test('rejects an invalid input before the handshake, with each user error', asyn
     ['EVENT_VERSION_UNKNOWN', 'input.eventTypes.3.version'],
     ['WEBHOOK_SECRET_INVALID', 'input.webhookSecret'],
     ['TIMEOUT_INVALID', 'input.timeoutSeconds'],
+    ['REQUEST_HEADER_INVALID', 'input.requestHeader.name'],
+    ['REQUEST_HEADER_INVALID', 'input.requestHeader.value'],
     ['IDEMPOTENCY_KEY_INVALID', 'input.idempotencyKey'],
   ]);
   expect(receiver.handshakes).toEqual([]);

@@ -128,7 +128,8 @@ as escapes.
 
 With --curl, the request has the stored payload and is signed now, with the present secrets of the subscription: receivers accept
 it for 5 minutes. The secrets are not printed; the command needs WEBHOOK_SECRET_KEYS. A person who has the printed command can send
-this one request until then, and read the payload, so do not put it in a ticket. Nothing is recorded: \`delivery retry\` lets the
+this one request until then, and read the payload, so do not put it in a ticket. It lacks the request header of the subscription,
+which a gateway in front of the receiver can need. Nothing is recorded: \`delivery retry\` lets the
 worker send it.
 
   deedwire-operator delivery show 4711

@@ -8,39 +8,44 @@ import { addVerb, print, tableFor, type OutputOptions } from '../verb.ts';
 export function addSecretsCommands(program: Command, shell: Shell): void {
   const noun = program.command('secrets').description('manage the encryption of webhook secrets');
 
-  addVerb(noun, 'list', 'count the webhook secrets that each key of WEBHOOK_SECRET_KEYS has encrypted').action(
-    async (options: OutputOptions) => {
-      const listed = await withContext(shell, countSecrets);
-      print(shell, options, listed, (counts) =>
-        tableFor(shell, counts, {
-          table: ({ table }) => table,
-          key: ({ keyId }) => keyId,
-          secrets: ({ secrets }) => secrets,
-        }),
-      );
-    },
-  );
+  addVerb(
+    noun,
+    'list',
+    'count the webhook secrets and request headers that each key of WEBHOOK_SECRET_KEYS has encrypted',
+  ).action(async (options: OutputOptions) => {
+    const listed = await withContext(shell, countSecrets);
+    print(shell, options, listed, (counts) =>
+      tableFor(shell, counts, {
+        table: ({ table }) => table,
+        key: ({ keyId }) => keyId,
+        secrets: ({ secrets }) => secrets,
+      }),
+    );
+  });
 
-  addVerb(noun, 'rewrap', 'encrypt all webhook secrets with the first key of WEBHOOK_SECRET_KEYS').action(
-    async (options: OutputOptions) => {
-      const secretKeys = readSecretKeys(shell);
-      const progress = createProgress(shell, options);
-      const onRead = (rows: number): void => progress.report(`Read ${rows.toLocaleString('en')} rows`);
-      const report = await withContext(shell, (context) => rewrapSecrets({ ...context, secretKeys }, onRead)).finally(
-        () => progress.end(),
-      );
-      print(shell, options, report, (done) =>
-        tableFor(shell, changesOf(done), {
-          table: ({ table }) => table,
-          key: ({ keyId }) => keyId,
-          before: ({ before }) => before,
-          after: ({ after }) => after,
-        }),
-      );
-      const problem = describeRest(report);
-      if (problem !== null) throw new Error(problem);
-    },
-  );
+  addVerb(
+    noun,
+    'rewrap',
+    'encrypt all webhook secrets and request headers with the first key of WEBHOOK_SECRET_KEYS',
+  ).action(async (options: OutputOptions) => {
+    const secretKeys = readSecretKeys(shell);
+    const progress = createProgress(shell, options);
+    const onRead = (rows: number): void => progress.report(`Read ${rows.toLocaleString('en')} rows`);
+    const report = await withContext(shell, (context) => rewrapSecrets({ ...context, secretKeys }, onRead)).finally(
+      () => progress.end(),
+    );
+    print(shell, options, report, (done) => {
+      const table = tableFor(shell, changesOf(done), {
+        table: ({ table: name }) => name,
+        key: ({ keyId }) => keyId,
+        before: ({ before }) => before,
+        after: ({ after }) => after,
+      });
+      return done.dropped === 0 ? table : `${table}\n\n${describeDropped(done.dropped)}`;
+    });
+    const problem = describeRest(report);
+    if (problem !== null) throw new Error(problem);
+  });
 }
 
 interface KeyChange extends Omit<SecretCount, 'secrets'> {
@@ -62,6 +67,10 @@ function changesOf({ before, after }: RewrapReport): KeyChange[] {
     }
   }
   return [...changes.values()];
+}
+
+function describeDropped(dropped: number): string {
+  return `Request headers that are not sent, and were not changed, because their callback URLs have moved to another origin: ${dropped}. No key is needed for them.`;
 }
 
 /** Why secrets are left that the current key has not encrypted. Null if there are none. */

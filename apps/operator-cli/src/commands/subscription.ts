@@ -1,5 +1,6 @@
 import {
   cancelWebhookReplay,
+  changeSubscriptionSettings,
   countedDeliveriesMax,
   listAllWebhookSubscriptions,
   orRefuse,
@@ -11,15 +12,15 @@ import {
   resumePausedSubscription,
   rotateWebhookSecret,
   sendTestWebhookEvent,
-  setSubscriptionTimeout,
   type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
+import type { RequestHeader } from '@deedwire/domain';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { accountTypes, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
-import { readLines } from '../read-input.ts';
+import { readInput, readLines } from '../read-input.ts';
 import { addReplayOptions, describeReplay, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -113,15 +114,47 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
       print(shell, options, resumed, describe);
     });
 
-  addVerb(noun, 'update', 'change how long the worker waits for the responses of a receiver')
+  addVerb(noun, 'update', 'change the timeout or the request header of a subscription')
     .addArgument(gidArgument(shell, 'WebhookSubscription'))
-    .requiredOption('--timeout <seconds>', 'from 5 to 15; new subscriptions have 5', parseSeconds)
-    .action(async (subscriptionId: string, options: OutputOptions & { timeout: number }) => {
-      const { timeout: timeoutSeconds } = options;
+    .option(
+      '--timeout <seconds>',
+      'how long the worker waits for a response, 5 to 15; new subscriptions have 5',
+      parseSeconds,
+    )
+    .addOption(
+      new Option(
+        '--header-file <file>',
+        'a file with the header to send with each request, `Name: value`; - is standard input',
+      ).conflicts('removeHeader'),
+    )
+    .option('--remove-header', 'send no header')
+    .addHelpText(
+      'after',
+      notes(`
+  deedwire-operator subscription update 4711 --timeout 10
+  deedwire-operator subscription update 4711 --header-file - < header.txt
+
+The value of a header is stored encrypted with WEBHOOK_SECRET_KEYS, and never shown. It is no argument, which other processes could read.`),
+    )
+    .action(async (subscriptionId: string, given: UpdateOptions, command: Command) => {
+      const { timeout, headerFile, removeHeader, ...options } = given;
+      if (timeout === undefined && headerFile === undefined && removeHeader === undefined)
+        command.error('error: pass --timeout, --header-file or --remove-header');
+      const header = headerFile === undefined ? undefined : await readHeader(shell, headerFile);
+      const requestHeader = removeHeader ? null : header;
+      const secretKeys = header && readSecretKeys(shell);
       const updated = await withContext(shell, (context) =>
-        setSubscriptionTimeout(context, { subscriptionId, timeoutSeconds }),
+        changeSubscriptionSettings({ ...context, secretKeys }, subscriptionId, {
+          timeoutSeconds: timeout,
+          requestHeader,
+        }),
       );
-      print(shell, options, updated, ({ id }) => `The subscription ${id} has a timeout of ${timeoutSeconds} seconds`);
+      print(shell, options, updated, ({ id, timeoutSeconds, requestHeaderName }) =>
+        [
+          ...(timeout === undefined ? [] : [`The subscription ${id} has a timeout of ${timeoutSeconds} seconds`]),
+          ...(requestHeader === undefined ? [] : [`The subscription ${id} has ${headerOf(requestHeaderName)}`]),
+        ].join('\n'),
+      );
     });
 
   addVerb(noun, 'rotate', 'replace the webhook secret by WEBHOOK_SECRET, or by a generated one, and print it once')
@@ -169,6 +202,27 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         ({ webhookEventId }) => `The event ${webhookEventId} is queued`,
       );
     });
+}
+
+interface UpdateOptions extends OutputOptions {
+  timeout?: number;
+  headerFile?: string;
+  removeHeader?: true;
+}
+
+const headerMaxBytes = 5_000;
+
+/** The message quotes nothing: the file contains a secret. */
+async function readHeader(shell: Shell, path: string): Promise<RequestHeader> {
+  const text = (await readInput(shell, path, headerMaxBytes)).toString('utf8').trim();
+  const [, name, value] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new Error(`${path === '-' ? 'Standard input' : path} is no header: it contains no colon.`);
+  return { name, value };
+}
+
+function headerOf(name: string | null): string {
+  return name === null ? 'no request header' : `the request header ${name}`;
 }
 
 function parseSeconds(value: string): number {
@@ -279,6 +333,10 @@ const countOf = (count: number, isLowerBound: boolean): string => `${count}${isL
 
 const ifKnown = (name: string, time: Date | null): [string, Date][] => (time === null ? [] : [[name, time]]);
 
+function describeHeader({ requestHeaderName: name, headerState }: WebhookSubscription): string | null {
+  return headerState === 'DROPPED' ? `${name}, not sent: the callback URL has moved to another origin` : name;
+}
+
 function describeAll(shown: ShownSubscription): string {
   const { rotation, pausedReason, pausedAt, health, failedDeliveries } = shown;
   return formatRecord([
@@ -287,6 +345,7 @@ function describeAll(shown: ShownSubscription): string {
     ['account', `${shown.accountId} (${shown.interfaceName})`],
     ['callback URL', shown.callbackUrl],
     ['timeout', `${shown.timeoutSeconds} s`],
+    ['request header', describeHeader(shown)],
     ['status', pausedAt === null ? shown.status : `PAUSED with ${pausedReason} since ${pausedAt.toISOString()}`],
     ['created', shown.createdAt],
     ['rotation', rotation && `until ${rotation.endsAt.toISOString()}`],

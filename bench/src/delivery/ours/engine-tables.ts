@@ -27,6 +27,7 @@ export async function addSubscription(
     callbackUrl,
     secretCiphertext,
     timeoutSeconds: timeoutDefaultSeconds,
+    requestHeader: null,
   });
   await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);
 }

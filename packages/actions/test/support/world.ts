@@ -32,7 +32,7 @@ export type Account = Caller & { gid: string };
 /** A sender without a network. */
 export interface FakeSender extends WebhookSender {
   /** The handshakes, in order. */
-  verified: { url: string; secret: string }[];
+  verified: Parameters<WebhookSender['verify']>[0][];
   /** The result of the next handshakes. */
   result: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }

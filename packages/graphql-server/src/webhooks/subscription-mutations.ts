@@ -4,6 +4,7 @@ import {
   eventTypesErrorCodes,
   idempotencyErrorCodes,
   pauseWebhookSubscription,
+  requestHeaderErrorCodes,
   resumeWebhookSubscription,
   rotateWebhookSecret,
   sendPendingWebhookDeliveries,
@@ -18,7 +19,7 @@ import type { WebhookParts } from './webhook-parts.ts';
 /** Adds the mutations of subscriptions. */
 export function addWebhookSubscriptionMutations(
   builder: InterfaceSchemaBuilder,
-  { Subscription, EventTypeInput, checkId }: WebhookParts,
+  { Subscription, EventTypeInput, RequestHeaderInput, checkId }: WebhookParts,
 ): void {
   addMutation(builder, 'createWebhookSubscription', {
     input: (t) => ({
@@ -27,12 +28,14 @@ export function addWebhookSubscriptionMutations(
       webhookSecret: t.string(),
       name: t.string(),
       timeoutSeconds: t.int(),
+      requestHeader: t.field({ type: RequestHeaderInput }),
       idempotencyKey: t.string(),
     }),
     codes: [
       ...verificationErrorCodes,
       ...eventTypesErrorCodes,
       ...idempotencyErrorCodes,
+      ...requestHeaderErrorCodes,
       'LIMIT_REACHED',
       'NAME_INVALID',
       'TIMEOUT_INVALID',
@@ -52,10 +55,12 @@ export function addWebhookSubscriptionMutations(
       eventTypes: t.field({ type: [EventTypeInput] }),
       name: t.string(),
       timeoutSeconds: t.int(),
+      requestHeader: t.field({ type: RequestHeaderInput }),
     }),
     codes: [
       ...verificationErrorCodes,
       ...eventTypesErrorCodes,
+      ...requestHeaderErrorCodes,
       'LIMIT_REACHED',
       'NAME_INVALID',
       'NOT_FOUND',

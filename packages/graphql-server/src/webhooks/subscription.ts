@@ -9,6 +9,7 @@ export function addWebhookSubscription(
   { connectionOf, EventType, checkId }: Omit<WebhookParts, 'Subscription'>,
 ): WebhookParts['Subscription'] {
   const Status = builder.enumType('WebhookSubscriptionStatus', { values: ['ACTIVE', 'PAUSED'] as const });
+  const HeaderState = builder.enumType('WebhookHeaderState', { values: ['SENT', 'DROPPED'] as const });
   const PausedReason = builder.enumType('WebhookPausedReason', { values: pausedReasons });
 
   const Rotation = builder.objectRef<NonNullable<WebhookSubscription['rotation']>>('WebhookSecretRotation').implement({
@@ -24,6 +25,8 @@ export function addWebhookSubscription(
       name: t.exposeString('name', { nullable: true }),
       callbackUrl: t.exposeString('callbackUrl'),
       timeoutSeconds: t.exposeInt('timeoutSeconds'),
+      requestHeaderName: t.exposeString('requestHeaderName', { nullable: true }),
+      headerState: t.field({ type: HeaderState, nullable: true, resolve: ({ headerState }) => headerState }),
       status: t.field({ type: Status, resolve: ({ status }) => status }),
       pausedReason: t.field({ type: PausedReason, nullable: true, resolve: ({ pausedReason }) => pausedReason }),
       pausedAt: t.expose('pausedAt', { type: 'DateTime', nullable: true }),

@@ -33,6 +33,9 @@ export function addSharedTypes(builder: InterfaceSchemaBuilder) {
     EventTypeInput: builder.inputType('WebhookSubscriptionEventTypeInput', {
       fields: (t) => ({ type: t.string({ required: true }), version: t.string() }),
     }),
+    RequestHeaderInput: builder.inputType('WebhookRequestHeaderInput', {
+      fields: (t) => ({ name: t.string({ required: true }), value: t.string({ required: true }) }),
+    }),
     PayloadDeletion: builder.enumType('WebhookPayloadDeletion', { values: ['ERASED', 'RETENTION'] as const }),
   };
 }

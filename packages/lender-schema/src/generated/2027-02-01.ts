@@ -150,7 +150,7 @@ export type QueryWebhookReplaysArgs = {
 export type Mutation = {
   /** Verifies a callback URL with a handshake and subscribes it to events. If the handshake fails, nothing is created. */
   createWebhookSubscription: CreateWebhookSubscriptionPayload;
-  /** Changes the callback URL, the event types, or both. If a new callback URL fails the handshake, nothing is changed. */
+  /** Changes a subscription. If a new callback URL fails the handshake, nothing is changed. */
   updateWebhookSubscription: UpdateWebhookSubscriptionPayload;
   /**
    * Pauses a subscription: Deedwire keeps its events and sends none until you resume it. An attempt that is already in flight can
@@ -506,6 +506,17 @@ export type WebhookEventVersionStatus =
   | 'DEPRECATED'
   | '%future added value';
 
+/** Whether the secret header of a subscription is sent. More values may be added. */
+export type WebhookHeaderState =
+  /** Every request to the callback URL has the header. */
+  | 'SENT'
+  /**
+   * No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
+   * `updateWebhookSubscription`, or remove it with `requestHeader: null`.
+   */
+  | 'DROPPED'
+  | '%future added value';
+
 /** A callback URL and the event types that are sent to it. */
 export type WebhookSubscription = {
   /** Global identifier of the subscription, in the form `gid://<namespace>/WebhookSubscription/<number>`. */
@@ -516,6 +527,10 @@ export type WebhookSubscription = {
   callbackUrl: Scalars['String']['output'];
   /** How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. A handshake has 5 seconds. */
   timeoutSeconds: Scalars['Int']['output'];
+  /** Name of the secret header that is sent with every request to the callback URL. Null if there is none. No query returns its value. */
+  requestHeaderName: Maybe<Scalars['String']['output']>;
+  /** Whether the secret header is sent. Null if there is none. */
+  headerState: Maybe<WebhookHeaderState>;
   /** Status of the subscription. */
   status: WebhookSubscriptionStatus;
   /** Why the subscription is paused. Null if it is active. */
@@ -1042,6 +1057,20 @@ export type WebhookSubscriptionEventTypeInput = {
   version?: InputMaybe<Scalars['String']['input']>;
 };
 
+/**
+ * A secret header for what is in front of your receiver, such as a gateway. It is sent with every handshake, delivery and test event, only
+ * to the scheme, host and port of the callback URL.
+ */
+export type WebhookRequestHeaderInput = {
+  /**
+   * Name of the header: `Authorization`, or `X-` followed by letters, digits, `-` and `_`, at most 100 characters in total. Not a header
+   * that proxies or Deedwire set: `X-Forwarded-…` and `X-Service-…`.
+   */
+  name: Scalars['String']['input'];
+  /** Value of the header: 1 to 4,096 printable ASCII characters, and spaces between them. It is stored encrypted, and never returned. */
+  value: Scalars['String']['input'];
+};
+
 /** Input of `createWebhookSubscription`. */
 export type CreateWebhookSubscriptionInput = {
   /**
@@ -1069,6 +1098,8 @@ export type CreateWebhookSubscriptionInput = {
    * default. The handshake has 5 seconds, whatever it is.
    */
   timeoutSeconds?: InputMaybe<Scalars['Int']['input']>;
+  /** Secret header to send with every request to the callback URL, the handshake included. Omitted or null: none. */
+  requestHeader?: InputMaybe<WebhookRequestHeaderInput>;
   /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
    * key and the same input returns the first successful result instead of running the mutation again. The response then
@@ -1131,6 +1162,13 @@ export type CreateWebhookSubscriptionUserErrorCode =
    * is not well-formed Unicode.
    */
   | 'NAME_INVALID'
+  /**
+   * The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+   * request again later, or without `requestHeader`.
+   */
+  | 'NOT_YET_AVAILABLE'
+  /** The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them. */
+  | 'REQUEST_HEADER_INVALID'
   /** The timeout is not 5 to 15 seconds. */
   | 'TIMEOUT_INVALID'
   /**
@@ -1155,13 +1193,17 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'WEBHOOK_SECRET_INVALID'
   | '%future added value';
 
-/** Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name`. */
+/**
+ * Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name` and
+ * `requestHeader`.
+ */
 export type UpdateWebhookSubscriptionInput = {
   /** Global identifier of the subscription to change. */
   id: Scalars['ID']['input'];
   /**
    * New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with `GONE` or
-   * `FAILING`, even if the URL is the same. If you have paused it too, it stays paused with `OWNER`.
+   * `FAILING`, even if the URL is the same. If you have paused it too, it stays paused with `OWNER`. Another scheme, host or port drops
+   * the secret header, unless you pass `requestHeader` too; another path keeps it.
    */
   callbackUrl?: InputMaybe<Scalars['String']['input']>;
   /**
@@ -1174,6 +1216,8 @@ export type UpdateWebhookSubscriptionInput = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one. */
   timeoutSeconds?: InputMaybe<Scalars['Int']['input']>;
+  /** New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one. */
+  requestHeader?: InputMaybe<WebhookRequestHeaderInput>;
 };
 
 /** Result of `updateWebhookSubscription`. */
@@ -1224,6 +1268,13 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   | 'NAME_INVALID'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
+  /**
+   * The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+   * request again later, or without `requestHeader`.
+   */
+  | 'NOT_YET_AVAILABLE'
+  /** The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them. */
+  | 'REQUEST_HEADER_INVALID'
   /** The timeout is not 5 to 15 seconds. */
   | 'TIMEOUT_INVALID'
   /**

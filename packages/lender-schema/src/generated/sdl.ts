@@ -189,7 +189,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes the callback URL, the event types, or both. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
@@ -517,6 +517,21 @@ enum WebhookEventVersionStatus {
 }
 
 """
+Whether the secret header of a subscription is sent. More values may be added.
+"""
+enum WebhookHeaderState {
+  """
+  Every request to the callback URL has the header.
+  """
+  SENT
+  """
+  No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
+  \`updateWebhookSubscription\`, or remove it with \`requestHeader: null\`.
+  """
+  DROPPED
+}
+
+"""
 A callback URL and the event types that are sent to it.
 """
 type WebhookSubscription {
@@ -536,6 +551,14 @@ type WebhookSubscription {
   How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. A handshake has 5 seconds.
   """
   timeoutSeconds: Int!
+  """
+  Name of the secret header that is sent with every request to the callback URL. Null if there is none. No query returns its value.
+  """
+  requestHeaderName: String
+  """
+  Whether the secret header is sent. Null if there is none.
+  """
+  headerState: WebhookHeaderState
   """
   Status of the subscription.
   """
@@ -1355,6 +1378,22 @@ input WebhookSubscriptionEventTypeInput {
 }
 
 """
+A secret header for what is in front of your receiver, such as a gateway. It is sent with every handshake, delivery and test event, only
+to the scheme, host and port of the callback URL.
+"""
+input WebhookRequestHeaderInput {
+  """
+  Name of the header: \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, at most 100 characters in total. Not a header
+  that proxies or Deedwire set: \`X-Forwarded-…\` and \`X-Service-…\`.
+  """
+  name: String!
+  """
+  Value of the header: 1 to 4,096 printable ASCII characters, and spaces between them. It is stored encrypted, and never returned.
+  """
+  value: String!
+}
+
+"""
 Input of \`createWebhookSubscription\`.
 """
 input CreateWebhookSubscriptionInput {
@@ -1385,6 +1424,10 @@ input CreateWebhookSubscriptionInput {
   default. The handshake has 5 seconds, whatever it is.
   """
   timeoutSeconds: Int
+  """
+  Secret header to send with every request to the callback URL, the handshake included. Omitted or null: none.
+  """
+  requestHeader: WebhookRequestHeaderInput
   """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
   key and the same input returns the first successful result instead of running the mutation again. The response then
@@ -1478,6 +1521,15 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   NAME_INVALID
   """
+  The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+  request again later, or without \`requestHeader\`.
+  """
+  NOT_YET_AVAILABLE
+  """
+  The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them.
+  """
+  REQUEST_HEADER_INVALID
+  """
   The timeout is not 5 to 15 seconds.
   """
   TIMEOUT_INVALID
@@ -1514,7 +1566,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
 }
 
 """
-Input of \`updateWebhookSubscription\`. A field that is omitted is left unchanged, and so is one that is null, except for \`name\`.
+Input of \`updateWebhookSubscription\`. A field that is omitted is left unchanged, and so is one that is null, except for \`name\` and
+\`requestHeader\`.
 """
 input UpdateWebhookSubscriptionInput {
   """
@@ -1523,7 +1576,8 @@ input UpdateWebhookSubscriptionInput {
   id: ID!
   """
   New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
-  \`FAILING\`, even if the URL is the same. If you have paused it too, it stays paused with \`OWNER\`.
+  \`FAILING\`, even if the URL is the same. If you have paused it too, it stays paused with \`OWNER\`. Another scheme, host or port drops
+  the secret header, unless you pass \`requestHeader\` too; another path keeps it.
   """
   callbackUrl: String
   """
@@ -1540,6 +1594,10 @@ input UpdateWebhookSubscriptionInput {
   New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one.
   """
   timeoutSeconds: Int
+  """
+  New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one.
+  """
+  requestHeader: WebhookRequestHeaderInput
 }
 
 """
@@ -1614,6 +1672,15 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   You have no subscription with this identifier.
   """
   NOT_FOUND
+  """
+  The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+  request again later, or without \`requestHeader\`.
+  """
+  NOT_YET_AVAILABLE
+  """
+  The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them.
+  """
+  REQUEST_HEADER_INVALID
   """
   The timeout is not 5 to 15 seconds.
   """
@@ -3324,7 +3391,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes the callback URL, the event types, or both. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
@@ -3693,6 +3760,21 @@ enum WebhookEventVersionStatus {
 }
 
 """
+Whether the secret header of a subscription is sent. More values may be added.
+"""
+enum WebhookHeaderState {
+  """
+  Every request to the callback URL has the header.
+  """
+  SENT
+  """
+  No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
+  \`updateWebhookSubscription\`, or remove it with \`requestHeader: null\`.
+  """
+  DROPPED
+}
+
+"""
 A callback URL and the event types that are sent to it.
 """
 type WebhookSubscription {
@@ -3712,6 +3794,14 @@ type WebhookSubscription {
   How long Deedwire waits for the complete response to a delivery, in seconds, from 5 to 15. A handshake has 5 seconds.
   """
   timeoutSeconds: Int!
+  """
+  Name of the secret header that is sent with every request to the callback URL. Null if there is none. No query returns its value.
+  """
+  requestHeaderName: String
+  """
+  Whether the secret header is sent. Null if there is none.
+  """
+  headerState: WebhookHeaderState
   """
   Status of the subscription.
   """
@@ -4517,6 +4607,22 @@ input WebhookSubscriptionEventTypeInput {
 }
 
 """
+A secret header for what is in front of your receiver, such as a gateway. It is sent with every handshake, delivery and test event, only
+to the scheme, host and port of the callback URL.
+"""
+input WebhookRequestHeaderInput {
+  """
+  Name of the header: \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, at most 100 characters in total. Not a header
+  that proxies or Deedwire set: \`X-Forwarded-…\` and \`X-Service-…\`.
+  """
+  name: String!
+  """
+  Value of the header: 1 to 4,096 printable ASCII characters, and spaces between them. It is stored encrypted, and never returned.
+  """
+  value: String!
+}
+
+"""
 Input of \`createWebhookSubscription\`.
 """
 input CreateWebhookSubscriptionInput {
@@ -4547,6 +4653,10 @@ input CreateWebhookSubscriptionInput {
   default. The handshake has 5 seconds, whatever it is.
   """
   timeoutSeconds: Int
+  """
+  Secret header to send with every request to the callback URL, the handshake included. Omitted or null: none.
+  """
+  requestHeader: WebhookRequestHeaderInput
   """
   Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
   key and the same input returns the first successful result instead of running the mutation again. The response then
@@ -4640,6 +4750,15 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   NAME_INVALID
   """
+  The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+  request again later, or without \`requestHeader\`.
+  """
+  NOT_YET_AVAILABLE
+  """
+  The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them.
+  """
+  REQUEST_HEADER_INVALID
+  """
   The timeout is not 5 to 15 seconds.
   """
   TIMEOUT_INVALID
@@ -4676,7 +4795,8 @@ enum CreateWebhookSubscriptionUserErrorCode {
 }
 
 """
-Input of \`updateWebhookSubscription\`. A field that is omitted is left unchanged, and so is one that is null, except for \`name\`.
+Input of \`updateWebhookSubscription\`. A field that is omitted is left unchanged, and so is one that is null, except for \`name\` and
+\`requestHeader\`.
 """
 input UpdateWebhookSubscriptionInput {
   """
@@ -4685,7 +4805,8 @@ input UpdateWebhookSubscriptionInput {
   id: ID!
   """
   New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with \`GONE\` or
-  \`FAILING\`, even if the URL is the same. If you have paused it too, it stays paused with \`OWNER\`.
+  \`FAILING\`, even if the URL is the same. If you have paused it too, it stays paused with \`OWNER\`. Another scheme, host or port drops
+  the secret header, unless you pass \`requestHeader\` too; another path keeps it.
   """
   callbackUrl: String
   """
@@ -4702,6 +4823,10 @@ input UpdateWebhookSubscriptionInput {
   New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one.
   """
   timeoutSeconds: Int
+  """
+  New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one.
+  """
+  requestHeader: WebhookRequestHeaderInput
 }
 
 """
@@ -4776,6 +4901,15 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   You have no subscription with this identifier.
   """
   NOT_FOUND
+  """
+  The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+  request again later, or without \`requestHeader\`.
+  """
+  NOT_YET_AVAILABLE
+  """
+  The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them.
+  """
+  REQUEST_HEADER_INVALID
   """
   The timeout is not 5 to 15 seconds.
   """

@@ -110,6 +110,7 @@ const costsByVersion: ReadonlyMap<string, OperationCosts> = new Map<string, Oper
       "WebhookSubscription.callbackUrl": 2.1,
       "WebhookSubscription.eventTypes": 0.25,
       "WebhookSubscription.name": 0.13,
+      "WebhookSubscription.requestHeaderName": 0.13,
       "WebhookSubscription.rotation": 0.25,
       "WebhookSubscription.statistics": 0.25,
       "WebhookSubscriptionConnection.edges": 0.25,

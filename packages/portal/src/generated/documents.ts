@@ -334,11 +334,15 @@ export type SendTestWebhookEventUserErrorCode =
   | 'TEST_RATE_LIMITED'
   | '%future added value';
 
-/** Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name`. */
+/**
+ * Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name` and
+ * `requestHeader`.
+ */
 export type UpdateWebhookSubscriptionInput = {
   /**
    * New callback URL. It must pass the handshake, as at creation. Resumes a subscription that is paused with `GONE` or
-   * `FAILING`, even if the URL is the same. If you have paused it too, it stays paused with `OWNER`.
+   * `FAILING`, even if the URL is the same. If you have paused it too, it stays paused with `OWNER`. Another scheme, host or port drops
+   * the secret header, unless you pass `requestHeader` too; another path keeps it.
    */
   callbackUrl?: string | null | undefined;
   /**
@@ -351,6 +355,8 @@ export type UpdateWebhookSubscriptionInput = {
   id: string;
   /** New name, as at creation. Null removes the name. */
   name?: string | null | undefined;
+  /** New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one. */
+  requestHeader?: WebhookRequestHeaderInput | null | undefined;
   /** New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one. */
   timeoutSeconds?: number | null | undefined;
 };
@@ -382,6 +388,13 @@ export type UpdateWebhookSubscriptionUserErrorCode =
   | 'NAME_INVALID'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
+  /**
+   * The subscription cannot have a secret header yet, because a worker of an earlier release runs, which would send without it. Send the
+   * request again later, or without `requestHeader`.
+   */
+  | 'NOT_YET_AVAILABLE'
+  /** The name of the secret header is not allowed, or its value is not 1 to 4,096 printable ASCII characters, and spaces between them. */
+  | 'REQUEST_HEADER_INVALID'
   /** The timeout is not 5 to 15 seconds. */
   | 'TIMEOUT_INVALID'
   /**
@@ -468,6 +481,17 @@ export type WebhookEventVersionStatus =
   | 'PREVIEW'
   | '%future added value';
 
+/** Whether the secret header of a subscription is sent. More values may be added. */
+export type WebhookHeaderState =
+  /**
+   * No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
+   * `updateWebhookSubscription`, or remove it with `requestHeader: null`.
+   */
+  | 'DROPPED'
+  /** Every request to the callback URL has the header. */
+  | 'SENT'
+  | '%future added value';
+
 /** Why a subscription is paused. More values may be added; handle unknown ones. */
 export type WebhookPausedReason =
   /**
@@ -510,6 +534,20 @@ export type WebhookReplayStatus =
   /** The subscription was deleted. */
   | 'SUBSCRIPTION_DELETED'
   | '%future added value';
+
+/**
+ * A secret header for what is in front of your receiver, such as a gateway. It is sent with every handshake, delivery and test event, only
+ * to the scheme, host and port of the callback URL.
+ */
+export type WebhookRequestHeaderInput = {
+  /**
+   * Name of the header: `Authorization`, or `X-` followed by letters, digits, `-` and `_`, at most 100 characters in total. Not a header
+   * that proxies or Deedwire set: `X-Forwarded-…` and `X-Service-…`.
+   */
+  name: string;
+  /** Value of the header: 1 to 4,096 printable ASCII characters, and spaces between them. It is stored encrypted, and never returned. */
+  value: string;
+};
 
 /** An event type to subscribe to. */
 export type WebhookSubscriptionEventTypeInput = {
@@ -730,19 +768,19 @@ export type UseQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type UseQuery = { __typename: 'Query' };
 
-export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, timeoutSeconds: number, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
+export type SubscriptionFieldsFragment = { id: string, name: string | null, callbackUrl: string, timeoutSeconds: number, requestHeaderName: string | null, headerState: WebhookHeaderState | null, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> };
 
 export type SubscriptionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SubscriptionsQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, timeoutSeconds: number, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> }> } };
+export type SubscriptionsQuery = { webhookSubscriptions: { nodes: Array<{ id: string, name: string | null, callbackUrl: string, timeoutSeconds: number, requestHeaderName: string | null, headerState: WebhookHeaderState | null, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> }> } };
 
 export type SubscriptionQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, timeoutSeconds: number, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
+export type SubscriptionQuery = { webhookSubscription: { id: string, name: string | null, callbackUrl: string, timeoutSeconds: number, requestHeaderName: string | null, headerState: WebhookHeaderState | null, status: WebhookSubscriptionStatus, pausedReason: WebhookPausedReason | null, pausedAt: string | null, createdAt: string, eventTypes: Array<{ type: string, version: string }>, rotation: { startedAt: string, endsAt: string } | null, health: { state: WebhookSubscriptionHealthState, consecutiveFailures: number, failingSince: string | null, lastFailureAt: string | null, lastDeliveredAt: string | null, breakerOpenUntil: string | null, pendingCount: number, pendingCountIsLowerBound: boolean, oldestPendingAt: string | null, lastFailure: { responseStatus: number | null, error: WebhookAttemptError | null, advice: string, deliveryId: string } | null }, statistics: Array<{ hour: string, deliveredCount: number, failedAttemptCount: number }> } | null };
 
 export type KeptDeliveriesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -813,8 +851,8 @@ export const Replay = '3f0f84e8f891785f22730bf5c0c01e4c8fd1cd44d081a925582465af3
 export const CancelReplay = 'a78c1a08fb58f289984317ff3c48e56f9bd4ba44ab20835d28854c0031b65a74' as DocumentId<CancelReplayMutation, CancelReplayMutationVariables>;
 export const Compare = '8e22faa6a2918e1dbd0a4df57b4a599615a97d17b66fb00258ec10001cd31977' as DocumentId<CompareQuery, CompareQueryVariables>;
 export const Use = 'cb0494945275cf833987f77b4c63d8ffc14a403b683208ec9235aef763bf2bcf' as DocumentId<UseQuery, UseQueryVariables>;
-export const Subscriptions = '0539704bc65e49786e2933bde1b9973218005337bf54d6dc62134dbfbf96aeba' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
-export const Subscription = '31db7b2c830b3c9294dff3a01924a5f4789bda788c1e7bd7e006bac6b2c9ed2b' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
+export const Subscriptions = 'c2bf9b5cdcf9e008e5b2f17b703bf262659c4f97dec97835b98d9bd2c3ea9023' as DocumentId<SubscriptionsQuery, SubscriptionsQueryVariables>;
+export const Subscription = 'c35f08b17f0c498c1f980fd6ac3b0c653bbe7b58225d7f6478dfff9943d75e8e' as DocumentId<SubscriptionQuery, SubscriptionQueryVariables>;
 export const KeptDeliveries = '825c0b5aa1969d1083c4c61384a9a5644829e265b219037228bb790b48337d7a' as DocumentId<KeptDeliveriesQuery, KeptDeliveriesQueryVariables>;
 export const SubscriptionHistory = '3be9f283c66a99ef4162362a1f66fe2acb77f3a66d110c31e51a7f2207e41308' as DocumentId<SubscriptionHistoryQuery, SubscriptionHistoryQueryVariables>;
 export const LastResponse = 'd59a6ed92729b2e4db94c32d8d4710d689f7d374ae40d94f977a15aedbf23057' as DocumentId<LastResponseQuery, LastResponseQueryVariables>;

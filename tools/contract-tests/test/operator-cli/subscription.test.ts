@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import { secretAssociatedData, toRecordId } from '@deedwire/domain';
+import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
@@ -77,6 +77,70 @@ describe('update', () => {
     expect(refused).toMatchObject({ exitCode, stdout: '', stderr: expect.stringMatching(message) });
     expect(await read()).toMatchObject({ timeout_seconds: 5 });
     expect(await audited()).toEqual([]);
+  });
+});
+
+const headerToken = '4d9f0c62b7e1458a9c3a7f20d86b51e4';
+/** Updates the request header from a file with this text. */
+const updateFrom = async (text: string, ...options: string[]) => {
+  const { path: folder } = await forTest(temporaryFolder('header'));
+  const file = join(folder, 'header.txt');
+  await writeFile(file, text);
+  return operate('update', gid(), '--header-file', file, ...options);
+};
+const storedHeader = async () => {
+  const { request_header_name: name, request_header_ciphertext: bytes } = await read();
+  if (!Buffer.isBuffer(bytes)) return [name, null];
+  const associatedData = requestHeaderAssociatedData(toRecordId(id), String(name), 'https://receiver.example');
+  return [name, ring.decrypt(bytes, associatedData)];
+};
+
+describe('update of the request header', () => {
+  test('takes it from a file, records its name, and never prints its value', async () => {
+    const { exitCode, stdout, stderr } = await updateFrom(`Authorization: Bearer ${headerToken}\n`, '--timeout', '10');
+    const lines = [
+      `The subscription ${gid()} has a timeout of 10 seconds`,
+      `The subscription ${gid()} has the request header Authorization`,
+    ];
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: `${lines.join('\n')}\n`, stderr: '' });
+    expect(await storedHeader()).toEqual(['Authorization', `Bearer ${headerToken}`]);
+    const [entry] = await audited();
+    expect(entry?.['details']).toMatchObject({ timeoutSeconds: 10, requestHeaderName: 'Authorization' });
+    const shown = [
+      await operate('show', gid()),
+      await operate('show', gid(), '--json'),
+      await operate('list', '--json'),
+    ];
+    expect(shown[0]?.stdout).toMatch(/^request header +Authorization$/m);
+    expect(JSON.stringify([shown, entry])).not.toContain(headerToken);
+    await harness.sql(`update webhook_subscription set callback_url = 'https://other.example/' where id = $1`, [id]);
+    expect((await operate('show', gid())).stdout).toMatch(
+      /^request header +Authorization, not sent: the callback URL has moved to another origin$/m,
+    );
+    expect((await operate('update', gid(), '--remove-header')).stdout).toBe(
+      `The subscription ${gid()} has no request header\n`,
+    );
+    expect(await storedHeader()).toEqual([null, null]);
+  });
+
+  test('refuses one that is not valid, without quoting it', async () => {
+    for (const text of [
+      `Host: ${headerToken}`,
+      `Authorization: ${headerToken}\n${headerToken}`,
+      headerToken,
+      `Authorization:`,
+    ]) {
+      const { exitCode, stdout, stderr } = await updateFrom(text);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(/^error: /);
+      expect(stderr).not.toContain(headerToken);
+    }
+    expect(await storedHeader()).toEqual([null, null]);
+  });
+
+  test('is wrong usage without a change, or with two', async () => {
+    for (const options of [[], ['--remove-header', '--header-file', '-'], ['--header', 'X-Key: a']])
+      expect(await operate('update', gid(), ...options)).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });
 

@@ -25,6 +25,7 @@ export function deliveriesPage(history: History): string {
     ),
     '`always` includes the handshake. During a secret rotation, `webhook-signature` contains the signatures made with both secrets.',
     `\`Deprecation\`, \`Sunset\` and \`Link\` arrive with the deliveries of a payload version that is ${link('deprecated', '../../versions.md#detect-a-deprecated-version')}.`,
+    'A subscription can have one header more, for what is in front of your receiver: its `requestHeader`, with a secret value, in every request, the handshake included.',
     '## Handshake',
     'Before a callback URL receives events, Deedwire sends it a signed request whose body has one key. Respond with a 2xx status and the same JSON object within 5 seconds.',
     codeBlock('json', '{"verification_token":"<token>"}'),

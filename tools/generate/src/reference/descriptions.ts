@@ -42,6 +42,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookEventsPageBytes: 'Size of the payloads of a page of `webhookEvents`.',
   webhookPayloadBytes: 'Size of the body of a delivery.',
   webhookReplayedPerSecond: 'Deliveries that a replay queues: `maxPerSecond`.',
+  webhookRequestHeaderCharacters: 'Length of the value of a secret header: `requestHeader`.',
   webhookRetriesPerMinute: 'Calls of `retryWebhookDelivery` for an account.',
   webhookSecretMaximumBytes: 'Maximum length of a webhook secret after decoding.',
   webhookSecretMinimumBytes: 'Minimum length of a webhook secret after decoding.',

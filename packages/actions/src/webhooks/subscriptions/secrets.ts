@@ -83,6 +83,58 @@ export async function replaceSubscriptionSecrets(
   return onlyRow(rows).count;
 }
 
+/** The value of a request header. */
+interface SubscriptionHeader {
+  id: SubscriptionId;
+  name: string;
+  ciphertext: Buffer;
+  /** The origin for which the value is encrypted. */
+  origin: string;
+  callbackUrl: string;
+}
+
+/** Those of a page of all subscriptions of this cell, by id, that have one. Served by webhook_subscription_pkey. */
+export async function selectSubscriptionHeaders(
+  database: Database,
+  after: SubscriptionId | null,
+  limit: number,
+): Promise<SubscriptionHeader[]> {
+  const statement = sql('select-subscription-headers', 'in-index-order')`
+      select id, request_header_name as name, request_header_ciphertext as ciphertext, request_header_origin as origin,
+        callback_url as "callbackUrl"
+      from webhook_subscription s
+      where id > $1 and request_header_ciphertext is not null
+        and not exists (select from account_away w where w.account_id = s.account_id and not w.is_frozen)
+      order by id
+      limit $2`;
+  return database.query<SubscriptionHeader>(statement, [after ?? 0, limit]);
+}
+
+/** As `replaceSubscriptionSecrets`, the values of request headers. */
+export async function replaceSubscriptionHeaders(
+  transaction: Transaction,
+  secrets: readonly { ref: SubscriptionId; read: Buffer; replacement: Buffer }[],
+): Promise<number> {
+  const statement = sql('replace-subscription-headers')`
+      with locked as (
+        select s.id, r.replacement
+        from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as r (id, read, replacement)
+        join webhook_subscription s on s.id = r.id and s.request_header_ciphertext = r.read
+        for no key update of s skip locked
+      )
+      update webhook_subscription s
+      set request_header_ciphertext = l.replacement
+      from locked l
+      where s.id = l.id
+      returning s.id`;
+  const rows = await transaction.query(statement, [
+    secrets.map(({ ref }) => ref),
+    secrets.map(({ read }) => read),
+    secrets.map(({ replacement }) => replacement),
+  ]);
+  return rows.length;
+}
+
 /**
  * Replaces the secret of a subscription. With an overlap, both secrets sign until it has passed, and no rotation must be in
  * progress; without one, the new secret replaces all others. A rotation that has ended is completed. The subscription must be

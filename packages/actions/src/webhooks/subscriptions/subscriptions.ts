@@ -26,6 +26,15 @@ export interface SubscriptionOwner {
   interfaceName: InterfaceName;
 }
 
+/** A request header whose value is encrypted for one origin. */
+export interface StoredHeader {
+  name: string;
+  /** Null if the callback URL has moved to another origin. */
+  ciphertext: Buffer | null;
+  /** Null as the ciphertext is. */
+  origin: string | null;
+}
+
 export interface SubscriptionRow extends SubscriptionOwner {
   id: SubscriptionId;
   /** Null if its owner has given it none. */
@@ -36,6 +45,8 @@ export interface SubscriptionRow extends SubscriptionOwner {
   rotation: { nextSecretCiphertext: Buffer; startedAt: Date; endsAt: Date } | null;
   /** How long a worker waits for the response to a delivery. */
   timeoutSeconds: number;
+  /** Null if it has none. */
+  requestHeader: StoredHeader | null;
   /** Null while the subscription is active. So is `pausedAt`. */
   pausedReason: PausedReason | null;
   pausedAt: Date | null;
@@ -46,8 +57,11 @@ export interface SubscriptionRow extends SubscriptionOwner {
   eventTypes: EventTypePin[];
 }
 
-type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
-  (
+type StoredSubscription = Omit<SubscriptionRow, 'requestHeader' | 'rotation'> & {
+  headerName: string | null;
+  headerCiphertext: Buffer | null;
+  headerOrigin: string | null;
+} & (
     | { nextSecretCiphertext: Buffer; rotationStartedAt: Date; rotationEndsAt: Date }
     | { nextSecretCiphertext: null; rotationStartedAt: null; rotationEndsAt: null }
   );
@@ -55,7 +69,8 @@ type StoredSubscription = Omit<SubscriptionRow, 'rotation'> &
 /** The columns of `StoredSubscription`, from `webhook_subscription s`. */
 const subscriptionColumns = `
   s.id, s.account_id as "accountId", s.interface as "interfaceName", s.name, s.callback_url as "callbackUrl",
-  s.timeout_seconds as "timeoutSeconds", s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.owner_paused_at as "ownerPausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
+  s.timeout_seconds as "timeoutSeconds", s.request_header_name as "headerName",
+  s.request_header_ciphertext as "headerCiphertext", s.request_header_origin as "headerOrigin", s.paused_reason as "pausedReason", s.paused_at as "pausedAt", s.owner_paused_at as "ownerPausedAt", s.created_at as "createdAt", ${secretColumns('now()')},
   case when s.rotation_ends_at > now() then s.rotation_started_at end as "rotationStartedAt",
   case when s.rotation_ends_at > now() then s.rotation_ends_at end as "rotationEndsAt",
   (
@@ -65,9 +80,13 @@ const subscriptionColumns = `
   ) as "eventTypes"`;
 
 function toSubscriptionRow(stored: StoredSubscription): SubscriptionRow {
-  const { nextSecretCiphertext, rotationStartedAt, rotationEndsAt, ...row } = stored;
-  if (nextSecretCiphertext === null) return { ...row, rotation: null };
-  return { ...row, rotation: { nextSecretCiphertext, startedAt: rotationStartedAt, endsAt: rotationEndsAt } };
+  const { headerName, headerCiphertext, headerOrigin, ...others } = stored;
+  const { nextSecretCiphertext, rotationStartedAt, rotationEndsAt, ...row } = others;
+  const requestHeader =
+    headerName === null ? null : { name: headerName, ciphertext: headerCiphertext, origin: headerOrigin };
+  if (nextSecretCiphertext === null) return { ...row, requestHeader, rotation: null };
+  const rotation = { nextSecretCiphertext, startedAt: rotationStartedAt, endsAt: rotationEndsAt };
+  return { ...row, requestHeader, rotation };
 }
 
 /**
@@ -255,20 +274,22 @@ export async function insertSubscription(
     callbackUrl: string;
     secretCiphertext: Buffer;
     timeoutSeconds: number;
+    requestHeader: StoredHeader | null;
   },
 ): Promise<void> {
   const statement = sql('insert-subscription')`
       with subscription as (
         insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, name, timeout_seconds,
-          queue_position)
-        values ($1, $2, $3, $4, $5, $6, $7, nextval('webhook_queue_position'))
+          request_header_name, request_header_ciphertext, request_header_origin, queue_position)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, nextval('webhook_queue_position'))
         returning id, interface
       )
       insert into webhook_subscription_sequence (subscription_id, interface)
       select id, interface
       from subscription`;
   const { id, accountId, interfaceName, callbackUrl, secretCiphertext, name, timeoutSeconds } = subscription;
-  const values = [id, accountId, interfaceName, callbackUrl, secretCiphertext, name, timeoutSeconds];
+  const header = headerValues(subscription.requestHeader);
+  const values = [id, accountId, interfaceName, callbackUrl, secretCiphertext, name, timeoutSeconds, ...header];
   await transaction.query(statement, values);
   await appendSubscriptionChange(transaction, { accountId, interfaceName, subscriptionId: id });
 }
@@ -309,6 +330,38 @@ export async function updateSubscriptionTimeout(
     'update-subscription-timeout',
   )`update webhook_subscription set timeout_seconds = $2 where id = $1`;
   await transaction.query(statement, [id, timeoutSeconds]);
+}
+
+function headerValues(header: StoredHeader | null): unknown[] {
+  return [header?.name ?? null, header?.ciphertext ?? null, header?.origin ?? null];
+}
+
+/** Null removes the header. Served by webhook_subscription_pkey. */
+export async function updateSubscriptionHeader(
+  transaction: Transaction,
+  id: SubscriptionId,
+  header: StoredHeader | null,
+): Promise<void> {
+  const statement = sql('update-subscription-header')`
+      update webhook_subscription
+      set request_header_name = $2, request_header_ciphertext = $3, request_header_origin = $4
+      where id = $1`;
+  await transaction.query(statement, [id, ...headerValues(header)]);
+}
+
+/** Erases the value of a header, and keeps its name, so that its owner sees that it is not sent. Served by webhook_subscription_pkey. */
+export async function dropSubscriptionHeader(transaction: Transaction, id: SubscriptionId): Promise<void> {
+  const statement = sql('drop-subscription-header')`
+      update webhook_subscription
+      set request_header_ciphertext = null, request_header_origin = null
+      where id = $1 and request_header_ciphertext is not null`;
+  await transaction.query(statement, [id]);
+}
+
+/** Whether no worker of an earlier release runs, which sends no request headers. webhook_worker has one row for each process. */
+export async function selectWhetherHeadersAreSent(database: Database): Promise<boolean> {
+  const statement = sql('select-whether-headers-are-sent')`select webhook_sends_request_headers() as "areSent"`;
+  return onlyRow(await database.query<{ areSent: boolean }>(statement, [])).areSent;
 }
 
 /**
