@@ -67,7 +67,7 @@ function Actions({ subscription, reload }: Props) {
 }
 
 function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: number }) {
-  const { id, callbackUrl, timeoutSeconds, health, createdAt, statistics } = subscription;
+  const { id, callbackUrl, timeoutSeconds, requestHeaderName, health, createdAt, statistics } = subscription;
   const deliveries = `deliveries?subscription=${numberOf(id)}`;
   const history = useQuery(documents.SubscriptionHistory, { id }, 30_000);
   const choices = useQuery(documents.Choices, {});
@@ -109,7 +109,7 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
         <Links of={{ 'See deliveries': deliveries, Resend: `recover?subscription=${numberOf(id)}` }} />
         <Action
           label="Change the URL"
-          about="Deedwire sends a signed handshake to the new URL first. If it fails, nothing changes."
+          about={`Deedwire sends a signed handshake to the new URL first. If it fails, nothing changes.${requestHeaderName ? ' A URL with another scheme, host or port drops the request header: set it again afterwards.' : ''}`}
           ability="CONFIGURE"
           document={documents.Update}
           variables={({ callbackUrl: url = '' }) => ({ input: { id, callbackUrl: url } })}
@@ -170,6 +170,7 @@ function Shown({ subscription, reload, readAtMs }: Props & { readonly readAtMs: 
       </Loaded>
       <Pins subscription={subscription} reload={reload} choices={choices} />
       <Secret subscription={subscription} reload={reload} />
+      <RequestHeader subscription={subscription} reload={reload} />
     </>
   );
 }
@@ -262,6 +263,74 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
       ) : (
         <p className="soft">To rotate it, a session has to read payloads too: the response has the new secret.</p>
       )}
+    </>
+  );
+}
+
+function RequestHeader({ subscription: { id, requestHeaderName: name, headerState }, reload }: Props) {
+  const isDropped = headerState === 'DROPPED';
+  const set = name ? 'Replace the header' : 'Set a header';
+  return (
+    <>
+      <h2>Request header</h2>
+      <p>
+        {name ? (
+          <>
+            <Visible as="code" text={name} />{' '}
+            {isDropped
+              ? 'is not sent: the scheme, host or port of the callback URL has changed since it was set. Replace it, or remove it.'
+              : 'is sent with every request. Its value cannot be shown.'}
+          </>
+        ) : (
+          'None. A gateway in front of the endpoint can need one.'
+        )}
+      </p>
+      <div className="actions">
+        <Action
+          label={set}
+          about="Deedwire sends it with every request to the callback URL, and shows its value nowhere. Send a test event afterwards."
+          ability="CONFIGURE"
+          document={documents.Update}
+          variables={({ headerName = '', headerValue = '' }) => ({
+            input: { id, requestHeader: { name: headerName, value: headerValue } },
+          })}
+          onDone={reload}
+          report={({ updateWebhookSubscription: { webhookSubscription } }) =>
+            webhookSubscription && 'The header is set. Attempts in flight do not have it.'
+          }
+        >
+          <Input
+            name="headerName"
+            label="Name"
+            required
+            maxLength={100}
+            placeholder="Authorization"
+            pattern="[Aa]uthorization|[Xx]-[A-Za-z0-9][A-Za-z0-9_\-]*"
+            title="Authorization, or X- followed by letters, digits, - and _"
+            defaultValue={name ?? ''}
+          />
+          <Input
+            name="headerValue"
+            label="Value"
+            required
+            maxLength={4096}
+            pattern="[!-~]([ -~]*[!-~])?"
+            title="Printable ASCII characters, and spaces between them"
+          />
+        </Action>
+        <Action
+          isOffered={Boolean(name)}
+          label="Remove the header"
+          about="Requests are sent without it from now on."
+          ability="CONFIGURE"
+          document={documents.Update}
+          variables={() => ({ input: { id, requestHeader: null } })}
+          onDone={reload}
+          report={({ updateWebhookSubscription: { webhookSubscription } }) =>
+            webhookSubscription && 'The header is removed. Attempts in flight can still have it.'
+          }
+        />
+      </div>
     </>
   );
 }

@@ -282,6 +282,33 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await t.sql('update webhook_subscription set timeout_seconds = 5');
     });
 
+    test('a request header is set, dropped by a move of an earlier release, and removed, and its value is never shown', async () => {
+      const page = await openPage(`subscriptions/${numberOf(id)}`);
+      const value = '4d9f0c62b7e1458a9c3a7f20d86b51e4';
+      const set = async (button: string) => {
+        await page.getByRole('button', { name: button }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel('Name').fill('X-Gateway-Key');
+        await dialog.getByLabel('Value').fill(value);
+        await dialog.getByRole('button', { name: button }).click();
+        await page.getByText('The header is set. Attempts in flight do not have it.').waitFor();
+      };
+      await set('Set a header');
+      await page.getByText('is sent with every request. Its value cannot be shown.').waitFor();
+      await t.partner.request(refer, {});
+      await eventually(() => expect(receiver.deliveries.at(-1)?.headers['x-gateway-key']).toBe(value));
+      const [{ url } = {}] = await t.sql('select callback_url as url from webhook_subscription');
+      await t.sql(`update webhook_subscription set callback_url = 'https://other.example/'`);
+      await page.reload();
+      await page.getByText('is not sent: the scheme, host or port of the callback URL has changed').waitFor();
+      await t.sql('update webhook_subscription set callback_url = $1', [url]);
+      expect(await page.content()).not.toContain(value);
+      await confirm(page, 'Remove the header');
+      await page.getByText('The header is removed.').waitFor();
+      await page.getByText('None. A gateway in front of the endpoint can need one.').waitFor();
+      expect(await problemsOf(page)).toEqual([]);
+    });
+
     test('a secret is checked before it is sent, and during a rotation only no overlap is offered', async () => {
       const page = await openPage(`subscriptions/${numberOf(id)}`);
       await page.getByRole('button', { name: 'Rotate the secret' }).click();
