@@ -209,16 +209,24 @@ test('an operation that fails has the code of its error', async () => {
 test('a canary secret is in no log, trace, metric or dump', async () => {
   const { lender, partner } = h.accounts;
   const query = '{ webhookSubscriptions(first: 5) { nodes { id } } }';
-  receiver.onDelivery = (response) => {
-    response.writeHead(204).end();
+  // It echoes the request header of the subscription.
+  receiver.onDelivery = (response, { headers }) => {
+    response.writeHead(200, { 'X-Echo': String(headers.authorization) }).end(JSON.stringify(headers));
   };
   const sent = receiver.deliveries.length;
-  const subscription = { callbackUrl: `${receiver.url}?second`, eventTypes: [{ type: 'referral.created' }] };
+  const gatewayKey = randomBytes(24).toString('base64url');
+  const requestHeader = { name: 'Authorization', value: `Bearer ${gatewayKey}` };
+  const eventTypes = [{ type: 'referral.created' }];
+  const subscription = { callbackUrl: `${receiver.url}?second`, eventTypes, requestHeader };
   const { data } = await ask(SubscribeDocument, { ...subscription, idempotencyKey: 'canary' });
   // The answer is saved, with the secret, and read again.
   expect(await ask(SubscribeDocument, { ...subscription, idempotencyKey: 'canary' })).toMatchObject({ data });
   await ask(ReferDocument, { clientName: 'Edsger', clientEmail: 'edsger@client.example' });
-  await receiver.waitFor(sent + 2);
+  const deliveries = await receiver.waitFor(sent + 2);
+  expect(deliveries.map(({ headers }) => headers.authorization)).toContain(requestHeader.value);
+  await eventually(async () =>
+    expect(await h.sql(`select from webhook_exchange where 'x-echo' = any (response_headers)`)).not.toEqual([]),
+  );
   for (const [url, { credential }] of [
     [urls.lender, lender],
     [urls.partner, partner],
@@ -245,6 +253,7 @@ test('a canary secret is in no log, trace, metric or dump', async () => {
     'key of the partner': partner.credential.apiKey,
     'end of the key': partner.credential.apiKey.slice(-20, -1),
     'webhook secret': secret.replace('whsec_', ''),
+    'request header': gatewayKey,
     'key of webhook secrets': secretKey,
     ...Object.fromEntries((await Promise.all(passwords)).map((password, index) => [`password ${index}`, password])),
   };

@@ -30,22 +30,28 @@ async function tablesWith(harness: Harness, text: string): Promise<string[]> {
   return found;
 }
 
-test('nothing of a deleted subscription or its secret can be read again', async ({ harness, receiver }) => {
+test('nothing of a deleted subscription, its secret or its request header can be read again', async ({
+  harness,
+  receiver,
+}) => {
   const { partnerApi, operator } = harness;
   const { partner } = harness.accounts;
   await harness.startWorker();
   const { webhookSubscription, webhookSecret } = await createWebhookSubscription(partnerApi, partner, {
     callbackUrl: receiver.url,
     eventTypes: [{ type: 'referral.created' }],
+    requestHeader: { name: 'X-Gateway-Key', value: '4d9f0c62b7e1458a9c3a7f20d86b51e4' },
     idempotencyKey: 'subscribe',
   });
   const id = webhookSubscription?.id ?? '';
-  const ciphertextIn = async (table: string): Promise<string> => {
-    const [row] = await harness.sql(`select encode(secret_ciphertext, 'hex') as hex from ${table}`);
+  const ciphertextIn = async (table: string, column = 'secret_ciphertext'): Promise<string> => {
+    const [row] = await harness.sql(`select encode(${column}, 'hex') as hex from ${table}`);
     return String(row?.hex);
   };
   const ciphertext = await ciphertextIn('webhook_subscription');
   const savedCiphertext = await ciphertextIn('idempotency_key');
+  const headerCiphertext = await ciphertextIn('webhook_subscription', 'request_header_ciphertext');
+  const { origin } = new URL(receiver.url);
 
   // A delivery that waits for its retry, with the state of its receiver.
   receiver.onDelivery = (response) => response.writeHead(500).end();
@@ -58,9 +64,10 @@ test('nothing of a deleted subscription or its secret can be read again', async 
   expect(await tablesWith(harness, receiver.url)).toEqual(['idempotency_key', 'webhook_subscription']);
   expect(await tablesWith(harness, ciphertext)).toContain('webhook_subscription');
   expect(await tablesWith(harness, savedCiphertext)).toContain('idempotency_key');
+  expect(await tablesWith(harness, headerCiphertext)).toEqual(['webhook_subscription']);
 
   expect((await deleteWebhookSubscription(partnerApi, partner, { id })).userErrors).toEqual([]);
-  for (const text of [receiver.url, webhookSecret, ciphertext, savedCiphertext]) {
+  for (const text of [origin, webhookSecret, ciphertext, savedCiphertext, headerCiphertext, 'X-Gateway-Key']) {
     expect(await tablesWith(harness, String(text))).toEqual([]);
   }
   expect(await harness.deliveries()).toEqual([]);
