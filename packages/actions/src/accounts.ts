@@ -1,4 +1,5 @@
 import {
+  changedPaths,
   formatAccountGid,
   formatGid,
   type InterfaceName,
@@ -69,10 +70,12 @@ export async function updateLender(
   await context.store.transaction(async (transaction) => {
     const account = id === null ? null : await lockAccount(transaction, 'lender', id);
     if (account === null) throw new RefusedError('NOT_FOUND', `The lender ${input.lenderId} does not exist.`);
-    if (account.name === input.name) return;
+    const before = { lender: { id: input.lenderId, name: account.name } };
+    const after = { lender: { id: input.lenderId, name: input.name } };
+    const snapshot = { ...after, changed: changedPaths(before, after) };
+    if (snapshot.changed.length === 0) return;
     await nameOperator(transaction, context.operator, 'lender.update');
     await updateAccountName(transaction, account.id, input.name);
-    const snapshot = { lender: { id: input.lenderId, name: input.name } };
     await appendEvent(transaction, account, 'lender.updated', toRecordId(account.id), snapshot);
   });
   return { id: input.lenderId, name: input.name };

@@ -1,4 +1,4 @@
-import type { AccountId, EventSnapshots, InterfaceName, RecordId, recordTypeOf } from '@deedwire/domain';
+import type { AccountId, AppendedSnapshots, InterfaceName, RecordId, recordTypeOf } from '@deedwire/domain';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
 import type { Caller } from './context.ts';
@@ -9,7 +9,7 @@ interface EventAccount {
 }
 
 /** The record that an event is about. */
-type EventRecord<Type extends keyof EventSnapshots> = RecordId<NonNullable<(typeof recordTypeOf)[Type]>>;
+type EventRecord<Type extends keyof AppendedSnapshots> = RecordId<NonNullable<(typeof recordTypeOf)[Type]>>;
 
 /** What an event keeps of its caller. */
 export type EventCause = Pick<Caller, 'requestId' | 'traceParent'>;
@@ -24,24 +24,24 @@ export function originOfCause(cause: EventCause | undefined) {
  *
  * @param cause the caller of the API request that made the change. Omitted for changes by an operator.
  */
-export async function appendEvent<Type extends keyof EventSnapshots>(
+export async function appendEvent<Type extends keyof AppendedSnapshots>(
   transaction: Transaction,
   account: EventAccount,
   type: Type,
   recordId: EventRecord<Type>,
-  snapshot: EventSnapshots[Type],
+  snapshot: AppendedSnapshots[Type],
   cause?: EventCause,
 ): Promise<void> {
   await insertEvent(transaction, newEvent(account, type, recordId, snapshot, cause));
 }
 
 /** As `appendEvent`, for a write that only inserts rows. */
-export function appendedEvent<Type extends keyof EventSnapshots>(
+export function appendedEvent<Type extends keyof AppendedSnapshots>(
   id: string,
   account: EventAccount,
   type: Type,
   recordId: EventRecord<Type>,
-  snapshot: EventSnapshots[Type],
+  snapshot: AppendedSnapshots[Type],
   cause?: EventCause,
 ): InsertedRow {
   return eventRow(id, newEvent(account, type, recordId, snapshot, cause));

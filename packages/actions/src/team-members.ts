@@ -1,5 +1,6 @@
 import {
   addressKey,
+  changedPaths,
   findTeamMemberProblems,
   formatAccountGid,
   formatGid,
@@ -99,7 +100,7 @@ export async function addTeamMember(
     }
     await checkTeamMemberEmail(transaction, lender, input.email, null);
     const row = await insertTeamMember(transaction, lender.id, input);
-    return appendChange(context, transaction, 'add', lender, row);
+    return appendChange(context, transaction, { verb: 'add' }, lender, row);
   });
 }
 
@@ -122,12 +123,12 @@ export async function updateTeamMember(
       email: input.email ?? row.email,
     };
     checkTeamMemberDetails(details);
-    if (details.firstName === row.firstName && details.lastName === row.lastName && details.email === row.email) {
-      return toTeamMember(context.gidNamespace, row);
-    }
+    const teamMember = toTeamMember(context.gidNamespace, row);
+    const changed = changedPaths({ teamMember }, { teamMember: { ...teamMember, ...details } });
+    if (changed.length === 0) return teamMember;
     await checkTeamMemberEmail(transaction, lender, details.email, row);
     const updatedRow = await updateTeamMemberRow(transaction, row.id, details);
-    return appendChange(context, transaction, 'update', lender, updatedRow);
+    return appendChange(context, transaction, { verb: 'update', changed }, lender, updatedRow);
   });
 }
 
@@ -141,7 +142,7 @@ export async function removeTeamMember(context: OperatorContext, input: { teamMe
   return context.store.transaction(async (transaction) => {
     const { lender, row } = await lockTeamMember(context, transaction, input.teamMemberId);
     await deleteTeamMember(transaction, row.id);
-    return appendChange(context, transaction, 'remove', lender, row);
+    return appendChange(context, transaction, { verb: 'remove' }, lender, row);
   });
 }
 
@@ -189,22 +190,27 @@ async function checkTeamMemberEmail(
   }
 }
 
-const eventTypes = { add: 'team_member.added', remove: 'team_member.removed', update: 'team_member.updated' } as const;
+const eventTypes = { add: 'team_member.added', remove: 'team_member.removed' } as const;
+
+type TeamMemberChange = { verb: keyof typeof eventTypes } | { verb: 'update'; changed: string[] };
 
 /** Appends the event and the audit entry of a change, in its transaction, and returns the team member that they report. */
 async function appendChange(
   { gidNamespace, operator }: OperatorContext,
   transaction: Transaction,
-  change: keyof typeof eventTypes,
+  change: TeamMemberChange,
   lender: AccountRow,
   row: LenderMemberRow,
 ): Promise<TeamMember> {
   const teamMember = toTeamMember(gidNamespace, row);
-  await appendEvent(transaction, lender, eventTypes[change], row.id, {
+  const snapshot = {
     lender: { id: formatAccountGid(gidNamespace, 'lender', lender.id), name: lender.name },
     teamMember,
-  });
-  const action = `member.${change}`;
+  };
+  if (change.verb === 'update')
+    await appendEvent(transaction, lender, 'team_member.updated', row.id, { ...snapshot, changed: change.changed });
+  else await appendEvent(transaction, lender, eventTypes[change.verb], row.id, snapshot);
+  const action = `member.${change.verb}`;
   await appendAuditEntry(transaction, operator, { action, subject: teamMember.id, account: lender });
   return teamMember;
 }

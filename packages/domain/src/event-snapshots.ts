@@ -20,24 +20,29 @@ const apiKey = z.object({
   abilities: z.array(z.string()),
   expiresAt: z.string().nullable(),
 });
+/**
+ * Of an update: the paths of the values in the snapshot that it replaced. Not the values, which the system would otherwise keep longer.
+ * Snapshots of earlier builds lack it.
+ */
+const changed = z.array(z.string()).exactOptional();
 const createdBy = z.object({ apiKeyId: z.string().nullable(), portalActor: z.string().nullable() }).nullable();
 
 /**
- * The snapshot of each event type. Functions of the database write those of alerts and of `api_key.expiring`: `0040-alerts.sql` and
- * `0084-keys-by-keys.sql` in `packages/store/migrations`.
+ * The snapshot of each event type. An update (`<noun>.updated`) has `changed`. Functions of the database write those of alerts and of
+ * `api_key.expiring`: `0040-alerts.sql` and `0084-keys-by-keys.sql` in `packages/store/migrations`.
  */
 const snapshots = {
   'api_key.created': z.object({ apiKey, createdBy }),
   'api_key.expiring': z.object({ apiKey }),
   'api_key.revoked': z.object({ apiKey, revokedAt: z.string() }),
   'api_key.rotated': z.object({ apiKey, replacedApiKey: apiKey.pick({ id: true, expiresAt: true }), createdBy }),
-  'lender.updated': z.object({ lender }),
+  'lender.updated': z.object({ lender, changed }),
   'referral.converted': z.object({ referral, matter, convertedAt: z.string() }),
   'referral.created': z.object({ referral }),
   'referral.declined': z.object({ referral, declinedAt: z.string(), reason: z.string().nullable() }),
   'team_member.added': z.object({ lender, teamMember }),
   'team_member.removed': z.object({ lender, teamMember }),
-  'team_member.updated': z.object({ lender, teamMember }),
+  'team_member.updated': z.object({ lender, teamMember, changed }),
   'webhook.test': z.object({ message: z.string() }),
   'webhook_delivery.failed': z.object({
     webhookSubscription,
@@ -55,6 +60,9 @@ const snapshots = {
 };
 
 export type EventSnapshots = { [Type in keyof typeof snapshots]: z.infer<(typeof snapshots)[Type]> };
+
+/** What this build appends. A stored snapshot can lack what an earlier build did not append. */
+export type AppendedSnapshots = { [Type in keyof EventSnapshots]: Required<EventSnapshots[Type]> };
 
 /** The JSON Schema of a snapshot or of a part of one, as far as code reads it. */
 export interface SnapshotSchema {

@@ -14,8 +14,10 @@ export {
   type Deprecation,
   type DeprecationDocumentation,
 } from './deprecation.ts';
+export { changedPaths } from './changed-paths.ts';
 export {
   alertTypes,
+  type AppendedSnapshots,
   type EventSnapshots,
   recordTypeOf,
   snapshotSchema,

@@ -11,6 +11,8 @@ const othersInSnapshots = new Set([
   'apiKey.expiresAt',
   'apiKey.id',
   'apiKey.name',
+  // Names of values, not the values.
+  'changed',
   'consecutiveFailures',
   'convertedAt',
   // The actor of a session is an identifier of the account, as in the audit log.

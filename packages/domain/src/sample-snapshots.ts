@@ -1,4 +1,4 @@
-import type { EventSnapshots } from './event-snapshots.ts';
+import type { AppendedSnapshots } from './event-snapshots.ts';
 import { formatGid } from './gid.ts';
 import { toRecordId } from './record-id.ts';
 
@@ -9,7 +9,7 @@ const time = '2026-11-03T09:30:00.000Z';
  * `webhook-events`. No record has these ids. Free texts have characters outside ASCII: a receiver that decodes the body before it verifies
  * refuses them.
  */
-export function sampleSnapshots(gidNamespace: string): EventSnapshots {
+export function sampleSnapshots(gidNamespace: string): AppendedSnapshots {
   const lender = { id: formatGid(gidNamespace, 'Lender', toRecordId('7')), name: 'Harbour & Sons Lending Zürich 🏡' };
   const teamMember = {
     id: formatGid(gidNamespace, 'TeamMember', toRecordId('31')),
@@ -42,7 +42,7 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
     'api_key.expiring': { apiKey },
     'api_key.revoked': { apiKey, revokedAt: time },
     'api_key.rotated': { apiKey, replacedApiKey: { id: 'ReplacedKey0', expiresAt: time }, createdBy },
-    'lender.updated': { lender },
+    'lender.updated': { lender, changed: ['lender.name'] },
     'referral.converted': { referral: { ...referral, status: 'CONVERTED' }, matter, convertedAt: time },
     'referral.created': { referral: { ...referral, status: 'OPEN' } },
     'referral.declined': {
@@ -52,7 +52,7 @@ export function sampleSnapshots(gidNamespace: string): EventSnapshots {
     },
     'team_member.added': { lender, teamMember },
     'team_member.removed': { lender, teamMember },
-    'team_member.updated': { lender, teamMember },
+    'team_member.updated': { lender, teamMember, changed: ['teamMember.email'] },
     'webhook.test': { message: 'This is a test, also of é and 🏡.' },
     'webhook_delivery.failed': {
       webhookSubscription,

@@ -2,8 +2,8 @@ import type { SnapshotSchema } from '@deedwire/domain';
 import type { RenderData } from './render-data.ts';
 
 /**
- * The part of a snapshot's schema that a renderer reads. It accepts values that an enum does not list, because a payload may have
- * new ones.
+ * The part of a snapshot's schema that a renderer reads, without the values that earlier builds did not append. It accepts values that an
+ * enum does not list, because a payload may have new ones.
  *
  * @param sample a snapshot. A renderer reads the same properties of each.
  */
@@ -33,6 +33,7 @@ function partOf(schema: SnapshotSchema, path: string, reads: ReadonlySet<string>
   );
   // A value that is rendered as a whole is needed as a whole.
   if (read.length === 0) return schema.properties === undefined ? open : { ...open, properties };
+  const needed = read.filter(([name]) => open.required?.includes(name));
   const required = open.required?.filter((name) => reads.has(`${path}/${name}`)) ?? [];
-  return { ...open, properties: Object.fromEntries(read), required };
+  return { ...open, properties: Object.fromEntries(needed), required };
 }

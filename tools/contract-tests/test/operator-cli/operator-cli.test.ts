@@ -59,6 +59,15 @@ describe('deedwire-operator', () => {
       ...member,
       lastName: 'Fairbanks',
     });
+
+    // An update that changes nothing succeeds, and writes no event and no audit entry.
+    const superuser = await forTest(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
+    const text = 'select (select count(*) from webhook_event) as events, count(*) as entries from audit_entry';
+    const written = await superuser.query({ name: '', text }, []);
+    await operate('lender', 'update', lenderId, '--name', 'Northwind BS');
+    await operate('member', 'update', memberId, '--last-name', 'Fairbanks');
+    expect(await superuser.query({ name: '', text }, [])).toEqual(written);
+
     expect(await operate('member', 'remove', memberId)).toMatchObject({ id: memberId });
 
     const again = await callOperator(env, 'member', 'remove', memberId);
