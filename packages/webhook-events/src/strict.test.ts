@@ -10,6 +10,11 @@ test('closes objects at every depth', () => {
   expect(closed.safeParse({ a: null }).success).toBe(true);
   expect(closed.safeParse({ a: null, x: 1 }).success).toBe(false);
   expect(closed.safeParse({ a: { b: '', x: 1 } }).success).toBe(false);
+  const later = strict(z.object({ a: z.object({ b: z.string() }).exactOptional() }), 'data');
+  expect(later.safeParse({}).success).toBe(true);
+  expect(later.safeParse({ a: { b: '' } }).success).toBe(true);
+  expect(later.safeParse({ a: { b: '', x: 1 } }).success).toBe(false);
+  expect(later.safeParse({ a: undefined }).success).toBe(false);
   const items = strict(z.array(z.object({ a: z.int() })), 'data');
   expect(items.safeParse([{ a: 1 }]).success).toBe(true);
   expect(items.safeParse([{ a: 1 }, { a: 1, x: 1 }]).success).toBe(false);

@@ -12,6 +12,7 @@ export function strict(schema: z.core.$ZodType, path: string): z.ZodType {
     const fields = Object.entries(schema.shape);
     return z.strictObject(Object.fromEntries(fields.map(([key, value]) => [key, strict(value, `${path}.${key}`)])));
   }
+  if (schema instanceof z.ZodExactOptional) return strict(schema.unwrap(), path).exactOptional();
   if (schema instanceof z.ZodNullable) return strict(schema.unwrap(), path).nullable();
   if (schema instanceof z.ZodArray) return z.array(strict(schema.element, `${path}[]`));
   if (schema instanceof z.ZodNumberFormat) return schema;

@@ -71,9 +71,15 @@ export function nullable<Value>(validator: Validator<Value>): Validator<Value | 
   return (input, path) => (input === null ? { ok: true, value: null } : validator(input, path));
 }
 
-/** Requires every field, and removes the others. */
+/** For a field of an object, which older bodies lack. */
+export function optional<Value>(validator: Validator<Value>): Validator<Value> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `object` omits the field
+  return (input, path) => (input === undefined ? { ok: true, value: undefined as Value } : validator(input, path));
+}
+
+/** Requires every field that is not optional, and removes those that it does not know. */
 export function object<Value extends object>(fields: {
-  readonly [Key in keyof Value]: Validator<Value[Key]>;
+  readonly [Key in keyof Value]-?: Validator<Value[Key]>;
 }): Validator<Value> {
   const validators = Object.entries<Validator<unknown>>(fields);
   return (input, path) => {
@@ -82,8 +88,8 @@ export function object<Value extends object>(fields: {
     const problems: string[] = [];
     for (const [name, validator] of validators) {
       const result = validator(input[name], path === '' ? name : `${path}.${name}`);
-      if (result.ok) value[name] = result.value;
-      else problems.push(...result.problems);
+      if (!result.ok) problems.push(...result.problems);
+      else if (result.value !== undefined) value[name] = result.value;
     }
     if (problems.length > 0) return { ok: false, problems };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was checked by its validator

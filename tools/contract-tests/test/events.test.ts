@@ -164,6 +164,10 @@ test('every released event arrives signed, and valid against its published JSON 
     expect([message, asyncApiErrors(name, message, delivery.headers, payload)]).toEqual([message, null]);
     seen.add(payload.type);
   }
+  expect(bodyOf(receivers.lender.deliveries, 'team_member.updated')).toMatchObject({
+    data: { changed: ['teamMember.lastName'] },
+  });
+  expect(bodyOf(receivers.lender.deliveries, 'lender.updated')).toMatchObject({ data: { changed: ['name'] } });
   const converted = bodyOf(receivers.partner.deliveries, 'referral.converted');
   expect(asyncApiErrors('partner', 'ReferralConverted20270201', {}, converted)).toMatch(
     /must have required property 'webhook-signature'.*payload\/version must be equal to constant/s,

@@ -15,6 +15,13 @@ export const body = z
       .object({
         lenderId: gid('Lender').describe("The lender's global identifier."),
         name: z.string().describe('The name of the lender organization after the change.'),
+        changed: z
+          .array(z.string())
+          .nullable()
+          .exactOptional()
+          .describe(
+            'The paths of the values in `data` that the change replaced, sorted, for example `name`. Empty if this version contains none of them. Null if the event is older than this field.',
+          ),
       })
       .describe('The event data.'),
   })

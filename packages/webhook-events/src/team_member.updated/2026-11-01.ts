@@ -22,6 +22,13 @@ export const body = z
             email: z.string().describe('The email address of the team member.'),
           })
           .describe('The team member after the change.'),
+        changed: z
+          .array(z.string())
+          .nullable()
+          .exactOptional()
+          .describe(
+            'The paths of the values in `data` that the change replaced, sorted, for example `teamMember.email`. Empty if this version contains none of them. Null if the event is older than this field.',
+          ),
       })
       .describe('The event data.'),
   })

@@ -99,7 +99,10 @@ export const typicalBodies = {
       "timestamp": "2026-11-03T09:30:00.123Z",
       "data": {
         "lenderId": "gid://service/Lender/7",
-        "name": "Harbour & Sons Lending Zürich 🏡"
+        "name": "Harbour & Sons Lending Zürich 🏡",
+        "changed": [
+          "name"
+        ]
       }
     },
   },
@@ -203,7 +206,10 @@ export const typicalBodies = {
           "firstName": "Ada",
           "lastName": "Núñez",
           "email": "ada.nunez@lender.example"
-        }
+        },
+        "changed": [
+          "teamMember.email"
+        ]
       }
     },
   },

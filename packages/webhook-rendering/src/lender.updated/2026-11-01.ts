@@ -1,5 +1,7 @@
 import type { EventSnapshots } from '@deedwire/domain';
+import { withChanged } from '../with-changed.ts';
 
-export function render({ lender }: EventSnapshots['lender.updated']) {
-  return { lenderId: lender.id, name: lender.name };
-}
+export const render = withChanged(({ lender }: EventSnapshots['lender.updated']) => ({
+  lenderId: lender.id,
+  name: lender.name,
+}));

@@ -1,13 +1,12 @@
 import type { EventSnapshots } from '@deedwire/domain';
+import { withChanged } from '../with-changed.ts';
 
-export function render({ lender, teamMember }: EventSnapshots['team_member.updated']) {
-  return {
-    lenderId: lender.id,
-    teamMember: {
-      id: teamMember.id,
-      firstName: teamMember.firstName,
-      lastName: teamMember.lastName,
-      email: teamMember.email,
-    },
-  };
-}
+export const render = withChanged(({ lender, teamMember }: EventSnapshots['team_member.updated']) => ({
+  lenderId: lender.id,
+  teamMember: {
+    id: teamMember.id,
+    firstName: teamMember.firstName,
+    lastName: teamMember.lastName,
+    email: teamMember.email,
+  },
+}));

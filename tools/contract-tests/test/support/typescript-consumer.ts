@@ -65,6 +65,7 @@ export const insertInto = (pool: Pool) =>
     on: {
       'lender.updated': {
         async '2026-11-01'({ data }, { transaction }) {
+          if (data.changed?.includes('name') === false) return;
           const client: PoolClient = transaction;
           const { rows } = await client.query<{ id: string }>('select id from lender where name = $1', [data.name]);
           await transaction.query('select 1' + rows[0]?.id.toUpperCase());

@@ -49,6 +49,21 @@ test('derives the fixtures of an integer and of an array', () => {
   expect(list.get('reject/wrong-type-in-data-amount.json')).toMatchObject({ data: { amount: [42] } });
 });
 
+test('derives the fixtures of a field that older bodies lack', () => {
+  const changed = { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] };
+  const data = { type: 'object', properties: { changed } };
+  const schema = { ...bodySchema({}), properties: { ...envelope, data } };
+  const fixtures = deriveFixtures(schema, { ...typical, data: { changed: ['a'] } });
+  const paths = [...fixtures.keys()].filter((path) => path.includes('changed'));
+  expect(paths.toSorted()).toEqual([
+    'accept/missing-data-changed.json',
+    'accept/null-data-changed.json',
+    'reject/wrong-type-data-changed.json',
+    'reject/wrong-type-in-data-changed.json',
+  ]);
+  expect(fixtures.get('accept/missing-data-changed.json')).toMatchObject({ data: {} });
+});
+
 test('names a field with alternatives, a field of another type, and a field without a typical value', () => {
   expect(() => derive({ anyOf: [{ type: 'string' }, { type: 'boolean' }] }, { amount: 'x' })).toThrow(
     'data.amount: no fixture can be derived from alternatives.',

@@ -53,6 +53,7 @@ describe('the generator of validators', () => {
     ).toContain('const pattern1 = pattern(/^a"\\/$/);\n');
     expect(sourceOf(z.iso.datetime({ precision: 3 }))).toContain('"field": isoDatetime,\n');
     expect(sourceOf(z.string().nullable())).toContain('"field": nullable(text),\n');
+    expect(sourceOf(z.string().exactOptional())).toContain('"field": optional(text),\n');
     expect(sourceOf(z.array(z.string()))).toContain('"field": array(text),\n');
     expect(sourceOf(z.int())).toContain('"field": integer,\n');
     expect(sourceOf(z.literal("it's"))).toContain('"field": literal("it\'s"),\n');

@@ -53,6 +53,7 @@ export function validatorsSource(payloads: readonly ValidatedPayload[]): string 
         );
         return call('object', `{\n${fields.join('')}${indent}}`);
       }
+      if (schema instanceof z.ZodExactOptional) return call('optional', validator(schema.unwrap(), path));
       if (schema instanceof z.ZodNullable) return call('nullable', validator(schema.unwrap(), path));
       if (schema instanceof z.ZodLiteral && schema.def.values.length === 1 && typeof schema.value === 'string')
         return call('literal', JSON.stringify(schema.value));

@@ -47,7 +47,7 @@ export function eventPage(history: History, eventType: WebhookEventType, version
     pinOf(type, version),
     '## Body',
     jsonBlock(example),
-    `Every field is always present. New fields can appear: ignore fields that you do not know. Deliveries can repeat: ${link('`webhook-id`', '../README.md#headers')} says how to recognize them.`,
+    `${presence(fields)} New fields can appear: ignore fields that you do not know. Deliveries can repeat: ${link('`webhook-id`', '../README.md#headers')} says how to recognize them.`,
     table(
       ['field', 'type', 'can be null', 'description'],
       fields.map((field) => [code(field.path), field.type, field.isNullable ? 'yes' : 'no', field.description]),
@@ -88,6 +88,12 @@ export function payloadUpgradePage(
 
 function pinOf(type: string, { version }: WebhookEventVersion): string {
   return codeBlock('graphql', `eventTypes: [{ type: "${type}", version: "${version}" }]`);
+}
+
+function presence(fields: readonly PayloadField[]): string {
+  const added = fields.filter(({ isOptional }) => isOptional).map(({ path }) => code(path));
+  if (added.length === 0) return 'Every field is always present.';
+  return `Every field is always present, except that bodies from before ${added.join(' and ')} was added lack it.`;
 }
 
 /** @throws {Error} that names the version and the field, if the reference cannot show the schema */

@@ -10,9 +10,16 @@ test('lists nullable fields and the fields inside them', () => {
     matter: { anyOf: [matter, { type: 'null' }], description: 'The matter, or null.' },
   };
   expect(payloadFields({ type: 'object', properties, required: ['note', 'matter'] }, () => '', 'data')).toEqual([
-    { path: 'data.note', type: 'string', isNullable: true, description: 'A note, or null.' },
-    { path: 'data.matter', type: 'object', isNullable: true, description: 'The matter, or null.' },
-    { path: 'data.matter.reference', type: 'string', isNullable: false, description: 'A text.' },
+    { path: 'data.note', type: 'string', isNullable: true, isOptional: false, description: 'A note, or null.' },
+    { path: 'data.matter', type: 'object', isNullable: true, isOptional: false, description: 'The matter, or null.' },
+    { path: 'data.matter.reference', type: 'string', isNullable: false, isOptional: false, description: 'A text.' },
+  ]);
+});
+
+test('lists a field that older bodies lack', () => {
+  expect(payloadFields({ properties: { text, note: text }, required: ['text'] })).toMatchObject([
+    { path: 'text', isOptional: false },
+    { path: 'note', isOptional: true },
   ]);
 });
 
@@ -20,8 +27,8 @@ test('lists arrays, and integers without the limits of JavaScript', () => {
   const count = { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991, description: 'How many.' };
   const names = { type: 'array', items: text, description: 'The names.' };
   expect(payloadFields({ properties: { count, names }, required: ['count', 'names'] }, () => '', 'data')).toEqual([
-    { path: 'data.count', type: 'integer', isNullable: false, description: 'How many.' },
-    { path: 'data.names', type: 'array of string', isNullable: false, description: 'The names.' },
+    { path: 'data.count', type: 'integer', isNullable: false, isOptional: false, description: 'How many.' },
+    { path: 'data.names', type: 'array of string', isNullable: false, isOptional: false, description: 'The names.' },
   ]);
   const limited = { ...count, maximum: 3 };
   expect(() => payloadFields({ properties: { limited }, required: ['limited'] }, () => '', 'data')).toThrow(

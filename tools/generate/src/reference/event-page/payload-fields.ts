@@ -30,6 +30,8 @@ export interface PayloadField {
   type: string;
   /** True if the field can be null. Its description then explains null. */
   isNullable: boolean;
+  /** True if bodies that were stored before the field was added lack it. */
+  isOptional: boolean;
   description: string;
 }
 
@@ -51,7 +53,7 @@ export function readPayloadSchema(path: string): PayloadSchema {
  * Every field of a body. A field comes before the fields inside it.
  *
  * @param remark about the releases that added fields
- * @throws {Error} if a field is optional, or uses a keyword that the table of fields does not show
+ * @throws {Error} if a field uses a keyword that the table of fields does not show
  */
 export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', parent = ''): PayloadField[] {
   const unknown = unknownKeywords(schema);
@@ -60,14 +62,13 @@ export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', 
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
     const { isNullable, ...field } = withoutNull(property);
-    if (!schema.required?.includes(name))
-      throw new Error(`${path} is optional, but the reference states that every field is present`);
     const types = [field.type ?? []].flat();
     return [
       {
         path,
         type: typeSummary(field, types.filter((type) => type !== 'null').join(' or ')),
         isNullable,
+        isOptional: schema.required?.includes(name) !== true,
         description: (field.description ?? '') + remark(`$.${path}`, parent === '' ? null : `$.${parent}`),
       },
       ...payloadFields(field, remark, path),

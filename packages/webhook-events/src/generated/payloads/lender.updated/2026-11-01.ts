@@ -32,5 +32,9 @@ export interface LenderUpdated {
      * The name of the lender organization after the change.
      */
     name: string;
+    /**
+     * The paths of the values in `data` that the change replaced, sorted, for example `name`. Empty if this version contains none of them. Null if the event is older than this field.
+     */
+    changed?: string[] | null;
   };
 }

@@ -49,5 +49,9 @@ export interface TeamMemberUpdated {
        */
       email: string;
     };
+    /**
+     * The paths of the values in `data` that the change replaced, sorted, for example `teamMember.email`. Empty if this version contains none of them. Null if the event is older than this field.
+     */
+    changed?: string[] | null;
   };
 }
