@@ -12,6 +12,7 @@ const help = `Usage: pnpm new event <type> <version> <interface>
 
 Writes the files of a preview. An event of every interface has the interface "all". For example:
   pnpm new event lender.renamed 2027-06-01 lender
+An event <noun>.updated says in \`changed\` what the change replaced.
 TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.
 In a terminal, asks for missing arguments.
 Exit codes: 0 success, 1 nothing was written, 2 invalid usage, 74 the output cannot be written.

@@ -14,6 +14,14 @@ export const body = z
     data: z
       .object({
         todo: z.string().describe('TODO: the fields. Describe each of them, and what null means.'),
+{{#if isUpdate}}
+        changed: z
+          .array(z.string())
+          .nullable()
+          .describe(
+            'The paths of the values in `data` that the change replaced, sorted. Empty if this version contains none of them. Null if it is not known.',
+          ),
+{{/if}}
       })
       .describe('The event data.'),
   })

@@ -65,10 +65,11 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
     ],
     actions: actions(({ type, version, interface: name }) => {
       const [payload, body, renderer] = eventFiles(type, version);
+      const isUpdate = type.endsWith('.updated');
       return [
-        add(payload, template('payload.ts')),
-        add(body, template('typical.json')),
-        add(renderer, template('renderer.ts')),
+        add(payload, template('payload.ts', { isUpdate })),
+        add(body, template('typical.json', { isUpdate })),
+        add(renderer, template('renderer.ts', { isUpdate })),
         edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
         edit('packages/webhook-events/event-types.json', (text) =>
           withKey(text, type, { interfaces: choices.get(name) }),
@@ -77,7 +78,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
           text
             .replace(
               /\n\};\n/,
-              `\n  // TODO: what the outbox stores. Fields can be added later, not changed.\n  '${type}': z.object({ todo: z.string() }),\n};\n`,
+              `\n  // TODO: what the outbox stores. Fields can be added later, not changed.\n  '${type}': z.object({ todo: z.string()${isUpdate ? ', changed' : ''} }),\n};\n`,
             )
             .replace(
               /(?=\n\} as const satisfies Record<keyof EventSnapshots)/,
@@ -85,7 +86,10 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
             ),
         ),
         edit('packages/domain/src/sample-snapshots.ts', (text) =>
-          text.replace(/\n {2}\};\n\}\n$/, `\n    '${type}': { todo: 'TODO' },\n  };\n}\n`),
+          text.replace(
+            /\n {2}\};\n\}\n$/,
+            `\n    '${type}': { todo: 'TODO'${isUpdate ? ", changed: ['todo']" : ''} },\n  };\n}\n`,
+          ),
         ),
         edit('packages/domain/src/personal-data.ts', (text) =>
           text.replace(
@@ -97,7 +101,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       ];
     }),
     description:
-      'The sample snapshot renders the typical body. Call appendEvent in the transaction of the change, in packages/actions/src/.',
+      'The sample snapshot renders the typical body. Call appendEvent in the transaction of the change, in packages/actions/src/: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
   });
 
   plop.setGenerator('event-version', {

@@ -4,6 +4,9 @@
   "version": "{{version}}",
   "timestamp": "2026-11-03T09:30:00.123Z",
   "data": {
-    "todo": "TODO"
+    "todo": "TODO"{{#if isUpdate}},
+    "changed": [
+      "todo"
+    ]{{/if}}
   }
 }

@@ -166,6 +166,26 @@ test('refuses a dirty tree, prints what it wrote and what to do next, and refuse
   });
 });
 
+test('writes `changed` into each file of an update, and into none of another event', async () => {
+  await copyTemplates();
+  const written = [
+    'packages/domain/src/{event,sample}-snapshots.ts',
+    'packages/webhook-events/src/partner.*/*.ts',
+    'packages/webhook-events/fixtures/partner.*/*/accept/typical.json',
+    'packages/webhook-rendering/src/partner.*/*.ts',
+  ];
+  const count = (): number[] =>
+    written.map((pattern) => read(pattern).split(/(?<!not )\bchanged\b|\bwithChanged\b/).length);
+  const before = count();
+  expect(await runNew('event', 'partner.renamed', '2027-06-01', 'partner')).toMatchObject({ code: 0, stderr: '' });
+  expect(count()).toEqual(before);
+  await commitAll();
+  expect(await runNew('event', 'partner.updated', '2027-06-01', 'partner')).toMatchObject({ code: 0, stderr: '' });
+  for (const [index, now] of count().entries()) expect(now).toBeGreaterThan(before[index] ?? 0);
+  const { data } = JSON.parse(read('packages/webhook-events/fixtures/partner.updated/*/accept/typical.json'));
+  expect(data).toEqual({ todo: 'TODO', changed: ['todo'] });
+});
+
 test('explains its usage', async () => {
   createFolder();
   expect(await runNew('event', 'lender.renamed')).toMatchObject({

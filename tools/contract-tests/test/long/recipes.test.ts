@@ -117,18 +117,22 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
   expect(todos).toEqual([
     `.changeset/lender.renamed-${version}.md`,
     `.changeset/partner-${version}.md`,
+    `.changeset/partner.updated-${version}.md`,
     `.changeset/referral.declined-${version}.md`,
     `apps/partner-api/src/versions/${version}.ts`,
-    'packages/domain/src/event-snapshots.ts',
-    'packages/domain/src/event-snapshots.ts',
-    'packages/domain/src/personal-data.ts',
-    'packages/domain/src/sample-snapshots.ts',
+    ...Array<string>(4).fill('packages/domain/src/event-snapshots.ts'),
+    ...Array<string>(2).fill('packages/domain/src/personal-data.ts'),
+    ...Array<string>(2).fill('packages/domain/src/sample-snapshots.ts'),
     `packages/partner-schema/own/${version}.graphql`,
     `packages/webhook-events/fixtures/lender.renamed/${version}/accept/typical.json`,
+    `packages/webhook-events/fixtures/partner.updated/${version}/accept/typical.json`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
+    `packages/webhook-events/src/partner.updated/${version}.ts`,
+    `packages/webhook-events/src/partner.updated/${version}.ts`,
     `packages/webhook-events/src/referral.declined/${version}.ts`,
     `packages/webhook-rendering/src/lender.renamed/${version}.ts`,
+    `packages/webhook-rendering/src/partner.updated/${version}.ts`,
     `packages/webhook-rendering/src/referral.declined/${version}.ts`,
   ]);
 });
@@ -141,7 +145,7 @@ async function writeTodo(path: string, line = ''): Promise<void> {
 test('the recipes lead to a tree that passes every check', async () => {
   const renamed = `lender.renamed/${version}`;
   const declined = `referral.declined/${version}`;
-  const changesets = ['lender.renamed', 'partner', 'referral.declined'].map(
+  const changesets = ['lender.renamed', 'partner', 'partner.updated', 'referral.declined'].map(
     (name) => `.changeset/${name}-${version}.md`,
   );
   for (const path of changesets) await writeTodo(path, 'A preview.\n');
@@ -178,6 +182,30 @@ test('the recipes lead to a tree that passes every check', async () => {
     ),
   );
 
+  const updated = `partner.updated/${version}`;
+  const partnerPayload = `packages/webhook-events/src/${updated}.ts`;
+  await writeTodo(partnerPayload, `name: z.string().describe('The name of the partner after the change.'),\n`);
+  await workspace.edit(partnerPayload, (text) => text.replace('TODO: what happened.', 'The partner was changed.'));
+  const partnerBody = `packages/webhook-events/fixtures/${updated}/accept/typical.json`;
+  await writeTodo(partnerBody, '    "name": "Keystone",\n');
+  await workspace.edit(partnerBody, (text) => text.replace('      "todo"', '      "name"'));
+  const partnerRenderer = `packages/webhook-rendering/src/${updated}.ts`;
+  await writeTodo(partnerRenderer);
+  await workspace.edit(partnerRenderer, (text) =>
+    text.replace('{ todo }:', '{ partner }:').replace('{ todo }', '{ name: partner.name }'),
+  );
+  await writeTodo(snapshots);
+  await writeTodo(snapshots);
+  await workspace.edit(snapshots, (text) =>
+    text.replace('{ todo: z.string(), ', '{ partner: z.object({ id: z.string(), name: z.string() }), '),
+  );
+  await writeTodo(personal);
+  await workspace.edit(personal, (text) => text.replace(/^.*'partner.updated'.*\n/m, ''));
+  await writeTodo(
+    'packages/domain/src/sample-snapshots.ts',
+    "'partner.updated': { partner: { id: '1', name: 'Keystone' }, changed: ['partner.name'] },\n",
+  );
+
   for (const path of [`packages/webhook-events/src/${declined}.ts`, `packages/webhook-rendering/src/${declined}.ts`])
     await writeTodo(path);
   for (const path of [`src/${declined}.ts`, `fixtures/${declined}/accept/typical.json`])
@@ -207,6 +235,7 @@ test('the recipes lead to a tree that passes every check', async () => {
   await workspace.writeChangeset('display-name-served', 'minor', '@deedwire/lender-api');
 
   await runBlock(verification);
+  await workspace.pnpm('exec', 'vitest', 'run', '--project', 'unit', 'packages/webhook-rendering');
   expect(await workspace.git('diff', '--name-only', '--', '*/releases.json', '*.test.ts')).toBe('');
 });
 
