@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Logger } from './logger.ts';
 
-/** Logs and counts an alarm: something needs an operator, as the table of `docs/operations.md` says. */
+/** Logs and counts an alarm: something needs an operator, as the table of `docs/operations/alerts.md` says. */
 export type RaiseAlarm<Alarm extends string> = (alarm: Alarm, details: object) => void;
 
 /**

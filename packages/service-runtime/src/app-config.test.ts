@@ -176,7 +176,7 @@ describe('TLS to the database in production', () => {
 describe('URLs that other programs take', () => {
   const form = 'postgres://user:password@host:5432/database';
   const severalHosts =
-    'names several hosts, but must name one; let it be a proxy that knows the primary, as docs/operations.md#failover shows';
+    'names several hosts, but must name one; let it be a proxy that knows the primary, as docs/operations/backup.md#failover shows';
 
   test.each([
     ['"postgres://app:hunter2@db/deedwire"', 'must not be in quotes'],

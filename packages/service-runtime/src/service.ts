@@ -207,7 +207,7 @@ export async function startService(
 
 const unencryptedLoopback =
   'the connection to the database on this machine is not encrypted: if a proxy or a tunnel listens there, it has to protect the way ' +
-  'to the server, as docs/operations.md#failover shows';
+  'to the server, as docs/operations/backup.md#failover shows';
 
 function refuseAddress(variables: string): (error: Error) => never {
   return ({ message }) => {

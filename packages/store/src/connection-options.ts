@@ -81,7 +81,7 @@ export function verifiesServer(ssl: ConnectionOptions['ssl']): boolean {
 }
 
 const severalHosts =
-  'names several hosts, but must name one; let it be a proxy that knows the primary, as docs/operations.md#failover shows';
+  'names several hosts, but must name one; let it be a proxy that knows the primary, as docs/operations/backup.md#failover shows';
 
 function parse(databaseUrl: string): ConnectionParameters {
   // With ports, pg could not read it.

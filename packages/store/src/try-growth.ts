@@ -33,7 +33,7 @@ export async function tryGrowth(store: Store): Promise<Growth> {
     if (!(cause instanceof DatabaseError)) throw error;
     if (isExhausted(cause))
       return {
-        problem: `the database cannot grow by 8 MB: ${cause.message} (${cause.code}); see docs/operations.md#a-full-disk`,
+        problem: `the database cannot grow by 8 MB: ${cause.message} (${cause.code}); see docs/operations/runbooks.md#the-disk-of-postgresql-is-full`,
         notTried: null,
       };
     // SQLSTATE insufficient_privilege.

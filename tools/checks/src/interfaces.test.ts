@@ -62,6 +62,7 @@ test.each([
   ['.github', appOrRole],
   ['deploy', appOrRole],
   ['docs/*.md', appOrRole],
+  ['docs/operations', appOrRole],
   ['packages/store/migrations', appOrRole],
   ['packages/store/migrations', comparison],
   ['packages/*/src', comparison],

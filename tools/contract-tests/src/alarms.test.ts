@@ -38,15 +38,60 @@ const severities: Record<WorkerAlarm | InterfaceAlarm, 'critical' | 'warning'> =
   'webhook-event-missing': 'critical',
 };
 
-test('docs/operations.md has a row for each alarm, in alphabetical order, with its severity', () => {
-  const [, section = ''] = read('docs/operations.md').split('\n### DeedwireAlarm\n');
-  const [table = ''] = section.split('\n### ');
-  const rows = [...table.matchAll(/^\| `([a-z-]+)` +\| (\w+) +\| \S.* \| \S.* \|$/gm)].map(([, ...cells]) => cells);
-  expect(rows).toEqual(Object.entries(severities));
+const alertsPage = read('docs/operations/alerts.md');
+const runbooks = read('docs/operations/runbooks.md');
+const rules = read('deploy/prometheus/rules.yml');
+
+/** The rows of a table below a heading: the name, which links to its runbook, the severity, who suffers, what is lost, what to do. */
+function rowsBelow(heading: string): string[][] {
+  const [, section = ''] = alertsPage.split(`\n## ${heading}\n`);
+  const [table = ''] = section.split('\n## ');
+  const cell = String.raw`\| (\S.*?) +`;
+  const row = new RegExp(String.raw`^\| \[\x60([\w-]+)\x60\]\(runbooks\.md#([\w-]+)\) +${cell.repeat(4)}\|$`, 'gm');
+  return [...table.matchAll(row)].map(([, ...cells]) => cells);
+}
+
+const alerts = [...rules.matchAll(/- alert: (\w+)[^]*?severity:\s+(?:>-|(\w+))/g)].map(([, name = '', severity]) => [
+  name,
+  severity ?? 'by alarm',
+]);
+/** `rendering-failed` and others have the headings of their alarm. */
+const headings = [...runbooks.matchAll(/^### (\S+)$/gm)].map(([, heading]) => heading);
+
+test('the page of alerts has a row for each alarm, in alphabetical order, with its severity', () => {
+  expect(rowsBelow('Alarms').map(([name, , severity]) => [name, severity])).toEqual(Object.entries(severities));
+});
+
+test('the page of alerts has a row for each alert of Prometheus, in the order of the rules, with its severity', () => {
+  expect(alerts.length).toBeGreaterThan(20);
+  expect(rowsBelow('Alerts of Prometheus').map(([name, , severity]) => [name, severity])).toEqual(alerts);
+});
+
+test('each alert and each alarm has a runbook, to which its row and its notification lead', () => {
+  const names = [...alerts.map(([name = '']) => name), ...Object.keys(severities)];
+  expect(headings).toEqual(names);
+  const rows = [...rowsBelow('Alerts of Prometheus'), ...rowsBelow('Alarms')];
+  expect(rows.map(([name = '', anchor]) => [name.toLowerCase(), anchor])).toEqual(
+    names.map((name) => [name.toLowerCase(), name.toLowerCase()]),
+  );
+  const links = [...rules.matchAll(/runbook: '?docs\/operations\/runbooks\.md#(.*?)'?$/gm)].map(([, anchor]) => anchor);
+  expect(links).toEqual(
+    alerts.map(([name = '']) => (name === 'DeedwireAlarm' ? '{{ $labels.alarm }}' : name.toLowerCase())),
+  );
+});
+
+test('each runbook says what the impact is, whether data is at risk, when it is over and who helps', () => {
+  const [others = ''] = runbooks.split('\n## Alarms\n');
+  const sections = others.split('\n### ').filter((section) => !/^(?:# |DeedwireAlarm\n)/.test(section));
+  expect(sections.length).toBeGreaterThan(25);
+  for (const part of ['- **Impact**: ', '- **Data at risk**: ', '- **Over when** ', '- **Escalate** to ']) {
+    const lacking = sections.filter((section) => !section.includes(`\n${part}`));
+    expect(lacking.map((section) => section.split('\n', 1))).toEqual([]);
+  }
 });
 
 test('DeedwireAlarm is critical for the alarms of a loss and of refused changes', () => {
-  const [, pattern = ''] = /match "\^\((.*)\)\$"/.exec(read('deploy/prometheus/rules.yml')) ?? [];
+  const [, pattern = ''] = /match "\^\((.*)\)\$"/.exec(rules) ?? [];
   const losses = Object.entries(severities).flatMap(([alarm, severity]) => (severity === 'critical' ? [alarm] : []));
   expect(pattern.split('|')).toEqual(losses);
 });

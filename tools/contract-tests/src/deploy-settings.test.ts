@@ -29,7 +29,7 @@ test.each([
 test('containers may read every mounted file under SELinux', () => {
   const mounts = [
     ...read('deploy/compose.yaml').matchAll(/^ +- (\.\/.+)$/gm),
-    ...read('deploy/README.md').matchAll(/--volume="([^"]+)"/g),
+    ...read('docs/operations/install-compose.md').matchAll(/--volume="([^"]+)"/g),
   ].map(([, mount = '']) => mount);
   expect(mounts.length).toBeGreaterThan(20);
   expect(mounts.filter((mount) => !mount.endsWith(':ro,z'))).toEqual([]);

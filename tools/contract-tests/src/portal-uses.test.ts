@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { succeed } from '../test/support/command.ts';
 import { workspaceRoot } from '../test/support/workspace-copy.ts';
 
-// The portal is a consumer of each interface, as docs/operations.md shows.
+// The portal is a consumer of each interface, as docs/operations/upgrade.md shows.
 
 const { versions, documents } = JSON.parse(
   readFileSync(join(workspaceRoot, 'packages/portal/generated/documents.json'), 'utf8'),

@@ -25,7 +25,7 @@ const erased = [
   'webhook_payload.body',
 ];
 
-/** A name, an address of a network or an id that someone else chose: docs/operations.md says that the command does not reach it. */
+/** A name, an address of a network or an id that someone else chose: docs/operations/accounts.md says that the command does not reach it. */
 const notReached = [
   'account.name',
   'api_key.created_by_actor',

@@ -18,7 +18,12 @@ interface Parts {
 }
 
 const alarms = 'deploy/prometheus/rules.test.yml';
-const operations = 'docs/operations.md';
+const index = 'docs/operations/README.md';
+const installation = 'docs/operations/install-systemd.md';
+const compose = 'docs/operations/install-compose.md';
+const kubernetes = 'docs/operations/install-kubernetes.md';
+const upgrade = 'docs/operations/upgrade.md';
+const network = 'docs/operations/network.md';
 
 const partsOfFiles: readonly Parts[] = [
   { path: '.github/ISSUE_TEMPLATE/bug.yml', part: ' +- @ interface\n' },
@@ -34,16 +39,30 @@ const partsOfFiles: readonly Parts[] = [
   { path: 'deploy/prometheus/rules.yml', part: '.*absent\\(.*"@-api".*\n' },
   { path: alarms, part: '.*deedwire_build_info{app="@-api".*\n +values: \'1.*\n', isKept: true },
   { path: alarms, part: ' +- {\n.*"DeedwireMissing".*app="@-api".*\n.*\n +}\n', isKept: true },
-  { path: 'deploy/README.md', part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
   { path: 'docs/errors.md', part: '`/[a-z-]+/graphql`', separator: ', ' },
   { path: 'docs/settings.md', part: '\\d+ for `@-api`', separator: ', ' },
-  { path: operations, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
-  { path: operations, part: '@-api:\\d+', separator: ' ' },
-  { path: operations, before: 'for port in 4003 ', part: '41\\d\\d', separator: ' ' },
-  { path: operations, part: "'127\\.0\\.0\\.1:41\\d\\d'", separator: ', ' },
-  { path: operations, part: '  use_backend @-api .*\n' },
-  { path: operations, part: 'backend @-api\n(?:  .*\n)+' },
-  { path: operations, before: 'database deedwire to ', part: 'deedwire_[a-z_]+_api', separator: ', ' },
+  { path: installation, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
+  { path: installation, before: 'for port in 4003 ', part: '41\\d\\d', separator: ' ' },
+  { path: upgrade, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
+  { path: upgrade, part: '@-api:\\d+', separator: ' ' },
+  { path: 'docs/operations/alerts.md', part: "'127\\.0\\.0\\.1:41\\d\\d'", separator: ', ' },
+  { path: network, part: '  use_backend @-api .*\n' },
+  { path: network, part: 'backend @-api\n(?:  .*\n)+' },
+  {
+    path: 'docs/operations/database.md',
+    before: 'database deedwire to ',
+    part: 'deedwire_[a-z_]+_api',
+    separator: ', ',
+  },
+  { path: index, part: '`@-api`', separator: ', ' },
+  { path: compose, before: 'for app in ', part: '@-api', separator: ' ' },
+  { path: compose, before: '1-1h}" ', part: '@-api', separator: ' ' },
+  { path: kubernetes, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
+  { path: kubernetes, part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
+  { path: kubernetes, part: '  - name: deedwire/@-api\n    newName: .*\n    newTag: .*\n' },
+  { path: upgrade, before: '--no-deps ', part: '@-api', separator: ' ' },
+  { path: upgrade, part: '\\[`@-api`\\]\\(\\S+CHANGELOG\\.md\\)', separator: ', ' },
+  { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
 
 /**

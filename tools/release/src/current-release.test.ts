@@ -37,7 +37,7 @@ test('a release keeps the one before, also if it is written twice', async () => 
 test('the commands of the page go back to the previous release, and forward again', async () => {
   await install('a');
   await install('b');
-  const page = readFileSync(join(workspaceRoot, 'docs/operations.md'), 'utf8');
+  const page = readFileSync(join(workspaceRoot, 'docs/operations/upgrade.md'), 'utf8');
   const [, commands = ''] = /^```sh\n(cd \/opt\/deedwire\n(?:.*\n)+?)```$/m.exec(page) ?? [];
   const exchange = () => execFileSync('sh', ['-euc', commands.replace('/opt/deedwire', folder)]);
   exchange();

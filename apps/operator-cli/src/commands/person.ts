@@ -44,7 +44,7 @@ An interface can store an event about any record. So a record that has the addre
 unless an operator has removed it and all its events agree. Pass it with --record, after you have looked at it. An event that cannot be
 read is named in a warning, and stops nothing.
 
-It does not reach backups, WAL, standbys, logs and receivers: see docs/operations.md.
+It does not reach backups, WAL, standbys, logs and receivers: see docs/operations/accounts.md.
 
   echo ada@lender.example | deedwire-operator person erase --email - --dry-run
   deedwire-operator person erase --email - --yes < address.txt

@@ -30,6 +30,7 @@ const addressOf = (port: number): string => `127.0.0.1:${port}`;
 /** With one server for each interface. */
 async function startSample() {
   const { port, stop } = await startPageHaproxy(
+    'network.md',
     'defaults',
     (sample, own) =>
       Object.values(cell)
@@ -46,7 +47,7 @@ async function startSample() {
 
 const proxies = [
   { name: 'deploy/haproxy/cells.cfg', program: 'haproxy', start: () => startCellProxy(new Map([[0, cell]])) },
-  { name: 'the sample of docs/operations.md', program: 'haproxy', start: startSample },
+  { name: 'the sample of docs/operations/network.md', program: 'haproxy', start: startSample },
   { name: 'deploy/compose/Caddyfile', program: 'caddy', start: () => startCaddy(cell) },
 ];
 

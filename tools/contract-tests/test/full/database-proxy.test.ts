@@ -95,6 +95,7 @@ describe.skipIf(isWithoutHaproxy)('the recipe of HAProxy before PostgreSQL', asy
 /** With one server. */
 function startRecipe(postgresPort: number, patroniPort: number) {
   return startPageHaproxy(
+    'backup.md',
     'listen postgres',
     (recipe, own) =>
       recipe

@@ -51,7 +51,7 @@ test('a full disk raises an alarm, is found by `database check`, and needs no re
   const full = await check();
   expect(full.exitCode).toBe(1);
   expect(full.stderr).toMatch(
-    /^error: The database cannot grow by 8 MB: .*No space left on device \(53100\); see docs\/operations\.md#a-full-disk$/m,
+    /^error: The database cannot grow by 8 MB: .*No space left on device \(53100\); see docs\/operations\/runbooks\.md#the-disk-of-postgresql-is-full$/m,
   );
 
   await disk.free();

@@ -13,7 +13,7 @@ import { dump } from '../support/dump.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-// A whole system, with the file that docs/operations.md shows. The collector is this test.
+// A whole system, with the file that docs/operations/traces.md shows. The collector is this test.
 
 interface Span {
   app: string;
@@ -50,7 +50,7 @@ const output = { log: '', traces: '', metrics: '', database: '' };
 const secretKey = randomBytes(32).toString('base64');
 
 const { path: folder } = await forFile(temporaryFolder('tracing'));
-const page = await readFile(join(workspaceRoot, 'docs/operations.md'), 'utf8');
+const page = await readFile(join(workspaceRoot, 'docs/operations/traces.md'), 'utf8');
 const [install = '', file = '', variables = ''] = commandsOf(page, 'Traces', 3);
 await writeFile(join(folder, 'tracing.mjs'), file);
 await succeed('sh', ['-c', install.replaceAll('/etc/deedwire/tracing', folder)], { cwd: folder });

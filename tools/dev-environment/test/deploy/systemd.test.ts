@@ -18,8 +18,8 @@ import { isWithout } from './support/containers.ts';
 const apps = [...deployedInterfaces.map(appOf).toSorted(), 'webhook-worker'] as const;
 const units = globSync('deploy/systemd/*.service', { cwd: workspaceRoot }).toSorted();
 
-const page = readFileSync(join(workspaceRoot, 'docs/operations.md'), 'utf8');
-const [install = ''] = commandsOf(page, 'Install', 1);
+const page = readFileSync(join(workspaceRoot, 'docs/operations/install-systemd.md'), 'utf8');
+const [install = ''] = commandsOf(page, 'Install the release', 1);
 
 let folder: string;
 

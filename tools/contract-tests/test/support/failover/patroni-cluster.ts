@@ -260,7 +260,7 @@ interface Cluster {
   standbyOf: PatroniCluster | undefined;
 }
 
-/** The settings of `docs/operations.md`, and what lets three servers run on one machine. */
+/** The settings of `docs/operations/backup.md`, and what lets three servers run on one machine. */
 function configurationOf(node: Node, { shared, scope, synchronous, standbyOf }: Cluster): object {
   const { folder, etcdPort, passwords } = shared;
   const hba = ['host all all 127.0.0.1/32 scram-sha-256', 'host replication replicator 127.0.0.1/32 scram-sha-256'];

@@ -45,7 +45,7 @@ export async function startPrimaryProxy(nodes: readonly PatroniNode[], primaries
   }
 }
 
-/** `docs/operations.md` shows the same settings. */
+/** `docs/operations/backup.md` shows the same settings. */
 function configuration(nodes: readonly PatroniNode[], port: number, statsPort: number): string {
   const lines = [
     ...statsFrontend(statsPort),
