@@ -24,9 +24,12 @@ const header = { name: 'Authorization', value: `Bearer ${secret}` };
 const url = 'https://receiver.example/hook';
 const otherUrl = 'https://other.example/hook';
 
+const ring = createSecretKeyRing(new Map([['test', randomBytes(32)]]));
+
 let id: string;
 
 beforeEach(async () => {
+  world.partnerApi.secretKeys = ring;
   ({ id } = await world.subscribe({ requestHeader: header }));
   world.partnerApi.sender.verified = [];
   world.partnerApi.notified = 0;

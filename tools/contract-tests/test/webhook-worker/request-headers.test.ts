@@ -58,7 +58,7 @@ test('is sent with handshake, delivery and test event, and what the receiver ech
 });
 
 test('is not quoted by the error of a handshake', async ({ shared, partner, receiver }) => {
-  receiver.onHandshake = (response, { headers }) => response.writeHead(401).end(JSON.stringify(headers));
+  receiver.onHandshake = (response, { headers }) => response.writeHead(401).end(`No: ${headers.authorization}`);
   const { userErrors } = await createWebhookSubscription(shared.partnerApi, partner, {
     callbackUrl: receiver.url,
     eventTypes: [{ type: 'referral.created' }],
