@@ -20,12 +20,9 @@ export type Scalars = {
   Long: { input: number; output: number; }
 };
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type Query = {
-  /** Your lender organization. */
+  /** The lender that the credentials belong to. */
   lender: Lender;
   /** The event types that you can subscribe to, ordered by name. */
   webhookEventTypes: Array<WebhookEventType>;
@@ -66,38 +63,26 @@ export type Query = {
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookSubscriptionArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookSubscriptionsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookDeliveryArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookDeliveriesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -111,10 +96,7 @@ export type QueryWebhookDeliveriesArgs = {
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookEventsArgs = {
   subscriptionId: Scalars['ID']['input'];
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -124,19 +106,13 @@ export type QueryWebhookEventsArgs = {
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookReplayArgs = {
   id: Scalars['ID']['input'];
 };
 
 
-/**
- * Queries of the lender interface. They return only data of the lender organization that the credentials of the request
- * belong to.
- */
+/** Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. */
 export type QueryWebhookReplaysArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -147,7 +123,7 @@ export type QueryWebhookReplaysArgs = {
 export type Mutation = {
   /** Verifies a callback URL with a handshake and subscribes it to events. If the handshake fails, nothing is created. */
   createWebhookSubscription: CreateWebhookSubscriptionPayload;
-  /** Changes a subscription. If a new callback URL fails the handshake, nothing is changed. */
+  /** Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed. */
   updateWebhookSubscription: UpdateWebhookSubscriptionPayload;
   /**
    * Pauses a subscription: Deedwire keeps its events and sends none until you resume it. An attempt that is already in flight can
@@ -155,9 +131,10 @@ export type Mutation = {
    */
   pauseWebhookSubscription: PauseWebhookSubscriptionPayload;
   /**
-   * Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with `GONE` or `FAILING`, the
-   * callback URL must pass the handshake first. If it is paused with `VERSION_RETIRED`, pin another version with
-   * `updateWebhookSubscription` instead. Changes nothing if the subscription is active.
+   * Resumes a paused subscription and sends the events that were kept while it was paused: oldest first, but up to 16 at once, so
+   * they can arrive in another order. If it is paused with `GONE` or `FAILING`, the callback URL must pass the handshake first. If
+   * it is paused with `VERSION_RETIRED`, pin another version with `updateWebhookSubscription` instead. Changes nothing if the
+   * subscription is active.
    */
   resumeWebhookSubscription: ResumeWebhookSubscriptionPayload;
   /**
@@ -167,28 +144,29 @@ export type Mutation = {
    */
   rotateWebhookSecret: RotateWebhookSecretPayload;
   /**
-   * Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
-   * at the version that the subscription pins, numbered, signed, retried, and listed in `webhookDeliveries` with `isTest`. Its
-   * requests have the header `X-Service-Webhook-Test: true`. It also waits like every other event: until a paused subscription
-   * is resumed, and while the receiver fails, when deliveries are tried one at a time. `WebhookDelivery.delay` says so. With
-   * `retryWebhookDelivery`, its delivery does not wait for the others.
+   * Sends an event with sample data to a subscription, to test its receiver. Deedwire treats it like every other event: it is
+   * rendered at the version that the subscription pins, numbered, signed, retried, and listed in `webhookDeliveries` with `isTest`.
+   * Its requests have the header `X-Service-Webhook-Test: true`. It also waits like every other event: until a paused
+   * subscription is resumed, and while the receiver fails, when deliveries are tried one at a time. `WebhookDelivery.delay` has the
+   * reason. With `retryWebhookDelivery`, its delivery does not wait for the others.
    */
   sendTestWebhookEvent: SendTestWebhookEventPayload;
   /**
-   * Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. `webhook-id`, sequence and
-   * body stay the same, and the current callback URL and secrets apply. A delivery that is `PENDING` keeps its schedule and gets
-   * its next attempt now. A pause of the subscription, or a `Retry-After` of a response with 429 or 503, has to end first. A
-   * receiver that ignores what it has processed, as it should, ignores a delivery that was `DELIVERED`.
+   * Sends a delivery again that is `PENDING`, `DELIVERED` or `FAILED`: at once, before other deliveries of the subscription. A
+   * delivery without a payload cannot be sent: one that is `EXPIRED` or erased, or that Deedwire could not render. `webhook-id`,
+   * sequence and body stay the same, and the current callback URL and secrets apply. A delivery that is `PENDING` keeps its schedule
+   * and gets its next attempt now. A pause of the subscription, or a `Retry-After` of a response with 429 or 503, has to end first.
+   * A receiver that ignores what it has processed, as it should, ignores a delivery that was `DELIVERED`.
    */
   retryWebhookDelivery: RetryWebhookDeliveryPayload;
   /**
-   * Makes the deliveries of a subscription due that wait for a retry, whatever their last attempt failed with. They follow what is
-   * due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
-   * failed, one delivery is tried first, and the others wait for its success. Once your receiver works again, Deedwire does so by
-   * itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or with 429 or 5xx. A
-   * `Retry-After` of the receiver, or a pause of the subscription, has to end first. A delivery whose last response had a
-   * `Retry-After` that has not ended keeps its schedule: send the same request again after its end. An attempt that fails leaves
-   * the schedule of its delivery as it was.
+   * Sends all pending deliveries of a subscription now, instead of at their next retry, for example after an outage. They follow what
+   * is due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
+   * failed, one delivery is tried first, and the others wait for its success. An attempt that fails leaves the schedule of its
+   * delivery as it was. A `Retry-After` of the receiver, or a pause of the subscription, has to end first. A delivery whose last
+   * response had a `Retry-After` that has not ended keeps its schedule: send the same request again after its end. Once your receiver
+   * works again, Deedwire sends pending deliveries automatically, at most once an hour: those that failed without a connection, by a
+   * timeout, or with 429 or 5xx.
    */
   sendPendingWebhookDeliveries: SendPendingWebhookDeliveriesPayload;
   /**
@@ -219,7 +197,7 @@ export type Mutation = {
   /**
    * Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
    * a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
-   * request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+   * request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: the next one ends the
    * session that was not used for longest.
    */
   createPortalLink: CreatePortalLinkPayload;
@@ -340,11 +318,11 @@ export type MutationRevokeApiKeyArgs = {
   input: RevokeApiKeyInput;
 };
 
-/** A lender organization. */
+/** An account of the lender interface: an organization's lender, with its team. */
 export type Lender = {
   /** Global identifier of the lender, in the form `gid://<namespace>/Lender/<number>`. */
   id: Scalars['ID']['output'];
-  /** Name of the lender organization. */
+  /** Name of the lender. */
   name: Scalars['String']['output'];
   /** Team members, in the order in which they were added. A lender has at most 250. */
   members: Array<TeamMember>;
@@ -354,7 +332,7 @@ export type Lender = {
 export type TeamMember = {
   /** Global identifier of the team member, in the form `gid://<namespace>/TeamMember/<number>`. */
   id: Scalars['ID']['output'];
-  /** Given name. `erased-<number>` once the operator of this service has erased the person. */
+  /** Given name. `erased-<number>` once the operator has erased the person. */
   firstName: Scalars['String']['output'];
   /** Family name. `erased-<number>` once the person is erased. */
   lastName: Scalars['String']['output'];
@@ -423,7 +401,7 @@ export type WebhookEventVersionStatus =
   | 'PREVIEW'
   /** Released: the payload changes only in backward-compatible ways. */
   | 'CURRENT'
-  /** Released, with a planned sunset. Pin a newer version before `sunsetOn`. */
+  /** Released, and replaced by a newer version. Pin that version, before `sunsetOn` if there is one. */
   | 'DEPRECATED'
   | '%future added value';
 
@@ -464,10 +442,10 @@ export type WebhookSubscription = {
   createdAt: Scalars['DateTime']['output'];
   /** The rotation of the webhook secret that is in progress. Null if there is none. */
   rotation: Maybe<WebhookSecretRotation>;
-  /** What is known about the receiver, and what waits for it. */
+  /** State of the receiver, and the deliveries that are pending. */
   health: WebhookSubscriptionHealth;
   /**
-   * What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+   * What happened in the last hours (UTC): one item for each hour, oldest first, even if nothing happened in it. The
    * last item is the current hour. Counts are stored once a minute and kept for 7 days. After a fault in Deedwire, the counts of the
    * minute before it can stay missing, and so can results that Deedwire had to store again: use `deliveries` for an exact record.
    */
@@ -491,8 +469,8 @@ export type WebhookSubscriptionDeliveriesArgs = {
 };
 
 /**
- * What is known about the receiver of a subscription, and what waits for it. The fields about failures cover the attempts since the
- * callback URL was last changed or the subscription was last resumed.
+ * State of the receiver of a subscription, and the deliveries that are pending. The fields about failures cover the attempts since
+ * the callback URL was last changed or the subscription was last resumed.
  */
 export type WebhookSubscriptionHealth = {
   /** State of the receiver, or that the subscription is paused. */
@@ -512,8 +490,8 @@ export type WebhookSubscriptionHealth = {
    */
   lastFailure: Maybe<WebhookLastFailure>;
   /**
-   * The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
-   * as in `statistics`. Null if no such delivery is counted.
+   * The minute in which a delivery was last delivered within the last 7 days, including to an earlier callback URL. Counts can be
+   * missing, as in `statistics`. Null if no such delivery is counted.
    */
   lastDeliveredAt: Maybe<Scalars['DateTime']['output']>;
   /**
@@ -521,7 +499,7 @@ export type WebhookSubscriptionHealth = {
    * succeeds, so the time can lie in the past. Null unless so many failed.
    */
   breakerOpenUntil: Maybe<Scalars['DateTime']['output']>;
-  /** Number of deliveries with the status `PENDING`, also while the subscription is paused. Counting ends at 1,000. */
+  /** Number of deliveries with the status `PENDING`, including while the subscription is paused. Counting ends at 1,000. */
   pendingCount: Scalars['Int']['output'];
   /** Whether there are more than `pendingCount`. */
   pendingCountIsLowerBound: Scalars['Boolean']['output'];
@@ -608,7 +586,7 @@ export type WebhookListener = {
   expiresAt: Scalars['DateTime']['output'];
   /**
    * Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
-   * is the number of events that you are behind.
+   * is the number of events that you have not processed.
    */
   lastSequence: Scalars['Long']['output'];
 };
@@ -636,7 +614,7 @@ export type WebhookSubscriptionStatus =
 export type WebhookPausedReason =
   /** You paused the subscription. To resume, call `resumeWebhookSubscription`. */
   | 'OWNER'
-  /** An operator of Deedwire paused the subscription for you. To resume, call `resumeWebhookSubscription`. */
+  /** An operator paused the subscription for you. To resume, call `resumeWebhookSubscription`. */
   | 'OPERATOR'
   /**
    * The callback URL returned 410 Gone. To resume, call `resumeWebhookSubscription`, or pass another callback URL to
@@ -744,7 +722,7 @@ export type WebhookDeliveryAttemptsArgs = {
 
 /** Why a delivery waits. */
 export type WebhookDelay = {
-  /** The reason that holds longest. */
+  /** The reason that will end last. */
   reason: WebhookDelayReason;
   /** Since when the reason holds. Null if that is not known. */
   since: Maybe<Scalars['DateTime']['output']>;
@@ -784,7 +762,10 @@ export type WebhookDeliveryStatus =
   | 'PENDING'
   /** The callback URL returned a 2xx response in time. */
   | 'DELIVERED'
-  /** Every attempt failed. The delivery is not retried again unless you call `retryWebhookDelivery`. */
+  /**
+   * All 15 attempts failed, Deedwire could not render the payload, or five of its processes ended before they recorded an attempt.
+   * Deedwire does not retry the delivery. If it has a payload, `retryWebhookDelivery` and `replayWebhookEvents` send it again.
+   */
   | 'FAILED'
   /** The payload was deleted before an attempt succeeded, for the reason in `payloadDeletion`. The delivery is not retried again. */
   | 'EXPIRED'
@@ -792,7 +773,7 @@ export type WebhookDeliveryStatus =
 
 /** Why the payload of a delivery is deleted. More values may be added; handle unknown ones. */
 export type WebhookPayloadDeletion =
-  /** The event named a person whose data the operator of this service has erased. Everything else of the delivery stays. */
+  /** The event named a person whose data the operator has erased. Everything else of the delivery stays. */
   | 'ERASED'
   /** The retention period of the delivery has ended. Deedwire deletes the payload within a day. */
   | 'RETENTION'
@@ -832,17 +813,27 @@ export type WebhookAttempt = {
   error: Maybe<WebhookAttemptError>;
   /** What you can do about a failed attempt, for people. The text can change. Null if the attempt succeeded. */
   advice: Maybe<Scalars['String']['output']>;
-  /** What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. An attempt with `RENDERING_FAILED` sent nothing and has none. */
+  /**
+   * What was sent and received. Deedwire keeps it for 7 days, unless the operator has set another time: for every failed attempt and
+   * every retry, and for at most one successful first attempt per second. It appears up to a second after the attempt. Null if it was
+   * not kept, after a fault in Deedwire, and for an attempt with `RENDERING_FAILED`, which sent nothing.
+   */
   exchange: Maybe<WebhookExchange>;
 };
 
 /** What an attempt sent and received. */
 export type WebhookExchange = {
-  /** The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs. */
+  /** Callback URL of the request. Null if it was changed since: Deedwire keeps no earlier URLs. */
   callbackUrl: Maybe<Scalars['String']['output']>;
-  /** The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is `payload` of the delivery. */
+  /**
+   * Headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is `payload` of the
+   * delivery.
+   */
   requestHeaders: Array<WebhookHeader>;
-  /** The IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public address. */
+  /**
+   * IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public
+   * address.
+   */
   remoteAddress: Maybe<Scalars['String']['output']>;
   /** Milliseconds to resolve the host name. Null if that failed, if the host is an IP address, and if an open connection was used. */
   dnsMs: Maybe<Scalars['Int']['output']>;
@@ -854,13 +845,19 @@ export type WebhookExchange = {
   firstByteMs: Maybe<Scalars['Int']['output']>;
   /** The first 40 headers of the response. Empty if none were received. */
   responseHeaders: Array<WebhookHeader>;
-  /** The first 16 kB of the response body, as received, if they are text: UTF-8 without control characters other than tabs and line breaks. Null if they are not, if no response was received, and if the body was not kept because your receiver has recently sent many large ones. */
+  /**
+   * Response body as text, first 16 kB. Null if it is not text (UTF-8 without control characters other than tabs and line breaks), if
+   * no response was received, and if the body was not kept because your receiver has recently sent many large ones.
+   */
   responseBody: Maybe<Scalars['String']['output']>;
-  /** The first 16 kB of the response body in Base64, if they are not text. Null whenever `responseBody` is not, and if the body was not kept. */
+  /** Response body in Base64, first 16 kB, if it is not text. Null if `responseBody` has it, and if the body was not kept. */
   responseBodyBase64: Maybe<Scalars['String']['output']>;
   /** How many bytes of the response body were read. Deedwire stops reading after 64 kB. */
   responseBytes: Scalars['Int']['output'];
-  /** Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after `retryWebhookDelivery`. */
+  /**
+   * Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after
+   * `retryWebhookDelivery`.
+   */
   replayId: Maybe<Scalars['ID']['output']>;
 };
 
@@ -925,7 +922,8 @@ export type WebhookEventConnection = {
   firstKeptSequence: Maybe<Scalars['Long']['output']>;
   /**
    * Every event of your account that was created before this time has its sequence, unless its change took longer than a minute to
-   * commit. One minute before the page was read, or before the oldest event that waits for its sequence was created.
+   * commit. The time is one minute before the page was read; or, if an event waits for its sequence, one minute before the oldest of
+   * these was created.
    */
   numberedUntil: Scalars['DateTime']['output'];
 };
@@ -1071,7 +1069,7 @@ export type CreateWebhookSubscriptionUserErrorCode =
    * information or a fragment.
    */
   | 'CALLBACK_URL_INVALID'
-  /** The list of event types is empty or contains a type twice. */
+  /** The list of event types is empty or contains a type twice. Pass at least one, and each once. */
   | 'EVENT_TYPES_INVALID'
   /** This interface has no such event type. `webhookEventTypes` lists the available types. */
   | 'EVENT_TYPE_UNKNOWN'
@@ -1086,7 +1084,7 @@ export type CreateWebhookSubscriptionUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** You have 20 subscriptions. Delete one first; sending the request again does not help. */
+  /** Your account has 20 subscriptions. Delete one first; sending the request again does not help. */
   | 'LIMIT_REACHED'
   /**
    * The name is blank, has more than 100 characters, contains a character that is invisible or changes the direction of the text, or
@@ -1107,7 +1105,7 @@ export type CreateWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
-  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  /** Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute. */
   | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
@@ -1181,7 +1179,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * information or a fragment.
    */
   | 'CALLBACK_URL_INVALID'
-  /** The list of event types is empty or contains a type twice. */
+  /** The list of event types is empty or contains a type twice. Pass at least one, and each once. */
   | 'EVENT_TYPES_INVALID'
   /** This interface has no such event type. `webhookEventTypes` lists the available types. */
   | 'EVENT_TYPE_UNKNOWN'
@@ -1190,7 +1188,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
    */
   | 'EVENT_VERSION_UNKNOWN'
-  /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
+  /** Not returned. `VERIFICATION_RATE_LIMITED` reports too many handshakes. */
   | 'LIMIT_REACHED'
   /**
    * The name is blank, has more than 100 characters, contains a character that is invisible or changes the direction of the text, or
@@ -1213,7 +1211,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
-  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  /** Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute. */
   | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
@@ -1304,7 +1302,7 @@ export type ResumeWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
-  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  /** Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute. */
   | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
@@ -1443,7 +1441,7 @@ export type SendTestWebhookEventUserErrorCode =
    * or pins another version. Of a listener, create another one.
    */
   | 'NOT_SUBSCRIBED'
-  /** You have sent 60 test events in the current minute. Send the same request again in the next minute. */
+  /** Your account has sent 60 test events in the current minute. Send the same request again in the next minute. */
   | 'TEST_RATE_LIMITED'
   | '%future added value';
 
@@ -1485,7 +1483,7 @@ export type RetryWebhookDeliveryUserErrorCode =
    * query instead.
    */
   | 'PAYLOAD_UNAVAILABLE'
-  /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
+  /** Your account has retried 60 deliveries within the last 60 seconds. Send the same request again in a minute. */
   | 'RETRY_RATE_LIMITED'
   | '%future added value';
 
@@ -1520,7 +1518,7 @@ export type SendPendingWebhookDeliveriesUserError = UserError & {
 export type SendPendingWebhookDeliveriesUserErrorCode =
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
-  /** Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute. */
+  /** A request for this subscription was accepted within the last 60 seconds. Send the same request again in a minute. */
   | 'RATE_LIMITED'
   | '%future added value';
 
@@ -1566,19 +1564,19 @@ export type WebhookReplayStatus =
   | 'SUBSCRIPTION_DELETED'
   | '%future added value';
 
-/** A page of replays. */
+/** A page of replays, newest first. */
 export type WebhookReplayConnection = {
-  /** The replays with their cursors. */
+  /** The replays of this page, each with its cursor. */
   edges: Array<WebhookReplayEdge>;
-  /** The replays without their cursors. */
+  /** The replays of this page. */
   nodes: Array<WebhookReplay>;
-  /** Position of this page in the list. */
+  /** Information for requesting the next page. */
   pageInfo: PageInfo;
 };
 
-/** A replay and its position in the list. */
+/** A replay and its cursor. */
 export type WebhookReplayEdge = {
-  /** Position of the replay. Pass it as `after` to get the replays that follow. */
+  /** Opaque cursor. Pass it as `after` to continue after this replay. */
   cursor: Scalars['String']['output'];
   /** The replay. */
   node: WebhookReplay;
@@ -1631,7 +1629,7 @@ export type WebhookReplayEstimate = {
   count: Scalars['Int']['output'];
   /**
    * Whether the range has more than 100,000 deliveries, or failed ones if only those are sent. Then the others were not read,
-   * also of other event types, and more may match. To count all, pass shorter ranges.
+   * whatever their event type, and more may match. To count all, pass shorter ranges.
    */
   isLowerBound: Scalars['Boolean']['output'];
   /** The deliveries by event type, most frequent first. */
@@ -1783,7 +1781,7 @@ export type CreateWebhookListenerUserError = UserError & {
 
 /** Why no listener was created. More values may be added; handle unknown ones. */
 export type CreateWebhookListenerUserErrorCode =
-  /** The list of event types is empty or contains a type twice. */
+  /** The list of event types is empty or contains a type twice. Pass at least one, and each once. */
   | 'EVENT_TYPES_INVALID'
   /** This interface has no such event type. `webhookEventTypes` lists the available types. */
   | 'EVENT_TYPE_UNKNOWN'
@@ -1792,7 +1790,7 @@ export type CreateWebhookListenerUserErrorCode =
    * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
    */
   | 'EVENT_VERSION_UNKNOWN'
-  /** The operator of the service has forbidden listeners for your account. Sending the request again does not help. */
+  /** The operator has forbidden listeners for your account. Sending the request again does not help. */
   | 'FORBIDDEN'
   /** A request with this idempotency key is still in progress. Retry later with the same key and input. */
   | 'IDEMPOTENCY_IN_PROGRESS'
@@ -1800,7 +1798,7 @@ export type CreateWebhookListenerUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input, or its listener was deleted. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** You have 10 listeners. Delete one first; sending the request again does not help. */
+  /** Your account has 10 listeners. Delete one first; sending the request again does not help. */
   | 'LIMIT_REACHED'
   | '%future added value';
 
@@ -1869,8 +1867,8 @@ export type PortalAbility =
   /** Retry, replay and send deliveries, send test events, pause and resume subscriptions. */
   | 'OPERATE'
   /**
-   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: with a URL or a secret of its own, a session can reach
-   * payloads and secrets, also after it has ended.
+   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: a session that sets the URL or the secret can reach payloads
+   * and secrets, even after it has ended.
    */
   | 'CONFIGURE'
   /**
@@ -1924,7 +1922,7 @@ export type CreatePortalLinkUserErrorCode =
   | 'LIMIT_REACHED'
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
-  /** The operator of this service does not serve the portal. */
+  /** The operator does not serve the portal. */
   | 'PORTAL_UNAVAILABLE'
   /** The URL does not begin with `https://`, is too long, or contains a user name, a password or a character that is not allowed. */
   | 'RETURN_URL_INVALID'
@@ -1976,8 +1974,8 @@ export type ApiKeyAbility =
   /** Retry, replay and send deliveries, send test events, pause and resume subscriptions. */
   | 'OPERATE'
   /**
-   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: with a URL or a secret of its own, a key can reach payloads
-   * and secrets.
+   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: a key that sets the URL or the secret can reach payloads and
+   * secrets.
    */
   | 'CONFIGURE'
   /** Change records of the account, with the mutations that are not about webhooks or keys. */
@@ -1994,7 +1992,7 @@ export type CreateApiKeyInput = {
   abilities: Array<ApiKeyAbility>;
   /** The key is rejected from this time on. Null: it does not expire. */
   expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
-  /** Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address. */
+  /** Networks in CIDR notation from which the key is accepted, 1 to 20. A single address is accepted too. Null: from any address. */
   addresses?: InputMaybe<Array<Scalars['String']['input']>>;
   /**
    * Key that makes the request safe to retry: 1 to 64 printable ASCII characters. For 24 hours, a request with the same
@@ -2047,7 +2045,7 @@ export type CreateApiKeyUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** The operator of this service manages the API keys. Ask them. */
+  /** The operator manages the API keys. Ask the operator. */
   | 'KEY_SELF_SERVICE_OFF'
   /** Your client has 5 keys that are accepted, or has created or rotated 20 keys in 24 hours. */
   | 'LIMIT_REACHED'
@@ -2116,7 +2114,7 @@ export type RotateApiKeyUserErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   /** The key was revoked or has expired. */
   | 'KEY_ENDED'
-  /** The operator of this service manages the API keys. Ask them. */
+  /** The operator manages the API keys. Ask the operator. */
   | 'KEY_SELF_SERVICE_OFF'
   /** Your client has 5 keys that are accepted, so there is none left for the overlap, or has created or rotated 20 keys in 24 hours. */
   | 'LIMIT_REACHED'
@@ -2160,7 +2158,7 @@ export type RevokeApiKeyUserError = UserError & {
 
 /** Why a key was not revoked. More values may be added; handle unknown ones. */
 export type RevokeApiKeyUserErrorCode =
-  /** The operator of this service manages the API keys. Ask them. */
+  /** The operator manages the API keys. Ask the operator. */
   | 'KEY_SELF_SERVICE_OFF'
   /**
    * It is the last key with `MANAGE_KEYS`, apart from those that are replaced. Rotate it with `overlapSeconds: 0` instead, which rejects it

@@ -5,12 +5,11 @@ const sdlByVersion: ReadonlyMap<string, string> = new Map([
   ['2026-11-01', `# The lender interface at version 2026-11-01, composed by \`pnpm generate\` of own/2026-11-01.graphql and packages/webhook-contract/editions/2026-11-01.graphql.
 
 """
-Queries of the lender interface. They return only data of the lender organization that the credentials of the request
-belong to.
+Queries of the lender interface. They return only data of the lender that the credentials of the request belong to.
 """
 type Query {
   """
-  Your lender organization.
+  The lender that the credentials belong to.
   """
   lender: Lender!
   """
@@ -84,11 +83,10 @@ type Query {
     """
     eventType: String
     """
-    Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
+    Filter by record: only deliveries of events about the lender or the team member with this global identifier, even if it was
     deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. A page reads at
     most 200 deliveries of the record, so with further filters it can be short: continue with \`endCursor\` while \`hasNextPage\` is
-    true. Deliveries from before the service was upgraded to the release that added this argument are not found; the operator of
-    the service knows the date.
+    true. Deliveries from before this argument existed are not found: use \`eventId\`, or \`eventType\` and \`since\`.
     """
     recordId: ID
     """
@@ -158,7 +156,7 @@ type Query {
     """
     first: Int = 20
     """
-    Cursor of the item to continue after, from an earlier page of the same list.
+    Cursor of a replay: return items after it. Null returns the first page.
     """
     after: String
     """
@@ -189,7 +187,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes a subscription. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
@@ -208,9 +206,10 @@ type Mutation {
     input: PauseWebhookSubscriptionInput!
   ): PauseWebhookSubscriptionPayload!
   """
-  Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with \`GONE\` or \`FAILING\`, the
-  callback URL must pass the handshake first. If it is paused with \`VERSION_RETIRED\`, pin another version with
-  \`updateWebhookSubscription\` instead. Changes nothing if the subscription is active.
+  Resumes a paused subscription and sends the events that were kept while it was paused: oldest first, but up to 16 at once, so
+  they can arrive in another order. If it is paused with \`GONE\` or \`FAILING\`, the callback URL must pass the handshake first. If
+  it is paused with \`VERSION_RETIRED\`, pin another version with \`updateWebhookSubscription\` instead. Changes nothing if the
+  subscription is active.
   """
   resumeWebhookSubscription(
     """
@@ -230,11 +229,11 @@ type Mutation {
     input: RotateWebhookSecretInput!
   ): RotateWebhookSecretPayload!
   """
-  Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
-  at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`. Its
-  requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused subscription
-  is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` says so. With
-  \`retryWebhookDelivery\`, its delivery does not wait for the others.
+  Sends an event with sample data to a subscription, to test its receiver. Deedwire treats it like every other event: it is
+  rendered at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`.
+  Its requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused
+  subscription is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` has the
+  reason. With \`retryWebhookDelivery\`, its delivery does not wait for the others.
   """
   sendTestWebhookEvent(
     """
@@ -243,10 +242,11 @@ type Mutation {
     input: SendTestWebhookEventInput!
   ): SendTestWebhookEventPayload!
   """
-  Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
-  body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
-  its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first. A
-  receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  Sends a delivery again that is \`PENDING\`, \`DELIVERED\` or \`FAILED\`: at once, before other deliveries of the subscription. A
+  delivery without a payload cannot be sent: one that is \`EXPIRED\` or erased, or that Deedwire could not render. \`webhook-id\`,
+  sequence and body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule
+  and gets its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first.
+  A receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
   """
   retryWebhookDelivery(
     """
@@ -255,13 +255,13 @@ type Mutation {
     input: RetryWebhookDeliveryInput!
   ): RetryWebhookDeliveryPayload!
   """
-  Makes the deliveries of a subscription due that wait for a retry, whatever their last attempt failed with. They follow what is
-  due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
-  failed, one delivery is tried first, and the others wait for its success. Once your receiver works again, Deedwire does so by
-  itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or with 429 or 5xx. A
-  \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last response had a
-  \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. An attempt that fails leaves
-  the schedule of its delivery as it was.
+  Sends all pending deliveries of a subscription now, instead of at their next retry, for example after an outage. They follow what
+  is due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
+  failed, one delivery is tried first, and the others wait for its success. An attempt that fails leaves the schedule of its
+  delivery as it was. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last
+  response had a \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. Once your receiver
+  works again, Deedwire sends pending deliveries automatically, at most once an hour: those that failed without a connection, by a
+  timeout, or with 429 or 5xx.
   """
   sendPendingWebhookDeliveries(
     """
@@ -324,7 +324,7 @@ type Mutation {
   """
   Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
   a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
-  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: the next one ends the
   session that was not used for longest.
   """
   createPortalLink(
@@ -366,7 +366,7 @@ type Mutation {
 }
 
 """
-A lender organization.
+An account of the lender interface: an organization's lender, with its team.
 """
 type Lender {
   """
@@ -374,7 +374,7 @@ type Lender {
   """
   id: ID!
   """
-  Name of the lender organization.
+  Name of the lender.
   """
   name: String!
   """
@@ -392,7 +392,7 @@ type TeamMember {
   """
   id: ID!
   """
-  Given name. \`erased-<number>\` once the operator of this service has erased the person.
+  Given name. \`erased-<number>\` once the operator has erased the person.
   """
   firstName: String!
   """
@@ -511,7 +511,7 @@ enum WebhookEventVersionStatus {
   """
   CURRENT
   """
-  Released, with a planned sunset. Pin a newer version before \`sunsetOn\`.
+  Released, and replaced by a newer version. Pin that version, before \`sunsetOn\` if there is one.
   """
   DEPRECATED
 }
@@ -584,11 +584,11 @@ type WebhookSubscription {
   """
   rotation: WebhookSecretRotation
   """
-  What is known about the receiver, and what waits for it.
+  State of the receiver, and the deliveries that are pending.
   """
   health: WebhookSubscriptionHealth!
   """
-  What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+  What happened in the last hours (UTC): one item for each hour, oldest first, even if nothing happened in it. The
   last item is the current hour. Counts are stored once a minute and kept for 7 days. After a fault in Deedwire, the counts of the
   minute before it can stay missing, and so can results that Deedwire had to store again: use \`deliveries\` for an exact record.
   """
@@ -618,8 +618,8 @@ type WebhookSubscription {
 }
 
 """
-What is known about the receiver of a subscription, and what waits for it. The fields about failures cover the attempts since the
-callback URL was last changed or the subscription was last resumed.
+State of the receiver of a subscription, and the deliveries that are pending. The fields about failures cover the attempts since
+the callback URL was last changed or the subscription was last resumed.
 """
 type WebhookSubscriptionHealth {
   """
@@ -645,8 +645,8 @@ type WebhookSubscriptionHealth {
   """
   lastFailure: WebhookLastFailure
   """
-  The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
-  as in \`statistics\`. Null if no such delivery is counted.
+  The minute in which a delivery was last delivered within the last 7 days, including to an earlier callback URL. Counts can be
+  missing, as in \`statistics\`. Null if no such delivery is counted.
   """
   lastDeliveredAt: DateTime
   """
@@ -655,7 +655,7 @@ type WebhookSubscriptionHealth {
   """
   breakerOpenUntil: DateTime
   """
-  Number of deliveries with the status \`PENDING\`, also while the subscription is paused. Counting ends at 1,000.
+  Number of deliveries with the status \`PENDING\`, including while the subscription is paused. Counting ends at 1,000.
   """
   pendingCount: Int!
   """
@@ -781,7 +781,7 @@ type WebhookListener {
   expiresAt: DateTime!
   """
   Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
-  is the number of events that you are behind.
+  is the number of events that you have not processed.
   """
   lastSequence: Long!
 }
@@ -824,7 +824,7 @@ enum WebhookPausedReason {
   """
   OWNER
   """
-  An operator of Deedwire paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
+  An operator paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
   """
   OPERATOR
   """
@@ -976,7 +976,7 @@ Why a delivery waits.
 """
 type WebhookDelay {
   """
-  The reason that holds longest.
+  The reason that will end last.
   """
   reason: WebhookDelayReason!
   """
@@ -1042,7 +1042,8 @@ enum WebhookDeliveryStatus {
   """
   DELIVERED
   """
-  Every attempt failed. The delivery is not retried again unless you call \`retryWebhookDelivery\`.
+  All 15 attempts failed, Deedwire could not render the payload, or five of its processes ended before they recorded an attempt.
+  Deedwire does not retry the delivery. If it has a payload, \`retryWebhookDelivery\` and \`replayWebhookEvents\` send it again.
   """
   FAILED
   """
@@ -1056,7 +1057,7 @@ Why the payload of a delivery is deleted. More values may be added; handle unkno
 """
 enum WebhookPayloadDeletion {
   """
-  The event named a person whose data the operator of this service has erased. Everything else of the delivery stays.
+  The event named a person whose data the operator has erased. Everything else of the delivery stays.
   """
   ERASED
   """
@@ -1124,7 +1125,9 @@ type WebhookAttempt {
   """
   advice: String
   """
-  What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. An attempt with \`RENDERING_FAILED\` sent nothing and has none.
+  What was sent and received. Deedwire keeps it for 7 days, unless the operator has set another time: for every failed attempt and
+  every retry, and for at most one successful first attempt per second. It appears up to a second after the attempt. Null if it was
+  not kept, after a fault in Deedwire, and for an attempt with \`RENDERING_FAILED\`, which sent nothing.
   """
   exchange: WebhookExchange
 }
@@ -1134,15 +1137,17 @@ What an attempt sent and received.
 """
 type WebhookExchange {
   """
-  The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs.
+  Callback URL of the request. Null if it was changed since: Deedwire keeps no earlier URLs.
   """
   callbackUrl: String
   """
-  The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the delivery.
+  Headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the
+  delivery.
   """
   requestHeaders: [WebhookHeader!]!
   """
-  The IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public address.
+  IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public
+  address.
   """
   remoteAddress: String
   """
@@ -1166,11 +1171,12 @@ type WebhookExchange {
   """
   responseHeaders: [WebhookHeader!]!
   """
-  The first 16 kB of the response body, as received, if they are text: UTF-8 without control characters other than tabs and line breaks. Null if they are not, if no response was received, and if the body was not kept because your receiver has recently sent many large ones.
+  Response body as text, first 16 kB. Null if it is not text (UTF-8 without control characters other than tabs and line breaks), if
+  no response was received, and if the body was not kept because your receiver has recently sent many large ones.
   """
   responseBody: String
   """
-  The first 16 kB of the response body in Base64, if they are not text. Null whenever \`responseBody\` is not, and if the body was not kept.
+  Response body in Base64, first 16 kB, if it is not text. Null if \`responseBody\` has it, and if the body was not kept.
   """
   responseBodyBase64: String
   """
@@ -1178,7 +1184,8 @@ type WebhookExchange {
   """
   responseBytes: Int!
   """
-  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after \`retryWebhookDelivery\`.
+  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after
+  \`retryWebhookDelivery\`.
   """
   replayId: ID
 }
@@ -1290,7 +1297,8 @@ type WebhookEventConnection {
   firstKeptSequence: Long
   """
   Every event of your account that was created before this time has its sequence, unless its change took longer than a minute to
-  commit. One minute before the page was read, or before the oldest event that waits for its sequence was created.
+  commit. The time is one minute before the page was read; or, if an event waits for its sequence, one minute before the oldest of
+  these was created.
   """
   numberedUntil: DateTime!
 }
@@ -1487,7 +1495,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   CALLBACK_URL_INVALID
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -1512,7 +1520,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 20 subscriptions. Delete one first; sending the request again does not help.
+  Your account has 20 subscriptions. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
   """
@@ -1539,7 +1547,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -1647,7 +1655,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   CALLBACK_URL_INVALID
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -1660,7 +1668,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
+  Not returned. \`VERIFICATION_RATE_LIMITED\` reports too many handshakes.
   """
   LIMIT_REACHED
   """
@@ -1691,7 +1699,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -1832,7 +1840,7 @@ enum ResumeWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -2041,7 +2049,7 @@ enum SendTestWebhookEventUserErrorCode {
   """
   NOT_SUBSCRIBED
   """
-  You have sent 60 test events in the current minute. Send the same request again in the next minute.
+  Your account has sent 60 test events in the current minute. Send the same request again in the next minute.
   """
   TEST_RATE_LIMITED
 }
@@ -2107,7 +2115,7 @@ enum RetryWebhookDeliveryUserErrorCode {
   """
   PAYLOAD_UNAVAILABLE
   """
-  The account has retried 60 deliveries within the last minute. Send the same request again in a minute.
+  Your account has retried 60 deliveries within the last 60 seconds. Send the same request again in a minute.
   """
   RETRY_RATE_LIMITED
 }
@@ -2164,7 +2172,7 @@ enum SendPendingWebhookDeliveriesUserErrorCode {
   """
   NOT_FOUND
   """
-  Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute.
+  A request for this subscription was accepted within the last 60 seconds. Send the same request again in a minute.
   """
   RATE_LIMITED
 }
@@ -2240,29 +2248,29 @@ enum WebhookReplayStatus {
 }
 
 """
-A page of replays.
+A page of replays, newest first.
 """
 type WebhookReplayConnection {
   """
-  The replays with their cursors.
+  The replays of this page, each with its cursor.
   """
   edges: [WebhookReplayEdge!]!
   """
-  The replays without their cursors.
+  The replays of this page.
   """
   nodes: [WebhookReplay!]!
   """
-  Position of this page in the list.
+  Information for requesting the next page.
   """
   pageInfo: PageInfo!
 }
 
 """
-A replay and its position in the list.
+A replay and its cursor.
 """
 type WebhookReplayEdge {
   """
-  Position of the replay. Pass it as \`after\` to get the replays that follow.
+  Opaque cursor. Pass it as \`after\` to continue after this replay.
   """
   cursor: String!
   """
@@ -2348,7 +2356,7 @@ type WebhookReplayEstimate {
   count: Int!
   """
   Whether the range has more than 100,000 deliveries, or failed ones if only those are sent. Then the others were not read,
-  also of other event types, and more may match. To count all, pass shorter ranges.
+  whatever their event type, and more may match. To count all, pass shorter ranges.
   """
   isLowerBound: Boolean!
   """
@@ -2589,7 +2597,7 @@ Why no listener was created. More values may be added; handle unknown ones.
 """
 enum CreateWebhookListenerUserErrorCode {
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -2602,7 +2610,7 @@ enum CreateWebhookListenerUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  The operator of the service has forbidden listeners for your account. Sending the request again does not help.
+  The operator has forbidden listeners for your account. Sending the request again does not help.
   """
   FORBIDDEN
   """
@@ -2618,7 +2626,7 @@ enum CreateWebhookListenerUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 10 listeners. Delete one first; sending the request again does not help.
+  Your account has 10 listeners. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
 }
@@ -2722,8 +2730,8 @@ enum PortalAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a session can reach
-  payloads and secrets, also after it has ended.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: a session that sets the URL or the secret can reach payloads
+  and secrets, even after it has ended.
   """
   CONFIGURE
   """
@@ -2806,7 +2814,7 @@ enum CreatePortalLinkUserErrorCode {
   """
   NOT_FOUND
   """
-  The operator of this service does not serve the portal.
+  The operator does not serve the portal.
   """
   PORTAL_UNAVAILABLE
   """
@@ -2897,8 +2905,8 @@ enum ApiKeyAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a key can reach payloads
-  and secrets.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: a key that sets the URL or the secret can reach payloads and
+  secrets.
   """
   CONFIGURE
   """
@@ -2928,7 +2936,7 @@ input CreateApiKeyInput {
   """
   expiresAt: DateTime
   """
-  Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address.
+  Networks in CIDR notation from which the key is accepted, 1 to 20. A single address is accepted too. Null: from any address.
   """
   addresses: [String!]
   """
@@ -3007,7 +3015,7 @@ enum CreateApiKeyUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -3116,7 +3124,7 @@ enum RotateApiKeyUserErrorCode {
   """
   KEY_ENDED
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -3186,7 +3194,7 @@ Why a key was not revoked. More values may be added; handle unknown ones.
 """
 enum RevokeApiKeyUserErrorCode {
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -3206,12 +3214,11 @@ enum RevokeApiKeyUserErrorCode {
 # \`BAD_USER_INPUT\`.
 
 """
-Queries of the lender interface. They return only data of the lender organization that the credentials of the request
-belong to. An identifier of another form or type than that of its argument is rejected with \`BAD_USER_INPUT\`.
+Queries of the lender interface. They return only data of the lender that the credentials of the request belong to. An identifier of another form or type than that of its argument is rejected with \`BAD_USER_INPUT\`.
 """
 type Query {
   """
-  Your lender organization.
+  The lender that the credentials belong to.
   """
   lender: Lender!
   """
@@ -3285,11 +3292,10 @@ type Query {
     """
     eventType: String
     """
-    Filter by record: only deliveries of events about the lender or the team member with this global identifier, also if it was
+    Filter by record: only deliveries of events about the lender or the team member with this global identifier, even if it was
     deleted. An event about a team member is not one about the lender. The list is empty if you have no such record. A page reads at
     most 200 deliveries of the record, so with further filters it can be short: continue with \`endCursor\` while \`hasNextPage\` is
-    true. Deliveries from before the service was upgraded to the release that added this argument are not found; the operator of
-    the service knows the date.
+    true. Deliveries from before this argument existed are not found: use \`eventId\`, or \`eventType\` and \`since\`.
     """
     recordId: ID
     """
@@ -3359,7 +3365,7 @@ type Query {
     """
     first: Int = 20
     """
-    Cursor of the item to continue after, from an earlier page of the same list.
+    Cursor of a replay: return items after it. Null returns the first page.
     """
     after: String
     """
@@ -3391,7 +3397,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes a subscription. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
@@ -3410,9 +3416,10 @@ type Mutation {
     input: PauseWebhookSubscriptionInput!
   ): PauseWebhookSubscriptionPayload!
   """
-  Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with \`GONE\` or \`FAILING\`, the
-  callback URL must pass the handshake first. If it is paused with \`VERSION_RETIRED\`, pin another version with
-  \`updateWebhookSubscription\` instead. Changes nothing if the subscription is active.
+  Resumes a paused subscription and sends the events that were kept while it was paused: oldest first, but up to 16 at once, so
+  they can arrive in another order. If it is paused with \`GONE\` or \`FAILING\`, the callback URL must pass the handshake first. If
+  it is paused with \`VERSION_RETIRED\`, pin another version with \`updateWebhookSubscription\` instead. Changes nothing if the
+  subscription is active.
   """
   resumeWebhookSubscription(
     """
@@ -3432,11 +3439,11 @@ type Mutation {
     input: RotateWebhookSecretInput!
   ): RotateWebhookSecretPayload!
   """
-  Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
-  at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`. Its
-  requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused subscription
-  is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` says so. With
-  \`retryWebhookDelivery\`, its delivery does not wait for the others.
+  Sends an event with sample data to a subscription, to test its receiver. Deedwire treats it like every other event: it is
+  rendered at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`.
+  Its requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused
+  subscription is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` has the
+  reason. With \`retryWebhookDelivery\`, its delivery does not wait for the others.
   """
   sendTestWebhookEvent(
     """
@@ -3445,10 +3452,11 @@ type Mutation {
     input: SendTestWebhookEventInput!
   ): SendTestWebhookEventPayload!
   """
-  Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
-  body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
-  its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first. A
-  receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  Sends a delivery again that is \`PENDING\`, \`DELIVERED\` or \`FAILED\`: at once, before other deliveries of the subscription. A
+  delivery without a payload cannot be sent: one that is \`EXPIRED\` or erased, or that Deedwire could not render. \`webhook-id\`,
+  sequence and body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule
+  and gets its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first.
+  A receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
   """
   retryWebhookDelivery(
     """
@@ -3457,13 +3465,13 @@ type Mutation {
     input: RetryWebhookDeliveryInput!
   ): RetryWebhookDeliveryPayload!
   """
-  Makes the deliveries of a subscription due that wait for a retry, whatever their last attempt failed with. They follow what is
-  due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
-  failed, one delivery is tried first, and the others wait for its success. Once your receiver works again, Deedwire does so by
-  itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or with 429 or 5xx. A
-  \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last response had a
-  \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. An attempt that fails leaves
-  the schedule of its delivery as it was.
+  Sends all pending deliveries of a subscription now, instead of at their next retry, for example after an outage. They follow what
+  is due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
+  failed, one delivery is tried first, and the others wait for its success. An attempt that fails leaves the schedule of its
+  delivery as it was. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last
+  response had a \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. Once your receiver
+  works again, Deedwire sends pending deliveries automatically, at most once an hour: those that failed without a connection, by a
+  timeout, or with 429 or 5xx.
   """
   sendPendingWebhookDeliveries(
     """
@@ -3526,7 +3534,7 @@ type Mutation {
   """
   Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
   a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
-  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: the next one ends the
   session that was not used for longest.
   """
   createPortalLink(
@@ -3568,7 +3576,7 @@ type Mutation {
 }
 
 """
-A lender organization.
+An account of the lender interface: an organization's lender, with its team.
 """
 type Lender {
   """
@@ -3576,7 +3584,7 @@ type Lender {
   """
   id: ID!
   """
-  Name of the lender organization.
+  Name of the lender.
   """
   name: String!
   """
@@ -3603,7 +3611,7 @@ type TeamMember {
   """
   id: ID!
   """
-  Given name. \`erased-<number>\` once the operator of this service has erased the person.
+  Given name. \`erased-<number>\` once the operator has erased the person.
   """
   firstName: String!
   """
@@ -3754,7 +3762,7 @@ enum WebhookEventVersionStatus {
   """
   CURRENT
   """
-  Released, with a planned sunset. Pin a newer version before \`sunsetOn\`.
+  Released, and replaced by a newer version. Pin that version, before \`sunsetOn\` if there is one.
   """
   DEPRECATED
 }
@@ -3827,11 +3835,11 @@ type WebhookSubscription {
   """
   rotation: WebhookSecretRotation
   """
-  What is known about the receiver, and what waits for it.
+  State of the receiver, and the deliveries that are pending.
   """
   health: WebhookSubscriptionHealth!
   """
-  What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+  What happened in the last hours (UTC): one item for each hour, oldest first, even if nothing happened in it. The
   last item is the current hour. Counts are stored once a minute and kept for 7 days. After a fault in Deedwire, the counts of the
   minute before it can stay missing, and so can results that Deedwire had to store again: use \`deliveries\` for an exact record.
   """
@@ -3861,8 +3869,8 @@ type WebhookSubscription {
 }
 
 """
-What is known about the receiver of a subscription, and what waits for it. The fields about failures cover the attempts since the
-callback URL was last changed or the subscription was last resumed.
+State of the receiver of a subscription, and the deliveries that are pending. The fields about failures cover the attempts since
+the callback URL was last changed or the subscription was last resumed.
 """
 type WebhookSubscriptionHealth {
   """
@@ -3888,8 +3896,8 @@ type WebhookSubscriptionHealth {
   """
   lastFailure: WebhookLastFailure
   """
-  The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
-  as in \`statistics\`. Null if no such delivery is counted.
+  The minute in which a delivery was last delivered within the last 7 days, including to an earlier callback URL. Counts can be
+  missing, as in \`statistics\`. Null if no such delivery is counted.
   """
   lastDeliveredAt: DateTime
   """
@@ -3898,7 +3906,7 @@ type WebhookSubscriptionHealth {
   """
   breakerOpenUntil: DateTime
   """
-  Number of deliveries with the status \`PENDING\`, also while the subscription is paused. Counting ends at 1,000.
+  Number of deliveries with the status \`PENDING\`, including while the subscription is paused. Counting ends at 1,000.
   """
   pendingCount: Int!
   """
@@ -4024,7 +4032,7 @@ type WebhookListener {
   expiresAt: DateTime!
   """
   Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
-  is the number of events that you are behind.
+  is the number of events that you have not processed.
   """
   lastSequence: Long!
 }
@@ -4067,7 +4075,7 @@ enum WebhookPausedReason {
   """
   OWNER
   """
-  An operator of Deedwire paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
+  An operator paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
   """
   OPERATOR
   """
@@ -4219,7 +4227,7 @@ Why a delivery waits.
 """
 type WebhookDelay {
   """
-  The reason that holds longest.
+  The reason that will end last.
   """
   reason: WebhookDelayReason!
   """
@@ -4285,7 +4293,8 @@ enum WebhookDeliveryStatus {
   """
   DELIVERED
   """
-  Every attempt failed. The delivery is not retried again unless you call \`retryWebhookDelivery\`.
+  All 15 attempts failed, Deedwire could not render the payload, or five of its processes ended before they recorded an attempt.
+  Deedwire does not retry the delivery. If it has a payload, \`retryWebhookDelivery\` and \`replayWebhookEvents\` send it again.
   """
   FAILED
   """
@@ -4299,7 +4308,7 @@ Why the payload of a delivery is deleted. More values may be added; handle unkno
 """
 enum WebhookPayloadDeletion {
   """
-  The event named a person whose data the operator of this service has erased. Everything else of the delivery stays.
+  The event named a person whose data the operator has erased. Everything else of the delivery stays.
   """
   ERASED
   """
@@ -4360,7 +4369,9 @@ type WebhookAttempt {
   """
   advice: String
   """
-  What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. An attempt with \`RENDERING_FAILED\` sent nothing and has none.
+  What was sent and received. Deedwire keeps it for 7 days, unless the operator has set another time: for every failed attempt and
+  every retry, and for at most one successful first attempt per second. It appears up to a second after the attempt. Null if it was
+  not kept, after a fault in Deedwire, and for an attempt with \`RENDERING_FAILED\`, which sent nothing.
   """
   exchange: WebhookExchange
 }
@@ -4370,15 +4381,17 @@ What an attempt sent and received.
 """
 type WebhookExchange {
   """
-  The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs.
+  Callback URL of the request. Null if it was changed since: Deedwire keeps no earlier URLs.
   """
   callbackUrl: String
   """
-  The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the delivery.
+  Headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the
+  delivery.
   """
   requestHeaders: [WebhookHeader!]!
   """
-  The IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public address.
+  IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public
+  address.
   """
   remoteAddress: String
   """
@@ -4402,11 +4415,12 @@ type WebhookExchange {
   """
   responseHeaders: [WebhookHeader!]!
   """
-  The first 16 kB of the response body, as received, if they are text: UTF-8 without control characters other than tabs and line breaks. Null if they are not, if no response was received, and if the body was not kept because your receiver has recently sent many large ones.
+  Response body as text, first 16 kB. Null if it is not text (UTF-8 without control characters other than tabs and line breaks), if
+  no response was received, and if the body was not kept because your receiver has recently sent many large ones.
   """
   responseBody: String
   """
-  The first 16 kB of the response body in Base64, if they are not text. Null whenever \`responseBody\` is not, and if the body was not kept.
+  Response body in Base64, first 16 kB, if it is not text. Null if \`responseBody\` has it, and if the body was not kept.
   """
   responseBodyBase64: String
   """
@@ -4414,7 +4428,8 @@ type WebhookExchange {
   """
   responseBytes: Int!
   """
-  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after \`retryWebhookDelivery\`.
+  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after
+  \`retryWebhookDelivery\`.
   """
   replayId: ID
 }
@@ -4526,7 +4541,8 @@ type WebhookEventConnection {
   firstKeptSequence: Long
   """
   Every event of your account that was created before this time has its sequence, unless its change took longer than a minute to
-  commit. One minute before the page was read, or before the oldest event that waits for its sequence was created.
+  commit. The time is one minute before the page was read; or, if an event waits for its sequence, one minute before the oldest of
+  these was created.
   """
   numberedUntil: DateTime!
 }
@@ -4716,7 +4732,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   CALLBACK_URL_INVALID
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -4741,7 +4757,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 20 subscriptions. Delete one first; sending the request again does not help.
+  Your account has 20 subscriptions. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
   """
@@ -4768,7 +4784,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -4876,7 +4892,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   CALLBACK_URL_INVALID
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -4889,7 +4905,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
+  Not returned. \`VERIFICATION_RATE_LIMITED\` reports too many handshakes.
   """
   LIMIT_REACHED
   """
@@ -4920,7 +4936,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -5061,7 +5077,7 @@ enum ResumeWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -5270,7 +5286,7 @@ enum SendTestWebhookEventUserErrorCode {
   """
   NOT_SUBSCRIBED
   """
-  You have sent 60 test events in the current minute. Send the same request again in the next minute.
+  Your account has sent 60 test events in the current minute. Send the same request again in the next minute.
   """
   TEST_RATE_LIMITED
 }
@@ -5336,7 +5352,7 @@ enum RetryWebhookDeliveryUserErrorCode {
   """
   PAYLOAD_UNAVAILABLE
   """
-  The account has retried 60 deliveries within the last minute. Send the same request again in a minute.
+  Your account has retried 60 deliveries within the last 60 seconds. Send the same request again in a minute.
   """
   RETRY_RATE_LIMITED
 }
@@ -5393,7 +5409,7 @@ enum SendPendingWebhookDeliveriesUserErrorCode {
   """
   NOT_FOUND
   """
-  Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute.
+  A request for this subscription was accepted within the last 60 seconds. Send the same request again in a minute.
   """
   RATE_LIMITED
 }
@@ -5469,29 +5485,29 @@ enum WebhookReplayStatus {
 }
 
 """
-A page of replays.
+A page of replays, newest first.
 """
 type WebhookReplayConnection {
   """
-  The replays with their cursors.
+  The replays of this page, each with its cursor.
   """
   edges: [WebhookReplayEdge!]!
   """
-  The replays without their cursors.
+  The replays of this page.
   """
   nodes: [WebhookReplay!]!
   """
-  Position of this page in the list.
+  Information for requesting the next page.
   """
   pageInfo: PageInfo!
 }
 
 """
-A replay and its position in the list.
+A replay and its cursor.
 """
 type WebhookReplayEdge {
   """
-  Position of the replay. Pass it as \`after\` to get the replays that follow.
+  Opaque cursor. Pass it as \`after\` to continue after this replay.
   """
   cursor: String!
   """
@@ -5577,7 +5593,7 @@ type WebhookReplayEstimate {
   count: Int!
   """
   Whether the range has more than 100,000 deliveries, or failed ones if only those are sent. Then the others were not read,
-  also of other event types, and more may match. To count all, pass shorter ranges.
+  whatever their event type, and more may match. To count all, pass shorter ranges.
   """
   isLowerBound: Boolean!
   """
@@ -5818,7 +5834,7 @@ Why no listener was created. More values may be added; handle unknown ones.
 """
 enum CreateWebhookListenerUserErrorCode {
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -5831,7 +5847,7 @@ enum CreateWebhookListenerUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  The operator of the service has forbidden listeners for your account. Sending the request again does not help.
+  The operator has forbidden listeners for your account. Sending the request again does not help.
   """
   FORBIDDEN
   """
@@ -5847,7 +5863,7 @@ enum CreateWebhookListenerUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 10 listeners. Delete one first; sending the request again does not help.
+  Your account has 10 listeners. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
 }
@@ -5951,8 +5967,8 @@ enum PortalAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a session can reach
-  payloads and secrets, also after it has ended.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: a session that sets the URL or the secret can reach payloads
+  and secrets, even after it has ended.
   """
   CONFIGURE
   """
@@ -6035,7 +6051,7 @@ enum CreatePortalLinkUserErrorCode {
   """
   NOT_FOUND
   """
-  The operator of this service does not serve the portal.
+  The operator does not serve the portal.
   """
   PORTAL_UNAVAILABLE
   """
@@ -6126,8 +6142,8 @@ enum ApiKeyAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a key can reach payloads
-  and secrets.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: a key that sets the URL or the secret can reach payloads and
+  secrets.
   """
   CONFIGURE
   """
@@ -6157,7 +6173,7 @@ input CreateApiKeyInput {
   """
   expiresAt: DateTime
   """
-  Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address.
+  Networks in CIDR notation from which the key is accepted, 1 to 20. A single address is accepted too. Null: from any address.
   """
   addresses: [String!]
   """
@@ -6236,7 +6252,7 @@ enum CreateApiKeyUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -6345,7 +6361,7 @@ enum RotateApiKeyUserErrorCode {
   """
   KEY_ENDED
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -6415,7 +6431,7 @@ Why a key was not revoked. More values may be added; handle unknown ones.
 """
 enum RevokeApiKeyUserErrorCode {
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """

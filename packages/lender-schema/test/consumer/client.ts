@@ -14,7 +14,7 @@ interface ResponseBody<Data> {
   errors?: { message: string; extensions: { code: ErrorCode; requestId: string } }[];
 }
 
-/** Returns one line for each member of your lender organization. */
+/** Returns one line for each member of your lender. */
 export async function listMembers(endpoint: string, credentials: Credentials): Promise<string[]> {
   const { lender } = await request(endpoint, credentials, MembersDocument, {});
   return lender.members.map(({ firstName, lastName, email }) => `${firstName} ${lastName} <${email}>`);

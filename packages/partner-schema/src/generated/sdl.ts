@@ -5,12 +5,11 @@ const sdlByVersion: ReadonlyMap<string, string> = new Map([
   ['2026-11-01', `# The partner interface at version 2026-11-01, composed by \`pnpm generate\` of own/2026-11-01.graphql and packages/webhook-contract/editions/2026-11-01.graphql.
 
 """
-Queries of the partner interface. They return only data of the partner organization that the credentials of the request
-belong to.
+Queries of the partner interface. They return only data of the partner that the credentials of the request belong to.
 """
 type Query {
   """
-  Your partner organization.
+  The partner that the credentials belong to.
   """
   partner: Partner!
   """
@@ -62,7 +61,7 @@ type Query {
     """
     createdBefore: DateTime
     """
-    Only referrals that were closed at this time or later, those that were closed first at the beginning. To follow what is
+    Only referrals that were closed at this time or later, in the order in which they were closed. To follow what is
     closed, keep the cursor of the last referral and continue after it. A referral can appear a few seconds after its
     \`closedAt\`, so repeat the last minute now and then. Together with \`createdAfter\` or \`createdBefore\`, a page compares at most
     170 referrals, so it can have fewer items than \`first\`, or none, although more follow: continue with
@@ -143,8 +142,8 @@ type Query {
     """
     Filter by record: only deliveries of events about the referral with this global identifier. The list is empty if you have no
     such referral. A page reads at most 200 deliveries of the record, so with further filters it can be short: continue with \`endCursor\`
-    while \`hasNextPage\` is true. Deliveries from before the service was upgraded to the release that added this argument are not
-    found; the operator of the service knows the date.
+    while \`hasNextPage\` is true. Deliveries from before this argument existed are not found: use \`eventId\`, or \`eventType\` and
+    \`since\`.
     """
     recordId: ID
     """
@@ -214,7 +213,7 @@ type Query {
     """
     first: Int = 20
     """
-    Cursor of the item to continue after, from an earlier page of the same list.
+    Cursor of a replay: return items after it. Null returns the first page.
     """
     after: String
     """
@@ -254,7 +253,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes a subscription. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
@@ -273,9 +272,10 @@ type Mutation {
     input: PauseWebhookSubscriptionInput!
   ): PauseWebhookSubscriptionPayload!
   """
-  Resumes a paused subscription and sends the events that it has missed, in order. If it is paused with \`GONE\` or \`FAILING\`, the
-  callback URL must pass the handshake first. If it is paused with \`VERSION_RETIRED\`, pin another version with
-  \`updateWebhookSubscription\` instead. Changes nothing if the subscription is active.
+  Resumes a paused subscription and sends the events that were kept while it was paused: oldest first, but up to 16 at once, so
+  they can arrive in another order. If it is paused with \`GONE\` or \`FAILING\`, the callback URL must pass the handshake first. If
+  it is paused with \`VERSION_RETIRED\`, pin another version with \`updateWebhookSubscription\` instead. Changes nothing if the
+  subscription is active.
   """
   resumeWebhookSubscription(
     """
@@ -295,11 +295,11 @@ type Mutation {
     input: RotateWebhookSecretInput!
   ): RotateWebhookSecretPayload!
   """
-  Sends an event with sample data to a subscription, to test its receiver. It takes the way of every other event: it is rendered
-  at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`. Its
-  requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused subscription
-  is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` says so. With
-  \`retryWebhookDelivery\`, its delivery does not wait for the others.
+  Sends an event with sample data to a subscription, to test its receiver. Deedwire treats it like every other event: it is
+  rendered at the version that the subscription pins, numbered, signed, retried, and listed in \`webhookDeliveries\` with \`isTest\`.
+  Its requests have the header \`X-Service-Webhook-Test: true\`. It also waits like every other event: until a paused
+  subscription is resumed, and while the receiver fails, when deliveries are tried one at a time. \`WebhookDelivery.delay\` has the
+  reason. With \`retryWebhookDelivery\`, its delivery does not wait for the others.
   """
   sendTestWebhookEvent(
     """
@@ -308,10 +308,11 @@ type Mutation {
     input: SendTestWebhookEventInput!
   ): SendTestWebhookEventPayload!
   """
-  Sends a delivery again, whatever its status: at once, before other deliveries of the subscription. \`webhook-id\`, sequence and
-  body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule and gets
-  its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first. A
-  receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
+  Sends a delivery again that is \`PENDING\`, \`DELIVERED\` or \`FAILED\`: at once, before other deliveries of the subscription. A
+  delivery without a payload cannot be sent: one that is \`EXPIRED\` or erased, or that Deedwire could not render. \`webhook-id\`,
+  sequence and body stay the same, and the current callback URL and secrets apply. A delivery that is \`PENDING\` keeps its schedule
+  and gets its next attempt now. A pause of the subscription, or a \`Retry-After\` of a response with 429 or 503, has to end first.
+  A receiver that ignores what it has processed, as it should, ignores a delivery that was \`DELIVERED\`.
   """
   retryWebhookDelivery(
     """
@@ -320,13 +321,13 @@ type Mutation {
     input: RetryWebhookDeliveryInput!
   ): RetryWebhookDeliveryPayload!
   """
-  Makes the deliveries of a subscription due that wait for a retry, whatever their last attempt failed with. They follow what is
-  due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
-  failed, one delivery is tried first, and the others wait for its success. Once your receiver works again, Deedwire does so by
-  itself, at most once an hour, for those that failed because of it: without a connection, by a timeout, or with 429 or 5xx. A
-  \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last response had a
-  \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. An attempt that fails leaves
-  the schedule of its delivery as it was.
+  Sends all pending deliveries of a subscription now, instead of at their next retry, for example after an outage. They follow what
+  is due already, oldest first; after 8 failures in succession, the others wait for a success. If the last 10 attempts or more have
+  failed, one delivery is tried first, and the others wait for its success. An attempt that fails leaves the schedule of its
+  delivery as it was. A \`Retry-After\` of the receiver, or a pause of the subscription, has to end first. A delivery whose last
+  response had a \`Retry-After\` that has not ended keeps its schedule: send the same request again after its end. Once your receiver
+  works again, Deedwire sends pending deliveries automatically, at most once an hour: those that failed without a connection, by a
+  timeout, or with 429 or 5xx.
   """
   sendPendingWebhookDeliveries(
     """
@@ -389,7 +390,7 @@ type Mutation {
   """
   Creates a link with which a person opens the portal in a browser, to look at the webhooks of your account. Send them there at once:
   a link works once, and expires. Its session ends when it was not used for 30 minutes, after 8 hours, or when the API key of this
-  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: a further one ends the
+  request is revoked or expires. It has its own cost points. Your account has at most 20 sessions at a time: the next one ends the
   session that was not used for longest.
   """
   createPortalLink(
@@ -431,7 +432,7 @@ type Mutation {
 }
 
 """
-A partner organization, which refers clients.
+A partner, which refers people to the organization.
 """
 type Partner {
   """
@@ -439,13 +440,13 @@ type Partner {
   """
   id: ID!
   """
-  Name of the partner organization.
+  Name of the partner.
   """
   name: String!
 }
 
 """
-A client whom a partner referred.
+A person whom a partner refers: the referred client.
 """
 type Referral {
   """
@@ -457,19 +458,19 @@ type Referral {
   """
   status: ReferralStatus!
   """
-  Name of the client. \`erased-<number>\` once the operator of this service has erased the client.
+  Name of the referred client. \`erased-<number>\` once the operator has erased the person.
   """
   clientName: String!
   """
-  Email address of the client. Null if you provided none, and once the client is erased.
+  Email address of the referred client. Null if you provided none, and once the person is erased.
   """
   clientEmail: String
   """
-  Your own reference for the client. Null if you provided none, and once the client is erased.
+  Your own reference for the referred client. Null if you provided none, and once the person is erased.
   """
   externalReference: String
   """
-  Your note for the person who works on the referral. Null if you provided none, and once the client is erased.
+  Your note for the team that works on the referral. Null if you provided none, and once the person is erased.
   """
   note: String
   """
@@ -559,19 +560,19 @@ Input of \`createReferral\`.
 """
 input CreateReferralInput {
   """
-  Name of the client, 1 to 200 characters and not blank.
+  Name of the referred client, 1 to 200 characters and not blank.
   """
   clientName: String!
   """
-  Email address of the client, at most 254 characters.
+  Email address of the referred client, at most 254 characters.
   """
   clientEmail: String
   """
-  Your own reference for the client, 1 to 200 characters and not blank. Every event about the referral contains it.
+  Your own reference for the referred client, 1 to 200 characters and not blank. Every event about the referral contains it.
   """
   externalReference: String
   """
-  Note for the person who works on the referral, at most 5,000 characters.
+  Note for the team that works on the referral, at most 5,000 characters.
   """
   note: String
   """
@@ -620,11 +621,11 @@ Why no referral was created. More values may be added; handle unknown ones.
 """
 enum CreateReferralUserErrorCode {
   """
-  The email address of the client is malformed or longer than 254 characters.
+  The email address of the referred client is malformed or longer than 254 characters.
   """
   CLIENT_EMAIL_INVALID
   """
-  The name of the client is blank or longer than 200 characters.
+  The name of the referred client is blank or longer than 200 characters.
   """
   CLIENT_NAME_INVALID
   """
@@ -755,7 +756,7 @@ enum WebhookEventVersionStatus {
   """
   CURRENT
   """
-  Released, with a planned sunset. Pin a newer version before \`sunsetOn\`.
+  Released, and replaced by a newer version. Pin that version, before \`sunsetOn\` if there is one.
   """
   DEPRECATED
 }
@@ -828,11 +829,11 @@ type WebhookSubscription {
   """
   rotation: WebhookSecretRotation
   """
-  What is known about the receiver, and what waits for it.
+  State of the receiver, and the deliveries that are pending.
   """
   health: WebhookSubscriptionHealth!
   """
-  What happened in the last hours (UTC): one item for each hour, oldest first, also for hours in which nothing happened. The
+  What happened in the last hours (UTC): one item for each hour, oldest first, even if nothing happened in it. The
   last item is the current hour. Counts are stored once a minute and kept for 7 days. After a fault in Deedwire, the counts of the
   minute before it can stay missing, and so can results that Deedwire had to store again: use \`deliveries\` for an exact record.
   """
@@ -862,8 +863,8 @@ type WebhookSubscription {
 }
 
 """
-What is known about the receiver of a subscription, and what waits for it. The fields about failures cover the attempts since the
-callback URL was last changed or the subscription was last resumed.
+State of the receiver of a subscription, and the deliveries that are pending. The fields about failures cover the attempts since
+the callback URL was last changed or the subscription was last resumed.
 """
 type WebhookSubscriptionHealth {
   """
@@ -889,8 +890,8 @@ type WebhookSubscriptionHealth {
   """
   lastFailure: WebhookLastFailure
   """
-  The minute in which a delivery was last delivered, also to an earlier callback URL, within the last 7 days. Counts can be missing,
-  as in \`statistics\`. Null if no such delivery is counted.
+  The minute in which a delivery was last delivered within the last 7 days, including to an earlier callback URL. Counts can be
+  missing, as in \`statistics\`. Null if no such delivery is counted.
   """
   lastDeliveredAt: DateTime
   """
@@ -899,7 +900,7 @@ type WebhookSubscriptionHealth {
   """
   breakerOpenUntil: DateTime
   """
-  Number of deliveries with the status \`PENDING\`, also while the subscription is paused. Counting ends at 1,000.
+  Number of deliveries with the status \`PENDING\`, including while the subscription is paused. Counting ends at 1,000.
   """
   pendingCount: Int!
   """
@@ -1025,7 +1026,7 @@ type WebhookListener {
   expiresAt: DateTime!
   """
   Sequence of the latest event. 0 before the first one. The difference from the sequence of the last event that you have processed
-  is the number of events that you are behind.
+  is the number of events that you have not processed.
   """
   lastSequence: Long!
 }
@@ -1068,7 +1069,7 @@ enum WebhookPausedReason {
   """
   OWNER
   """
-  An operator of Deedwire paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
+  An operator paused the subscription for you. To resume, call \`resumeWebhookSubscription\`.
   """
   OPERATOR
   """
@@ -1220,7 +1221,7 @@ Why a delivery waits.
 """
 type WebhookDelay {
   """
-  The reason that holds longest.
+  The reason that will end last.
   """
   reason: WebhookDelayReason!
   """
@@ -1286,7 +1287,8 @@ enum WebhookDeliveryStatus {
   """
   DELIVERED
   """
-  Every attempt failed. The delivery is not retried again unless you call \`retryWebhookDelivery\`.
+  All 15 attempts failed, Deedwire could not render the payload, or five of its processes ended before they recorded an attempt.
+  Deedwire does not retry the delivery. If it has a payload, \`retryWebhookDelivery\` and \`replayWebhookEvents\` send it again.
   """
   FAILED
   """
@@ -1300,7 +1302,7 @@ Why the payload of a delivery is deleted. More values may be added; handle unkno
 """
 enum WebhookPayloadDeletion {
   """
-  The event named a person whose data the operator of this service has erased. Everything else of the delivery stays.
+  The event named a person whose data the operator has erased. Everything else of the delivery stays.
   """
   ERASED
   """
@@ -1368,7 +1370,9 @@ type WebhookAttempt {
   """
   advice: String
   """
-  What was sent and received. Null if it was not kept: Deedwire keeps it for 7 days, unless the operator keeps it for another time, of every attempt except first attempts that succeed, and of those at most one per second. It appears up to a second after the attempt, and can be missing after a failure of Deedwire. An attempt with \`RENDERING_FAILED\` sent nothing and has none.
+  What was sent and received. Deedwire keeps it for 7 days, unless the operator has set another time: for every failed attempt and
+  every retry, and for at most one successful first attempt per second. It appears up to a second after the attempt. Null if it was
+  not kept, after a fault in Deedwire, and for an attempt with \`RENDERING_FAILED\`, which sent nothing.
   """
   exchange: WebhookExchange
 }
@@ -1378,15 +1382,17 @@ What an attempt sent and received.
 """
 type WebhookExchange {
   """
-  The callback URL of the request. Null if the subscription has another one since: Deedwire keeps no earlier URLs.
+  Callback URL of the request. Null if it was changed since: Deedwire keeps no earlier URLs.
   """
   callbackUrl: String
   """
-  The headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the delivery.
+  Headers of the request as they were sent, with the signatures. Empty if no request could be built. The body is \`payload\` of the
+  delivery.
   """
   requestHeaders: [WebhookHeader!]!
   """
-  The IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public address.
+  IP address that was called, or the last one that was tried. Null if none was, for example because the host name has no public
+  address.
   """
   remoteAddress: String
   """
@@ -1410,11 +1416,12 @@ type WebhookExchange {
   """
   responseHeaders: [WebhookHeader!]!
   """
-  The first 16 kB of the response body, as received, if they are text: UTF-8 without control characters other than tabs and line breaks. Null if they are not, if no response was received, and if the body was not kept because your receiver has recently sent many large ones.
+  Response body as text, first 16 kB. Null if it is not text (UTF-8 without control characters other than tabs and line breaks), if
+  no response was received, and if the body was not kept because your receiver has recently sent many large ones.
   """
   responseBody: String
   """
-  The first 16 kB of the response body in Base64, if they are not text. Null whenever \`responseBody\` is not, and if the body was not kept.
+  Response body in Base64, first 16 kB, if it is not text. Null if \`responseBody\` has it, and if the body was not kept.
   """
   responseBodyBase64: String
   """
@@ -1422,7 +1429,8 @@ type WebhookExchange {
   """
   responseBytes: Int!
   """
-  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after \`retryWebhookDelivery\`.
+  Global identifier of the replay that queued the delivery again for this attempt. Null if no replay did: before a replay, and after
+  \`retryWebhookDelivery\`.
   """
   replayId: ID
 }
@@ -1534,7 +1542,8 @@ type WebhookEventConnection {
   firstKeptSequence: Long
   """
   Every event of your account that was created before this time has its sequence, unless its change took longer than a minute to
-  commit. One minute before the page was read, or before the oldest event that waits for its sequence was created.
+  commit. The time is one minute before the page was read; or, if an event waits for its sequence, one minute before the oldest of
+  these was created.
   """
   numberedUntil: DateTime!
 }
@@ -1731,7 +1740,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   CALLBACK_URL_INVALID
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -1756,7 +1765,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 20 subscriptions. Delete one first; sending the request again does not help.
+  Your account has 20 subscriptions. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
   """
@@ -1783,7 +1792,7 @@ enum CreateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -1891,7 +1900,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   CALLBACK_URL_INVALID
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -1904,7 +1913,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  Not returned. \`VERIFICATION_RATE_LIMITED\` reports that 20 handshakes took place in the current minute.
+  Not returned. \`VERIFICATION_RATE_LIMITED\` reports too many handshakes.
   """
   LIMIT_REACHED
   """
@@ -1935,7 +1944,7 @@ enum UpdateWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -2076,7 +2085,7 @@ enum ResumeWebhookSubscriptionUserErrorCode {
   """
   VERIFICATION_MISMATCH
   """
-  20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute.
+  Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute.
   """
   VERIFICATION_RATE_LIMITED
   """
@@ -2285,7 +2294,7 @@ enum SendTestWebhookEventUserErrorCode {
   """
   NOT_SUBSCRIBED
   """
-  You have sent 60 test events in the current minute. Send the same request again in the next minute.
+  Your account has sent 60 test events in the current minute. Send the same request again in the next minute.
   """
   TEST_RATE_LIMITED
 }
@@ -2351,7 +2360,7 @@ enum RetryWebhookDeliveryUserErrorCode {
   """
   PAYLOAD_UNAVAILABLE
   """
-  The account has retried 60 deliveries within the last minute. Send the same request again in a minute.
+  Your account has retried 60 deliveries within the last 60 seconds. Send the same request again in a minute.
   """
   RETRY_RATE_LIMITED
 }
@@ -2408,7 +2417,7 @@ enum SendPendingWebhookDeliveriesUserErrorCode {
   """
   NOT_FOUND
   """
-  Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute.
+  A request for this subscription was accepted within the last 60 seconds. Send the same request again in a minute.
   """
   RATE_LIMITED
 }
@@ -2484,29 +2493,29 @@ enum WebhookReplayStatus {
 }
 
 """
-A page of replays.
+A page of replays, newest first.
 """
 type WebhookReplayConnection {
   """
-  The replays with their cursors.
+  The replays of this page, each with its cursor.
   """
   edges: [WebhookReplayEdge!]!
   """
-  The replays without their cursors.
+  The replays of this page.
   """
   nodes: [WebhookReplay!]!
   """
-  Position of this page in the list.
+  Information for requesting the next page.
   """
   pageInfo: PageInfo!
 }
 
 """
-A replay and its position in the list.
+A replay and its cursor.
 """
 type WebhookReplayEdge {
   """
-  Position of the replay. Pass it as \`after\` to get the replays that follow.
+  Opaque cursor. Pass it as \`after\` to continue after this replay.
   """
   cursor: String!
   """
@@ -2592,7 +2601,7 @@ type WebhookReplayEstimate {
   count: Int!
   """
   Whether the range has more than 100,000 deliveries, or failed ones if only those are sent. Then the others were not read,
-  also of other event types, and more may match. To count all, pass shorter ranges.
+  whatever their event type, and more may match. To count all, pass shorter ranges.
   """
   isLowerBound: Boolean!
   """
@@ -2833,7 +2842,7 @@ Why no listener was created. More values may be added; handle unknown ones.
 """
 enum CreateWebhookListenerUserErrorCode {
   """
-  The list of event types is empty or contains a type twice.
+  The list of event types is empty or contains a type twice. Pass at least one, and each once.
   """
   EVENT_TYPES_INVALID
   """
@@ -2846,7 +2855,7 @@ enum CreateWebhookListenerUserErrorCode {
   """
   EVENT_VERSION_UNKNOWN
   """
-  The operator of the service has forbidden listeners for your account. Sending the request again does not help.
+  The operator has forbidden listeners for your account. Sending the request again does not help.
   """
   FORBIDDEN
   """
@@ -2862,7 +2871,7 @@ enum CreateWebhookListenerUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  You have 10 listeners. Delete one first; sending the request again does not help.
+  Your account has 10 listeners. Delete one first; sending the request again does not help.
   """
   LIMIT_REACHED
 }
@@ -2966,8 +2975,8 @@ enum PortalAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a session can reach
-  payloads and secrets, also after it has ended.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: a session that sets the URL or the secret can reach payloads
+  and secrets, even after it has ended.
   """
   CONFIGURE
   """
@@ -3050,7 +3059,7 @@ enum CreatePortalLinkUserErrorCode {
   """
   NOT_FOUND
   """
-  The operator of this service does not serve the portal.
+  The operator does not serve the portal.
   """
   PORTAL_UNAVAILABLE
   """
@@ -3141,8 +3150,8 @@ enum ApiKeyAbility {
   """
   OPERATE
   """
-  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: with a URL or a secret of its own, a key can reach payloads
-  and secrets.
+  Change subscriptions, and rotate their secrets. Pass \`READ_PAYLOAD\` too: a key that sets the URL or the secret can reach payloads and
+  secrets.
   """
   CONFIGURE
   """
@@ -3172,7 +3181,7 @@ input CreateApiKeyInput {
   """
   expiresAt: DateTime
   """
-  Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address.
+  Networks in CIDR notation from which the key is accepted, 1 to 20. A single address is accepted too. Null: from any address.
   """
   addresses: [String!]
   """
@@ -3251,7 +3260,7 @@ enum CreateApiKeyUserErrorCode {
   """
   IDEMPOTENCY_KEY_REUSED
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -3360,7 +3369,7 @@ enum RotateApiKeyUserErrorCode {
   """
   KEY_ENDED
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """
@@ -3430,7 +3439,7 @@ Why a key was not revoked. More values may be added; handle unknown ones.
 """
 enum RevokeApiKeyUserErrorCode {
   """
-  The operator of this service manages the API keys. Ask them.
+  The operator manages the API keys. Ask the operator.
   """
   KEY_SELF_SERVICE_OFF
   """

@@ -7,8 +7,8 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 /** What an API key may do. More values may be added; handle unknown ones. */
 export type ApiKeyAbility =
   /**
-   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: with a URL or a secret of its own, a key can reach payloads
-   * and secrets.
+   * Change subscriptions, and rotate their secrets. Pass `READ_PAYLOAD` too: a key that sets the URL or the secret can reach payloads and
+   * secrets.
    */
   | 'CONFIGURE'
   /** List, create, rotate and revoke the API keys of the client. */
@@ -33,7 +33,7 @@ export type CancelWebhookReplayUserErrorCode =
 export type CreateApiKeyInput = {
   /** What the key may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. */
   abilities: Array<ApiKeyAbility>;
-  /** Networks in CIDR notation from which the key is accepted, 1 to 20. An address counts as a network of its own. Null: from any address. */
+  /** Networks in CIDR notation from which the key is accepted, 1 to 20. A single address is accepted too. Null: from any address. */
   addresses?: Array<string> | null | undefined;
   /** The key is rejected from this time on. Null: it does not expire. */
   expiresAt?: string | null | undefined;
@@ -67,7 +67,7 @@ export type CreateApiKeyUserErrorCode =
   | 'IDEMPOTENCY_KEY_INVALID'
   /** The idempotency key was already used with another input. Use a new key for a new request. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** The operator of this service manages the API keys. Ask them. */
+  /** The operator manages the API keys. Ask the operator. */
   | 'KEY_SELF_SERVICE_OFF'
   /** Your client has 5 keys that are accepted, or has created or rotated 20 keys in 24 hours. */
   | 'LIMIT_REACHED'
@@ -151,7 +151,7 @@ export type ResumeWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
-  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  /** Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute. */
   | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
@@ -179,13 +179,13 @@ export type RetryWebhookDeliveryUserErrorCode =
    * query instead.
    */
   | 'PAYLOAD_UNAVAILABLE'
-  /** The account has retried 60 deliveries within the last minute. Send the same request again in a minute. */
+  /** Your account has retried 60 deliveries within the last 60 seconds. Send the same request again in a minute. */
   | 'RETRY_RATE_LIMITED'
   | '%future added value';
 
 /** Why a key was not revoked. More values may be added; handle unknown ones. */
 export type RevokeApiKeyUserErrorCode =
-  /** The operator of this service manages the API keys. Ask them. */
+  /** The operator manages the API keys. Ask the operator. */
   | 'KEY_SELF_SERVICE_OFF'
   /**
    * It is the last key with `MANAGE_KEYS`, apart from those that are replaced. Rotate it with `overlapSeconds: 0` instead, which rejects it
@@ -229,7 +229,7 @@ export type RotateApiKeyUserErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   /** The key was revoked or has expired. */
   | 'KEY_ENDED'
-  /** The operator of this service manages the API keys. Ask them. */
+  /** The operator manages the API keys. Ask the operator. */
   | 'KEY_SELF_SERVICE_OFF'
   /** Your client has 5 keys that are accepted, so there is none left for the overlap, or has created or rotated 20 keys in 24 hours. */
   | 'LIMIT_REACHED'
@@ -295,7 +295,7 @@ export type RotateWebhookSecretUserErrorCode =
 export type SendPendingWebhookDeliveriesUserErrorCode =
   /** You have no subscription with this identifier. */
   | 'NOT_FOUND'
-  /** Such a request for this subscription was accepted within the last minute, which is the limit. Send the same request again in a minute. */
+  /** A request for this subscription was accepted within the last 60 seconds. Send the same request again in a minute. */
   | 'RATE_LIMITED'
   | '%future added value';
 
@@ -330,7 +330,7 @@ export type SendTestWebhookEventUserErrorCode =
    * or pins another version. Of a listener, create another one.
    */
   | 'NOT_SUBSCRIBED'
-  /** You have sent 60 test events in the current minute. Send the same request again in the next minute. */
+  /** Your account has sent 60 test events in the current minute. Send the same request again in the next minute. */
   | 'TEST_RATE_LIMITED'
   | '%future added value';
 
@@ -370,7 +370,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * information or a fragment.
    */
   | 'CALLBACK_URL_INVALID'
-  /** The list of event types is empty or contains a type twice. */
+  /** The list of event types is empty or contains a type twice. Pass at least one, and each once. */
   | 'EVENT_TYPES_INVALID'
   /** This interface has no such event type. `webhookEventTypes` lists the available types. */
   | 'EVENT_TYPE_UNKNOWN'
@@ -379,7 +379,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * has no `CURRENT` one. `webhookEventTypes` lists the available versions.
    */
   | 'EVENT_VERSION_UNKNOWN'
-  /** Not returned. `VERIFICATION_RATE_LIMITED` reports that 20 handshakes took place in the current minute. */
+  /** Not returned. `VERIFICATION_RATE_LIMITED` reports too many handshakes. */
   | 'LIMIT_REACHED'
   /**
    * The name is blank, has more than 100 characters, contains a character that is invisible or changes the direction of the text, or
@@ -402,7 +402,7 @@ export type UpdateWebhookSubscriptionUserErrorCode =
    * was sent.
    */
   | 'VERIFICATION_MISMATCH'
-  /** 20 handshakes took place in the current minute, so none was sent. Send the same request again in the next minute. */
+  /** Your account has had 20 handshakes in the current minute, so none was sent. Send the same request again in the next minute. */
   | 'VERIFICATION_RATE_LIMITED'
   /** The callback URL responded to the handshake with a redirect. Redirects are not followed; pass the final URL. */
   | 'VERIFICATION_REDIRECT'
@@ -462,7 +462,10 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** The payload was deleted before an attempt succeeded, for the reason in `payloadDeletion`. The delivery is not retried again. */
   | 'EXPIRED'
-  /** Every attempt failed. The delivery is not retried again unless you call `retryWebhookDelivery`. */
+  /**
+   * All 15 attempts failed, Deedwire could not render the payload, or five of its processes ended before they recorded an attempt.
+   * Deedwire does not retry the delivery. If it has a payload, `retryWebhookDelivery` and `replayWebhookEvents` send it again.
+   */
   | 'FAILED'
   /**
    * Not acknowledged yet. The next attempt is due at `nextAttemptAt`, or sooner, once the receiver has worked again; if the
@@ -475,7 +478,7 @@ export type WebhookDeliveryStatus =
 export type WebhookEventVersionStatus =
   /** Released: the payload changes only in backward-compatible ways. */
   | 'CURRENT'
-  /** Released, with a planned sunset. Pin a newer version before `sunsetOn`. */
+  /** Released, and replaced by a newer version. Pin that version, before `sunsetOn` if there is one. */
   | 'DEPRECATED'
   /** Not released: the payload can still change in breaking ways. Pinned only if you name the version. */
   | 'PREVIEW'
@@ -504,7 +507,7 @@ export type WebhookPausedReason =
    * `updateWebhookSubscription`.
    */
   | 'GONE'
-  /** An operator of Deedwire paused the subscription for you. To resume, call `resumeWebhookSubscription`. */
+  /** An operator paused the subscription for you. To resume, call `resumeWebhookSubscription`. */
   | 'OPERATOR'
   /** You paused the subscription. To resume, call `resumeWebhookSubscription`. */
   | 'OWNER'
@@ -517,7 +520,7 @@ export type WebhookPausedReason =
 
 /** Why the payload of a delivery is deleted. More values may be added; handle unknown ones. */
 export type WebhookPayloadDeletion =
-  /** The event named a person whose data the operator of this service has erased. Everything else of the delivery stays. */
+  /** The event named a person whose data the operator has erased. Everything else of the delivery stays. */
   | 'ERASED'
   /** The retention period of the delivery has ended. Deedwire deletes the payload within a day. */
   | 'RETENTION'

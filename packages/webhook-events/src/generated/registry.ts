@@ -38,7 +38,7 @@ export const webhookEventTypes: readonly RegisteredEventType[] = [
   },
   {
     type: 'lender.updated',
-    description: 'The name of the lender organization was changed.',
+    description: 'The name of the lender was changed.',
     interfaces: ['lender'],
     versions: [
       { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null },

@@ -14,7 +14,7 @@ export const body = z
     data: z
       .object({
         lenderId: gid('Lender').describe("The lender's global identifier."),
-        name: z.string().describe('The name of the lender organization after the change.'),
+        name: z.string().describe('The name of the lender after the change.'),
         changed: z
           .array(z.string())
           .nullable()
@@ -25,4 +25,4 @@ export const body = z
       })
       .describe('The event data.'),
   })
-  .meta({ title: 'LenderUpdated', description: 'The name of the lender organization was changed.' });
+  .meta({ title: 'LenderUpdated', description: 'The name of the lender was changed.' });

@@ -17,7 +17,7 @@ export const body = z
         externalReference: z
           .string()
           .nullable()
-          .describe('Your own reference for the client. Null if you did not provide one.'),
+          .describe('Your own reference for the referred client. Null if you did not provide one.'),
         matterId: gid('Matter').describe('The global identifier of the matter that the referral was converted into.'),
         convertedAt: time.describe(
           'When the referral was converted, as an RFC 3339 timestamp in UTC with milliseconds.',

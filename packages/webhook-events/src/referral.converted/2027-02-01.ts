@@ -23,7 +23,7 @@ export const body = z
             externalReference: z
               .string()
               .nullable()
-              .describe('Your own reference for the client. Null if you did not provide one.'),
+              .describe('Your own reference for the referred client. Null if you did not provide one.'),
           })
           .describe('The referral that was converted.'),
         matter: z

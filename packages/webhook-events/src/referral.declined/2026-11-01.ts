@@ -17,7 +17,7 @@ export const body = z
         externalReference: z
           .string()
           .nullable()
-          .describe('Your own reference for the client. Null if you did not provide one.'),
+          .describe('Your own reference for the referred client. Null if you did not provide one.'),
         declinedAt: time.describe('When the referral was declined, as an RFC 3339 timestamp in UTC with milliseconds.'),
         reason: z.string().nullable().describe('Why the referral was declined. Null if no reason was given.'),
       })

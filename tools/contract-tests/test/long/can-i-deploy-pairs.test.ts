@@ -231,7 +231,7 @@ test('an API with and without a version', async () => {
 
 test('an API with and without a field', async () => {
   const document = '{ partner { name } }';
-  const sdl = without(/ {2}"""\n {2}Name of the partner organization\.\n {2}"""\n {2}name: String!\n/);
+  const sdl = without(/ {2}"""\n {2}Name of the partner\.\n {2}"""\n {2}name: String!\n/);
   const less = await changed(['partner-api'], {
     'packages/partner-schema/versions/2026-11-01.graphql': sdl,
     'packages/partner-schema/dist/generated/sdl.js': sdl,

@@ -29,7 +29,7 @@ export interface ReferralConverted {
      */
     referralId: string;
     /**
-     * Your own reference for the client. Null if you did not provide one.
+     * Your own reference for the referred client. Null if you did not provide one.
      */
     externalReference: string | null;
     /**
