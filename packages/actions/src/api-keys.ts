@@ -428,7 +428,7 @@ function limitReached(message: string): UserError<'LIMIT_REACHED'> {
 
 const selfServiceOff: UserError<'KEY_SELF_SERVICE_OFF'> = {
   code: 'KEY_SELF_SERVICE_OFF',
-  message: 'The operator of this service manages the API keys. Ask them.',
+  message: 'The operator manages the API keys. Ask the operator for the change.',
   field: null,
 };
 

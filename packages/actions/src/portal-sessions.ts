@@ -159,7 +159,7 @@ export function createToken(random: Random): string {
 
 const unavailable: UserError<'PORTAL_UNAVAILABLE'> = {
   code: 'PORTAL_UNAVAILABLE',
-  message: 'The operator of this service does not serve the portal. Ask them to serve it.',
+  message: 'The operator does not serve the portal. Ask the operator to serve it.',
   field: null,
 };
 

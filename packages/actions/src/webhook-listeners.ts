@@ -95,7 +95,7 @@ const limitReached: UserError<'LIMIT_REACHED'> = {
 
 const forbidden: UserError<'FORBIDDEN'> = {
   code: 'FORBIDDEN',
-  message: 'The operator of this service has forbidden listeners for your account. Ask them to allow listeners.',
+  message: 'The operator has forbidden listeners for your account. Ask the operator to allow them.',
   field: null,
 };
 

@@ -26,6 +26,6 @@ export function findAbilitiesFault(chosen: readonly Ability[]): string | null {
   if (!chosen.includes('READ') || new Set(chosen).size < chosen.length)
     return 'Pass READ, and each further ability at most once.';
   if (chosen.includes('CONFIGURE') && !chosen.includes('READ_PAYLOAD'))
-    return 'Pass READ_PAYLOAD with CONFIGURE: with a URL or a secret of its own, the session or the key can reach payloads and secrets.';
+    return 'Pass READ_PAYLOAD with CONFIGURE: a session or a key that sets the URL or the secret can reach payloads and secrets.';
   return null;
 }

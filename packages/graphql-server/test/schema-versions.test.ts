@@ -45,9 +45,9 @@ const deprecated = {
 };
 
 describe.each([
-  ['in the header', byHeader],
-  ['pinned on the client', byPin],
-])('a version %s', (_, sendWith) => {
+  ['in X-Service-Schema-Version', byHeader],
+  ['pinned on your API client', byPin],
+])('a version %s', (source, sendWith) => {
   test.each([
     ['preview', '2027-01-01'],
     ['current', '2026-01-01'],
@@ -72,7 +72,7 @@ describe.each([
     server.setTime(new Date('2027-02-28T23:59:59.999Z'));
     expect((await sendWith('2025-01-01')).status).toBe(200);
     server.setTime(new Date('2027-03-01T00:00:00Z'));
-    expect(await sendWith('2025-01-01')).toEqual(unsupported(['2026-01-01', '2027-01-01']));
+    expect(await sendWith('2025-01-01')).toEqual(unsupported(`"2025-01-01", ${source},`, ['2026-01-01', '2027-01-01']));
   });
 
   test.each([
@@ -80,7 +80,9 @@ describe.each([
     ['unknown', '2026-01-02'],
     ['newer than every other', '2099-01-01'],
   ])('is rejected with the list of served versions when it is %s', async (_status, version) => {
-    expect(await sendWith(version)).toEqual(unsupported(['2025-01-01', '2026-01-01', '2027-01-01']));
+    expect(await sendWith(version)).toEqual(
+      unsupported(`"${version}", ${source},`, ['2025-01-01', '2026-01-01', '2027-01-01']),
+    );
   });
 });
 
@@ -99,17 +101,24 @@ test.each([
   expect((await byHeader(value)).status).toBe(400);
 });
 
+test('quotes at most 32 characters of a version in the header', async () => {
+  const { error } = await byHeader('9'.repeat(1_000));
+  expect(error?.message).toContain(
+    `The schema version "${'9'.repeat(32)}", in X-Service-Schema-Version, is not served.`,
+  );
+});
+
 test('sends no version headers to an unauthenticated client', async () => {
   const response = await send({ 'X-Service-API-Key': '', 'X-Service-Schema-Version': '2025-01-01' });
   expect(response).toMatchObject({ status: 401, headers: {} });
 });
 
-function unsupported(supportedVersions: string[]) {
+function unsupported(versionAndSource: string, supportedVersions: string[]) {
   return {
     status: 400,
     headers: {},
     error: {
-      message: `The requested schema version is not served. Supported versions: ${supportedVersions.join(', ')}.`,
+      message: `The schema version ${versionAndSource} is not served. Send one of these in X-Service-Schema-Version: ${supportedVersions.join(', ')}.`,
       extensions: {
         code: 'UNSUPPORTED_SCHEMA_VERSION',
         requestId: expect.any(String),

@@ -134,7 +134,7 @@ describe('checkCallbackUrl', () => {
       expect(checkCallbackUrl(raw, rules)).toStrictEqual({
         ok: false,
         code: 'CALLBACK_URL_FORBIDDEN',
-        message: `The operator of Deedwire denies the address ${address} of the callback URL. Use another host.`,
+        message: `The operator denies the address ${address} of the callback URL. Use another host.`,
       });
     }
     expect(checkCallbackUrl('https://9.9.9.8/', rules)).toStrictEqual({ ok: true, href: 'https://9.9.9.8/' });

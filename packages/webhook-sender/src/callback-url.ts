@@ -71,7 +71,7 @@ function rulesProblem(url: URL, address: string | null, rules: CallbackRules): s
     case 'not public':
       return `The address ${address} of the callback URL is not public. Use a public host name or address.`;
     case 'denied':
-      return `The operator of Deedwire denies the address ${address} of the callback URL. Use another host.`;
+      return `The operator denies the address ${address} of the callback URL. Use another host.`;
     case null:
       return null;
   }

@@ -134,7 +134,7 @@ test('an account whose operator has forbidden listeners creates none', async () 
     userErrors: [
       {
         code: 'FORBIDDEN',
-        message: 'The operator of this service has forbidden listeners for your account. Ask them to allow listeners.',
+        message: 'The operator has forbidden listeners for your account. Ask the operator to allow them.',
         field: null,
       },
     ],

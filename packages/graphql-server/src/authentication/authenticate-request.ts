@@ -93,7 +93,7 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
     unauthenticated?: string,
   ): never {
     const { reason, foreign, ...key }: AuthenticationRefusal = refusal;
-    const { code, message = unauthenticated } = refusals[kind];
+    const { code, message = unauthenticated } = refusals[kind](interfaceName);
     refused.inc({ interface: interfaceName, reason });
     const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(addressBlock(address)) : 0;
     if (suppressedLines !== null) {
@@ -104,8 +104,16 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
   }
 }
 
-const refusals: Record<AuthenticationRefused['kind'], { code: ErrorCode; message?: string | undefined }> = {
-  unauthenticated: { code: 'UNAUTHENTICATED' },
-  wrong_interface: { code: 'WRONG_INTERFACE' },
-  rate_limited: { code: 'RATE_LIMITED', message: rateLimited },
+interface RefusalResponse {
+  code: ErrorCode;
+  message?: string | undefined;
+}
+
+const refusals: Record<AuthenticationRefused['kind'], (interfaceName: InterfaceName) => RefusalResponse> = {
+  unauthenticated: () => ({ code: 'UNAUTHENTICATED' }),
+  wrong_interface: (interfaceName) => ({
+    code: 'WRONG_INTERFACE',
+    message: `The API key belongs to another interface. Use a key of the ${interfaceName} interface, or send the request to the interface of the key.`,
+  }),
+  rate_limited: () => ({ code: 'RATE_LIMITED', message: rateLimited }),
 };

@@ -34,7 +34,11 @@ export const errorTable = {
     'The Accept header allows no supported media type. Accept application/graphql-response+json or application/json, in UTF-8.',
   ),
   NOT_FOUND: row(404, 'This path does not exist. Check the URL.'),
-  OPERATION_TIMEOUT: row(503, 'The operation timed out. Its changes may have been applied.', retry),
+  OPERATION_TIMEOUT: row(
+    503,
+    'The operation timed out. Its changes may have been applied, so repeat a mutation with the same idempotency key.',
+    retry,
+  ),
   OPERATION_TOO_COMPLEX: row(400, 'The operation is too complex. Split it into several requests.', { jsonStatus: 200 }),
   PAYLOAD_TOO_LARGE: row(413, 'The body is too large.'),
   // Clients compare the message or the code, and some only the message.
@@ -57,8 +61,8 @@ export const errorTable = {
     'The media type, character set or encoding of the body is not supported. Send application/json in UTF-8, uncompressed.',
     { headers: { 'Accept-Encoding': 'identity' } },
   ),
-  UNSUPPORTED_SCHEMA_VERSION: row(400, 'The requested schema version is not served.'),
-  WRONG_INTERFACE: row(403, 'The credentials belong to the other interface. Use credentials for this one.'),
+  UNSUPPORTED_SCHEMA_VERSION: row(400, 'The schema version is not served.'),
+  WRONG_INTERFACE: row(403, 'The API key belongs to another interface. Use a key of this one.'),
 } as const satisfies Record<string, ErrorRow>;
 
 /** The value of `extensions.code`. */

@@ -11,16 +11,20 @@ export interface VersionOptions {
 
 const versionHeader = requestHeaders.schemaVersion.toLowerCase();
 
+/** Of the version that a client sent, in the message. Longer than a version. */
+const shownCharacters = 32;
+
 /**
  * Returns a function that chooses the dated version of the interface: the one that the header names, otherwise the one that the client is
  * pinned to; in the portal that of its pages. Never another.
  */
 export function createVersionStep({ versions, now, countUse }: VersionOptions) {
-  function notServed(): RequestError {
+  function notServed(state: RequestState, wanted: string): RequestError {
     const served = versions.filter((version) => !isRetired(version, now()));
     const supportedVersions = served.map(({ version }) => version);
+    const found = `The schema version ${JSON.stringify(wanted.slice(0, shownCharacters))}, ${sourceOf(state)}, is not served.`;
     return new RequestError('UNSUPPORTED_SCHEMA_VERSION', {
-      message: `The requested schema version is not served. Supported versions: ${supportedVersions.join(', ')}.`,
+      message: `${found} Send one of these in ${requestHeaders.schemaVersion}: ${supportedVersions.join(', ')}.`,
       extensions: { supportedVersions },
     });
   }
@@ -30,8 +34,15 @@ export function createVersionStep({ versions, now, countUse }: VersionOptions) {
     const { client } = present(state.caller);
     const wanted = state.portal?.version ?? state.message.headers[versionHeader] ?? client.schemaVersion;
     const chosen = versions.find(({ version }) => version === wanted);
-    if (!chosen || isRetired(chosen, now())) throw notServed();
+    if (!chosen || isRetired(chosen, now())) throw notServed(state, String(wanted));
     countUse(client.clientId, chosen.version, '');
     return (state.version = chosen);
   };
+}
+
+/** Where the version comes from, for the message: a client that sends no header does not know its pin. */
+function sourceOf({ portal, message }: RequestState): string {
+  if (portal) return 'of the portal';
+  const isInHeader = message.headers[versionHeader] !== undefined;
+  return isInHeader ? `in ${requestHeaders.schemaVersion}` : 'pinned on your API client';
 }
