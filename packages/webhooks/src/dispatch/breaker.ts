@@ -1,6 +1,6 @@
 import type { DeliveryId } from '../kernel/ids.ts';
-import { retriedWithinMs } from './classify-attempt.ts';
 import { cleanLaneState, type LaneState } from './lane-state.ts';
+import { retriedWithinMs } from './retry-schedule.ts';
 
 /** Consecutive failures that open the breaker. */
 export const failuresToOpen = 10;

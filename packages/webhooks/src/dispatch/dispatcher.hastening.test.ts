@@ -9,9 +9,9 @@ import {
   worldWithLane,
 } from '../../test/dispatch/world.ts';
 import type { LaneId } from '../kernel/ids.ts';
-import { attemptsMax } from './classify-attempt.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 import { cleanLaneState } from './lane-state.ts';
+import { attemptsMax } from './retry-schedule.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,6 +1,6 @@
 import type { DeliveryId } from '../kernel/ids.ts';
 import { compareIds } from '../kernel/sql.ts';
-import { retriedWithinMs } from './classify-attempt.ts';
+import { retriedWithinMs } from './retry-schedule.ts';
 
 /**
  * The times of a subscription before which attempts count as outdated: their deliveries need not wait for their retry. By the clock

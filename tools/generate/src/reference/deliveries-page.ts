@@ -1,5 +1,6 @@
 import { interfaceNames } from '@deedwire/domain';
 import { webhookEventTypes } from '@deedwire/webhook-events';
+import { attemptsMax, retrySchedule } from '@deedwire/webhooks/retry-schedule';
 import { deliveryHeaders } from './descriptions.ts';
 import { type History, remarksOn } from './history.ts';
 import { statusSummary } from './lifecycle.ts';
@@ -9,7 +10,7 @@ import { code, codeBlock, link, page, table } from './markdown.ts';
 export function deliveriesPage(history: History): string {
   const remark = remarksOn(history, 'delivery-headers.json');
   return page('Webhook deliveries', [
-    'Deedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. This page describes what all deliveries share.',
+    `Deedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins, with ${link('these exceptions', '../../completeness.md#when-an-event-is-not-delivered')}. This page describes what all deliveries share.`,
     `See also: ${link('all versions', '../README.md')} · ${link('version lifecycle', '../../versions.md')} · ${link('how to verify a signature', '../../../packages/webhook-signing/README.md')} · ${link('how to read a body', '../../../packages/webhook-events/README.md')} · AsyncAPI documents of the ${interfaceNames.map((name) => link(name, `../../../packages/webhook-events/asyncapi/${name}.json`)).join(' and ')} interface.`,
     '## Event types',
     eventTypeTable(''),
@@ -31,9 +32,41 @@ export function deliveriesPage(history: History): string {
     codeBlock('json', '{"verification_token":"<token>"}'),
     'The `webhook-id` of a handshake begins with `handshake_`. A handshake does not carry the headers `X-Service-Webhook-Event`, `-Event-Version`, `-Subscription-Id`, `-Sequence` and `-Attempt`.',
     '## Your response',
-    `Respond with a 2xx status within 5 seconds, or within the \`timeoutSeconds\` of the subscription, up to 15, including the response body. Deedwire does not follow redirects. A 410 also pauses the subscription. Deedwire retries after any response other than 2xx, and after none: after 5 seconds, then after three times as long each time, at most 12 hours, and up to 20 % later. 15 attempts take about three days. ${link('`Retry-After`', '../../webhook-did-not-arrive.md#an-attempt-failed')} delays the next attempt of its delivery, to at most 12 hours and up to 20 % later. With 429 or 503, it also stops all requests to the subscription. Deliveries can repeat and can arrive out of order: deduplicate by ${link('`webhook-id`', '#headers')}, and order by \`X-Service-Webhook-Sequence\`.`,
+    'Respond with a 2xx status within 5 seconds, or within the `timeoutSeconds` of the subscription, up to 15, including the response body. Deedwire does not follow redirects. A 410 also pauses the subscription. Any other response, and none, is a failed attempt, which Deedwire [retries](#retries).',
+    `Deliveries can repeat and can arrive out of order: deduplicate by ${link('`webhook-id`', '#headers')}, and order by \`X-Service-Webhook-Sequence\`.`,
     'Deedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as `WebhookAttempt.exchange`: send no secret.',
+    '## Retries',
+    `Deedwire sends a delivery up to ${attemptsMax} times. Each delay is up to 20 % longer than the table says, so that deliveries that failed together are not all sent together again:`,
+    retryTable(),
+    `After the last attempt, the delivery is \`FAILED\`: ${link('send it again', '../../webhook-did-not-arrive.md#4-send-it-again')}. A subscription whose attempts have all failed for 96 hours is paused.`,
+    `An attempt can be later: ${link('`Retry-After`', '../../webhook-did-not-arrive.md#an-attempt-failed')} delays the next attempt of its delivery, to at most 12 hours and up to 20 % later, and with 429 or 503 it stops all requests to the subscription. After 10 failures in a row, Deedwire sends one request at a time, up to 5 minutes apart. It can be earlier: once the receiver works again, ${link('pending deliveries are sent', '../../webhook-did-not-arrive.md#pending-deliveries')}, at most once an hour.`,
   ]);
+}
+
+/** Every attempt, and when it starts if all earlier ones failed. */
+function retryTable(): string {
+  const rows = retrySchedule().map(({ attempt, delayMs, earliestMs, latestMs }) => [
+    String(attempt),
+    attempt === 1 ? '–' : duration(delayMs),
+    duration(earliestMs),
+    duration(latestMs),
+  ]);
+  return table(['attempt', 'delay', 'since the first attempt', 'with the longest delays'], rows, {
+    isLastPadded: true,
+  });
+}
+
+/** Its two largest units: `1 h 31 min`. */
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  const parts = [
+    [Math.floor(seconds / 3_600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const shown = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return first === -1 ? '0 s' : shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
 
 /** @param base the path of the event pages, relative to the page that contains the table */
