@@ -59,7 +59,7 @@ const steps: Step[] = [
   { name: 'types', remedy: `${pnpm} exec tsc -b`, check: checkTypes },
   {
     name: 'contracts',
-    remedy: 'see the output of `contract-check`, which compares each contract with its last release',
+    remedy: 'see the output of `contract-check`, which compares each contract with its latest release',
     check: () => checkContracts(),
   },
   {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const workspace = join(import.meta.dirname, '..');
 
 /**
- * Runs the integration tests in a process of their own: those of files whose paths contain one of the texts, or all.
+ * Runs the integration tests in their own process: those of files whose paths contain one of the texts, or all.
  *
  * @param withSlow the tests of `full` too
  * @returns the exit code

@@ -4,7 +4,7 @@ import base64, hmac, re, time
 def is_authentic(headers, body, secrets, clock=time.time):
     """Returns whether Deedwire signed the request with one of the secrets, within 300 seconds of now.
 
-    headers: lower-case names and their values; a framework's object, which ignores the case, also works
+    headers: lower-case names and their values; a framework's object, which ignores the case, works too
     body: the bytes as received, before any parsing
     secrets: a list of one secret, or of both during a rotation. Raises ValueError if one is malformed.
     """

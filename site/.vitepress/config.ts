@@ -98,7 +98,7 @@ function anchorNames({ tokens }: StateCore): void {
     if (token.type === 'list_item_open' && !isDefined) continue;
     anchors.add(id);
     token.attrSet('id', id);
-    // The generator would change the anchor of a link that is a token of its own.
+    // The generator would change the anchor of a link that is a separate token.
     name.type = 'html_inline';
     name.content = `<a href="#${escape(id)}"><code>${escape(name.content)}</code></a>`;
   }

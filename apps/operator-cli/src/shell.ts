@@ -31,7 +31,7 @@ interface Output extends Stream {
   readonly writeUnescaped: Write;
 }
 
-/** What a command uses. Whatever it writes, also foreign text, is safe for a terminal. */
+/** What a command uses. Whatever it writes, including foreign text, is safe for a terminal. */
 export interface Shell extends Surroundings {
   readonly stdout: Output;
   readonly stderr: Output;

@@ -1,7 +1,7 @@
 import { runOperator } from './run-operator.ts';
 
 const { env, stdin, stdout, stderr, argv } = process;
-/** What it changes, it finishes, also if nothing reads its output. */
+/** What it changes, it finishes, even if nothing reads its output. */
 const isChange = argv.includes('--yes');
 stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // The reader has all that it wants, for example `head`. SIGPIPE, which Node ignores, ends other programs with this code.

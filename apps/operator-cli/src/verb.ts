@@ -32,7 +32,7 @@ export function addVerb(noun: Command, usage: string, description: string): Comm
 }
 
 /**
- * A text behind the help of a verb. Its paragraphs are wrapped at the width of the terminal; lines that begin with two spaces, such as
+ * A text after the help of a verb. Its paragraphs are wrapped at the width of the terminal; lines that begin with two spaces, such as
  * examples, stay as they are.
  */
 export function notes(text: string): (context: AddHelpTextContext) => string {

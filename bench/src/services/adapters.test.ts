@@ -131,8 +131,12 @@ describe('a problem', () => {
   });
 
   it.each([
-    [[404, '<html>'], 'responds 404 to POST', 'but the bench expects 201. Is it another version? It said: "<html>"'],
-    [[201, '<html>'], 'responds 201 to POST', 'without JSON. Is the URL correct? It said: "<html>"'],
+    [
+      [404, '<html>'],
+      'responds 404 to POST',
+      'but the bench expects 201. Is it another version? The response: "<html>"',
+    ],
+    [[201, '<html>'], 'responds 201 to POST', 'without JSON. Is the URL correct? The response: "<html>"'],
     [[201, '{"app":1}'], 'The application of Svix has no id', 'Is it another version? It is: {"app":1}'],
   ] as const)('quotes the response %j', async ([status, body], what, quote) => {
     const { url } = await serve([status, body]);

@@ -85,6 +85,6 @@ export async function sendEvent(pool: Pool, event: EventRequest, name: string): 
   const text = await response.body.text();
   if (response.statusCode !== status)
     throw new BenchProblem(
-      `${origin} responds ${response.statusCode} to POST ${path}, but the bench expects ${status}. It said: ${JSON.stringify(text.slice(0, 300))}`,
+      `${origin} responds ${response.statusCode} to POST ${path}, but the bench expects ${status}. The response: ${JSON.stringify(text.slice(0, 300))}`,
     );
 }

@@ -69,12 +69,12 @@ export function serviceApi({ name, url, token, tokenVariable }: ServiceApiOption
         );
       if (response.status !== status)
         throw new BenchProblem(
-          `${problem}, but the bench expects ${status}. Is it another version? It said: ${excerpt}`,
+          `${problem}, but the bench expects ${status}. Is it another version? The response: ${excerpt}`,
         );
       try {
         return text === '' ? null : JSON.parse(text);
       } catch {
-        throw new BenchProblem(`${problem} without JSON. Is the URL correct? It said: ${excerpt}`);
+        throw new BenchProblem(`${problem} without JSON. Is the URL correct? The response: ${excerpt}`);
       }
     },
     /** The request that sends one event. */

@@ -18,7 +18,7 @@ export interface ActionContext {
 /** The dependencies of use cases that call a callback URL or handle a webhook secret. */
 export interface WebhookActionContext extends ActionContext {
   sender: WebhookSender;
-  /** Logs why the host name of a callback URL could not be called, which the client is not told. */
+  /** Logs why the host name of a callback URL could not be called, which is not in the response. */
   reportHostProblem: (problem: HostProblem & { requestId: string | undefined }) => void;
   secretKeys: SecretKeyRing;
 }

@@ -25,7 +25,7 @@ export type RetryWebhookDeliveryResult = MutationResult<
   RetryWebhookDeliveryErrorCode
 >;
 
-// A retry sends a request at once, also to a receiver that fails.
+// A retry sends a request at once, including to a receiver that fails.
 const retriesPerMinute = 60;
 
 /**

@@ -144,7 +144,7 @@ export async function prepareSplit(step: SplitStepOfTwo, input: PrepareInput): P
   refuseIf(missing.length > 0, `These standbys of the old side do not stream: ${missing.join(', ')}.`);
   const idle = await selectIdleSlots(oldSide);
   refuseIf(idle.length > 0, `Standbys do not use their slots: ${idle.join(', ')}. Start them, or drop the slots.`);
-  // The new side is one of `standbys`, because it could not be told from another standby of its name.
+  // The new side is one of `standbys`, because another standby could have its name.
   const others = standbys.filter((_, index) => index !== standbys.indexOf(next.standbyName));
   timer.note('other standbys', others.length === 0 ? 'none' : others.join(', '));
   timer.note('disk of the old side', await checkDisk('old', old));

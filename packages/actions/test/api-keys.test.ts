@@ -156,7 +156,7 @@ describe('a key cannot be created', () => {
   });
 });
 
-test('an addressed key can give addresses inside of its own, until its own end', async () => {
+test('an addressed key can give addresses within its own, until its own end', async () => {
   const expiresAt = new Date(Date.now() + 86_400_000);
   const limited = await makeActing({ addresses: ['192.0.2.0/24', '2001:db8::/32'], expiresAt });
   const created = await create(limited, { addresses: ['192.0.2.128/25', '2001:db8:1::/48'], expiresAt });
@@ -200,7 +200,7 @@ test('a key with less cannot rotate a key with more, but can revoke it', async (
   expect(await findApiKey(world.partnerApi, acting.keyId)).toMatchObject({ revokedAt: expect.any(Date) });
 });
 
-test('revokes a key once, with one event, also for requests at once', async () => {
+test('revokes a key once, with one event, including for requests at once', async () => {
   const created = await create(acting);
   const results = await Promise.all([1, 2, 3].map(() => revoke(acting, idOf(created))));
   for (const result of results) expect(result).toMatchObject({ apiKey: { endedAt: expect.any(Date) }, userErrors: [] });
@@ -228,7 +228,7 @@ test('a key with a nearer end can revoke one that has leaked', async () => {
   expect(codesOf(await revoke(other, other.keyId))).toEqual(['LAST_KEY']);
 });
 
-test('the last key with MANAGE_KEYS can be rotated and not revoked, also during the overlap', async () => {
+test('the last key with MANAGE_KEYS can be rotated and not revoked, even during the overlap', async () => {
   await makeActing({ abilities: usualAbilities }, acting.caller.clientId);
   expect(codesOf(await revoke(acting, acting.keyId))).toEqual(['LAST_KEY']);
   const rotated = await rotate(acting, acting.keyId, 3_600);
@@ -265,7 +265,7 @@ describe('keys of others', () => {
   });
 });
 
-test('limits a client to 5 live keys, also for requests at once', async () => {
+test('limits a client to 5 live keys, including for requests at once', async () => {
   const results = await Promise.all(Array.from({ length: 8 }, () => create(acting)));
   expect(results.flatMap(codesOf)).toEqual(Array(4).fill('LIMIT_REACHED'));
   expect(codesOf(await rotate(acting, acting.keyId, 60))).toEqual(['LIMIT_REACHED']);

@@ -166,7 +166,7 @@ test.each([
   [null, 5],
   [5, 5],
   [15, 15],
-])('a timeout of %j is stored as %d s, also in a saved result', async (timeoutSeconds, stored) => {
+])('a timeout of %j is stored as %d s, including in a saved result', async (timeoutSeconds, stored) => {
   for (let count = 0; count < 2; count += 1) {
     const { webhookSubscription } = await create({ timeoutSeconds, idempotencyKey: 'key' });
     expect(webhookSubscription?.timeoutSeconds).toBe(stored);
@@ -198,7 +198,7 @@ test('creates nothing when the handshake fails, and returns its code and message
   await expectNothingCreated();
 });
 
-test('limits an account to 20 subscriptions, also for concurrent requests', async () => {
+test('limits an account to 20 subscriptions, including for concurrent requests', async () => {
   await world.sql(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
      select $1, 'partner', 'https://a.test/', '', 0 from generate_series(1, 12)`,

@@ -56,7 +56,7 @@ test('does not store the key itself', async () => {
   expect(JSON.stringify(rows)).not.toContain(apiKey.split('_')[3]);
 });
 
-test('limits a client to 5 live keys, also for concurrent requests, without revoked and expired keys', async () => {
+test('limits a client to 5 live keys, including for concurrent requests, without revoked and expired keys', async () => {
   const first = await issue();
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => issue(world.partner, first.clientId)));
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);

@@ -85,7 +85,7 @@ test('splits a batch of more than 32 lenders', async () => {
   expect(statements).toEqual(['select-lenders', 'select-lender-name']);
 });
 
-test('reads a single lender with statements of its own, unless it needs several pages', async () => {
+test('reads a single lender with its own statements, unless it needs several pages', async () => {
   const [firstId, secondId, thirdId] = await addMembers(world.lender.gid, 3);
   const [first, second, third] = [member(firstId, 1), member(secondId, 2), member(thirdId, 3)];
   const { accountId } = world.lender;

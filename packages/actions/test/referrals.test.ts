@@ -193,7 +193,7 @@ describe('the filters of a list', () => {
     expect(other.edges).toEqual([]);
   });
 
-  test('a page continues in the order of closing, also where several were closed at the same time', async () => {
+  test('a page continues in the order of closing, even where several were closed at the same time', async () => {
     const ids = await refer(['x', 'x', 'x', 'x', 'x']);
     await world.sql(`update referral set status = 'DECLINED', closed_at = '2026-11-01T00:00:00Z'`);
     const found: string[] = [];

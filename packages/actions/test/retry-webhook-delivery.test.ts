@@ -80,7 +80,7 @@ describe('retryWebhookDelivery', () => {
     expect(world.partnerApi.notified).toBe(0);
   });
 
-  test('allows 60 within a minute, also at the same time', async () => {
+  test('allows 60 within a minute, even at the same time', async () => {
     const id = await fail();
     await world.sql(
       `insert into webhook_replay (id, account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id,

@@ -160,7 +160,7 @@ test.each<[string, Partial<RotateWebhookSecretInput>, string, string]>([
   expect(await world.sql('select from webhook_event_queue')).toEqual([]);
 });
 
-test('reports every problem at once, also with an invalid key', async () => {
+test('reports every problem at once, including with an invalid key', async () => {
   const { userErrors } = await rotate({ webhookSecret: 'x', overlapSeconds: -1, idempotencyKey: '' });
   expect(userErrors.map(({ code }) => code)).toEqual([
     'WEBHOOK_SECRET_INVALID',

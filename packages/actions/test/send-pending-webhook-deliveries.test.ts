@@ -50,7 +50,7 @@ test('marks the subscription, tells its worker, and records who asked', async ()
   ]);
 });
 
-test('is accepted once a minute, also of two requests at the same time and of an operator', async () => {
+test('is accepted once a minute, including of two requests at the same time and of an operator', async () => {
   const results = await Promise.all([codes(id), codes(id), codes(id)]);
   expect(results.filter((result) => result.length === 0)).toHaveLength(1);
   expect(results.filter(([code]) => code === 'RATE_LIMITED')).toHaveLength(2);
@@ -84,7 +84,7 @@ test('marks a paused subscription, for when it is resumed', async () => {
   expect(await send()).toMatchObject({ webhookSubscription: { status: 'PAUSED' }, userErrors: [] });
 });
 
-test('resuming hastens what waits, at most once an hour', async () => {
+test('resuming hastens pending deliveries, at most once an hour', async () => {
   const pauseAndResume = async () => {
     await pauseWebhookSubscription(world.partnerApi, world.partner, { id });
     await resumeWebhookSubscription(world.partnerApi, world.partner, { id });

@@ -111,7 +111,7 @@ test('sends the event once for each idempotency key', async () => {
   expect((await send({ idempotencyKey: 'test-2' })).userErrors).toEqual([]);
 });
 
-test('sends 60 test events in a minute, also at the same time', async () => {
+test('sends 60 test events in a minute, even at the same time', async () => {
   await count(57);
   const results = await Promise.all(Array.from({ length: 5 }, () => send()));
   const refused = results.filter(({ webhookEventId }) => webhookEventId === null);

@@ -78,7 +78,7 @@ test('keeps two spellings of an address that an earlier release took for differe
   expect(await findSharedAddresses(world.operator)).toEqual([]);
 });
 
-test('limits a lender to 250 team members, also for concurrent requests', async () => {
+test('limits a lender to 250 team members, including for concurrent requests', async () => {
   await world.sql(
     `insert into team_member (account_id, first_name, last_name, email)
      select $1, 'A', 'B', n || '@example.com' from generate_series(1, 245) n`,

@@ -287,7 +287,7 @@ test('each account reads its own record', async () => {
   expect(await readPartner(world.partnerApi, world.partner)).toEqual({ id: world.partner.gid, name: 'Partner' });
 });
 
-test('the health and the statistics of a subscription are those of its account only, also if a bug passes another id', async () => {
+test('the health and the statistics of a subscription are those of its account only, even if a bug passes another id', async () => {
   const id = await subscription(world.partner);
   const number = id.split('/').at(-1);
   await world.sql(

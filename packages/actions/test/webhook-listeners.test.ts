@@ -104,7 +104,7 @@ test('refuses event types as subscriptions do, and creates nothing', async () =>
   expect(await actions()).toEqual([]);
 });
 
-test('an account has at most 10 listeners, beside its subscriptions, also if it creates them at the same time', async () => {
+test('an account has at most 10 listeners, beside its subscriptions, even if it creates them at the same time', async () => {
   await world.subscribe();
   const results = await Promise.all(Array.from({ length: 14 }, () => create()));
   const refused = results.flatMap(({ userErrors }) => userErrors);

@@ -93,7 +93,7 @@ const searchedFor = async (input: Partial<ReplayWebhookEventsInput>): Promise<[c
   return [estimated?.count ?? -1, searched];
 };
 
-test('a dry run reports how many deliveries it reads, also those that do not match', async () => {
+test('a dry run reports how many deliveries it reads, including those that do not match', async () => {
   expect(await searchedFor({})).toEqual([5, 5]);
   expect(await searchedFor({ eventTypes: ['referral.converted'] })).toEqual([0, 5]);
   // All are of the same minute.
@@ -136,7 +136,7 @@ describe('replayWebhookEvents', () => {
     });
   });
 
-  test('runs one at a time for a subscription, also if they start together', async () => {
+  test('runs one at a time for a subscription, even if they start together', async () => {
     const results = await Promise.all([replay(), replay(), replay()]);
     const codes = results.flatMap(({ userErrors }) => userErrors.map(({ code }) => code));
     expect(codes).toEqual(['REPLAY_IN_PROGRESS', 'REPLAY_IN_PROGRESS']);
@@ -165,7 +165,7 @@ describe('replayWebhookEvents', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  test('takes null for the default of a field, also with a key', async () => {
+  test('takes null for the default of a field, including with a key', async () => {
     const first = await replay({ idempotencyKey: 'a', onlyFailed: true, maxPerSecond: 50, dryRun: false });
     const again = await replay({ idempotencyKey: 'a', onlyFailed: null, maxPerSecond: null, dryRun: null });
     expect(again).toEqual({ ...first, isRepeated: true });

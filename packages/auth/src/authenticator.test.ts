@@ -206,7 +206,7 @@ describe('requests without a valid key', () => {
     await authenticator.authenticate(credentials);
     expect(findApiKey).toHaveBeenLastCalledWith(generated.keyId, false);
     clock.ms = 900;
-    // The connections for unproven keys are all taken, also by wrong credentials for this key.
+    // The connections for unproven keys are all taken, including by wrong credentials for this key.
     findApiKey.mockImplementation((_keyId, isProven) => (isProven ? Promise.resolve(stored) : new Promise(() => {})));
     void authenticator.authenticate({ ...credentials, clientId: 'client-2' });
     expect(await authenticator.refusal(credentials)).toBe('none');
@@ -238,7 +238,7 @@ describe('the cache', () => {
     expect(findApiKey).toHaveBeenCalledTimes(2);
   });
 
-  test('keeps no key of an account that is away', async () => {
+  test('keeps no key of an account that is frozen or at home in another cell', async () => {
     const { authenticator, findApiKey } = setUp({ ...stored, away: 'FROZEN' });
     for (let count = 1; count <= 3; count += 1) {
       await authenticator.authenticate(credentials);
@@ -315,14 +315,14 @@ describe('the cache', () => {
 describe('a key with addresses', () => {
   const bound = { ...stored, addresses: readRanges(['203.0.113.0/28', '2001:db8::/32']) };
 
-  test.each([address, '2001:db8::1'])('is accepted from %s, also when it is cached', async (from) => {
+  test.each([address, '2001:db8::1'])('is accepted from %s, even when it is cached', async (from) => {
     const { authenticator, findApiKey } = setUp(bound);
     for (let count = 0; count < 2; count += 1)
       expect((await authenticator.authenticate(credentials, from)).kind).toBe('authenticated');
     expect(findApiKey).toHaveBeenCalledTimes(1);
   });
 
-  test.each(['203.0.113.16', '2001:db9::1', 'unknown'])('is refused from %s, also when it is cached', async (from) => {
+  test.each(['203.0.113.16', '2001:db9::1', 'unknown'])('is refused from %s, even when it is cached', async (from) => {
     const { authenticator } = setUp(bound);
     const refusal = { reason: 'wrong_address', keyId: generated.keyId, clientId: 'client-1' };
     expect(await authenticator.authenticate(credentials, from)).toEqual({ kind: 'unauthenticated', refusal });

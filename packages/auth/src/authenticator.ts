@@ -148,7 +148,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** An account that is away can come home, or leave, at any moment: its keys are read for each request. */
+/** An account that is frozen or at home in another cell can return, or leave, at any moment: its keys are read for each request. */
 function isUsable(known: Known | null): known is Known {
   return known !== null && known.isFresh && !known.key.away;
 }

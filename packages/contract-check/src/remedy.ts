@@ -39,7 +39,7 @@ export function tooSmallBump(
   const bump = `a ${needed} bump of ${packageName}`;
   if (raisedTo !== null)
     return {
-      message: `the changes need a ${needed} bump since ${released ?? 'the last release'}, but "version" is ${raisedTo}, which releases them before pending changesets apply.`,
+      message: `the changes need a ${needed} bump since ${released ?? 'the latest release'}, but "version" is ${raisedTo}, which releases them before pending changesets apply.`,
       remedy: remedyOf(`${[...raise, 'restore "version", and raise it in a release'].join(', or ')}.`),
     };
   if (isOption) {
@@ -89,7 +89,7 @@ function keepReleased(packageName: string, file: string, declaring: Declaring): 
     return 'restore the released state of the version. To stop serving it, release its deprecation and its sunset first, dated on or after the day of that release, and retire it once the sunset has passed, which is major.';
   if (file === 'package.json')
     return remedyOf(
-      `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier pull request of its own.`,
+      `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier, separate pull request.`,
     );
   if (!/^(?:versions|json-schema)\//.test(file))
     return remedyOf(`revert the major changes in ${file}: restore what was released, and only add to it.`);

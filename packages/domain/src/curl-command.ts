@@ -1,6 +1,6 @@
 import { invisibleCharacters } from './terminal-text.ts';
 
-/** Quotes a text for `sh`, `bash` and `zsh`. Every character stays as it is, also a line feed. */
+/** Quotes a text for `sh`, `bash` and `zsh`. Every character stays as it is, including a line feed. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

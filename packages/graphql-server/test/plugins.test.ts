@@ -65,7 +65,7 @@ const newer = { Accept: 'application/graphql-response+json' };
 /** With the plan from the third run on. */
 const runs = [1, 2, 3, 4, 5];
 
-test('OpenTelemetry sees every operation and resolver, also those that run by a plan', async () => {
+test('OpenTelemetry sees every operation and resolver, including those that run by a plan', async () => {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   await start([useOpenTelemetry({ resolvers: true, variables: true, traceIdInResult: 'traceId' }, provider)]);
@@ -196,7 +196,7 @@ function createRecorder() {
   return { plugin, calls, contexts, documents };
 }
 
-test('every hook sees every operation with one context, also when the document is cached and has a plan', async () => {
+test('every hook sees every operation with one context, even when the document is cached and has a plan', async () => {
   const { plugin, calls, contexts, documents } = createRecorder();
   await start([plugin]);
   for (const _ of runs) {
@@ -310,7 +310,7 @@ test('hooks see the request and its extensions, and not the API key', async () =
   expect(seen).toEqual([{ ...expected, params: {} }, expected, expected]);
 });
 
-test('rules that a plugin adds run for each operation, also on a document that another client sent first', async () => {
+test('rules that a plugin adds run for each operation, including on a document that another client sent first', async () => {
   await start([
     {
       onValidate({ context, addValidationRule }) {
@@ -647,7 +647,7 @@ test.each<[string, (args: ExecutionArgs) => void]>([
     expect([run, (await send({ query: '{ hello }' })).data]).toEqual([run, { hello: 'hello world' }]);
 });
 
-test('errors about variables cost what a rejected document costs, also if a plugin copies or masks them', async () => {
+test('errors about variables cost what a rejected document costs, even if a plugin copies or masks them', async () => {
   const copies: AnyPlugin = {
     onExecute: () => ({
       onExecuteDone({ result, setResult }) {

@@ -23,7 +23,7 @@ const schema = buildSchema(/* GraphQL */ `
 const problemsOf = (costs: Partial<OperationCosts>) =>
   readCostTable(schema, { weights: {}, listSizes: { 'Query.parts': 5 }, pageSizeMaximum: 100, ...costs }).problems;
 
-test('accepts costs that cover every list of objects, also with those of fields that are gone', () => {
+test('accepts costs that cover every list of objects, including with those of fields that are gone', () => {
   expect(problemsOf({})).toEqual([]);
   expect(problemsOf({ weights: { 'Part.gone': 5 } })).toEqual([]);
   expect(problemsOf({ weights: { 'Part.names': 0.5 }, listSizes: { 'Query.parts': 5, 'Query.things': 30 } })).toEqual(

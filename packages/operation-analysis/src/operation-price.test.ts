@@ -270,7 +270,7 @@ describe('rejects an operation of more than 1,000 points', () => {
 });
 
 describe('the actual cost', () => {
-  test('counts the bytes of introspection, also if an error has removed them', () => {
+  test('counts the bytes of introspection, even if an error has removed them', () => {
     const { priceOf } = price('{ __schema { description } me { id } }');
     expect(priceOf({ __schema: { description: 'x'.repeat(9_000) }, me: { id: '1' } })).toBe(11); // 9.041 + 1.03 + 0.03
     expect(priceOf(null, [{ path: ['me', 'id'] }])).toBe(1000);
@@ -301,7 +301,7 @@ describe('the actual cost', () => {
     ['of four bytes', '\u{1F600}', 800],
     ['that JSON escapes', '\u0001', 1200],
     ['that are quoted', '"', 400],
-  ])('counts the bytes of characters %s, also beyond the weight', (_, character, bytesOf200) => {
+  ])('counts the bytes of characters %s, even beyond the weight', (_, character, bytesOf200) => {
     const { requestedQueryCost, priceOf } = price('{ ledgers(first: 10) { nodes { note } } }');
     expect(requestedQueryCost).toBe(61);
     const costWith = (count: number, nodes = 10) =>

@@ -21,7 +21,7 @@ interface Props {
   readonly id: string;
   /** How many attempts it had before. */
   readonly after: number;
-  /** Whether it is sent at once, also while the others of its subscription are on hold. */
+  /** Whether it is sent at once, even while the others of its subscription are on hold. */
   readonly hasten?: boolean;
   /** Where to look for an answer later. */
   readonly children?: ComponentChildren;

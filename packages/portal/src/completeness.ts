@@ -28,7 +28,7 @@ export interface Comparison {
   startMs: number;
   /** Of the first event in the range. */
   firstSequence: number | null;
-  /** Of the last event that was read, also after the range. */
+  /** Of the last event that was read, even after the range. */
   readSequence: number | null;
   lastSequence: number;
   /** Earlier events had their sequences when the last page was read. */
@@ -138,9 +138,9 @@ export function doubtsOf(found: Comparison, log: ReceiverLog, range: Range, nowM
     compared === 0 && 'Nothing was compared: the range has no event.',
     compared === 0 && firstKeptSequence === null && lastSequence > 0 && 'None of its events is kept any longer.',
     isBegunLate(found) && `Events before sequence ${firstKeptSequence} are no longer kept, so they were not compared.`,
-    found.hasGap && 'Sequences are missing in what the server sent. Ask the operator of Deedwire.',
+    found.hasGap && 'Sequences are missing in what the server sent. Ask the operator.',
     numberedUntilMs < range.untilMs &&
-      `Events created since ${formatUtc(numberedUntilMs)} can still wait for their sequence, so they were not compared. Compare again later, or with an earlier end. If this time stays the same, ask the operator of Deedwire.`,
+      `Events created since ${formatUtc(numberedUntilMs)} can still wait for their sequence, so they were not compared. Compare again later, or with an earlier end. If this time stays the same, ask the operator.`,
     range.untilMs > nowMs - freshMs &&
       'The range ends less than 5 minutes ago. Its last events can be on their way, or not in the log yet. Compare again with an earlier end.',
     otherBodies > 0 &&

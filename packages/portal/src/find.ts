@@ -40,7 +40,7 @@ function isNumber(text: string): boolean {
   return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
 }
 
-/** The identifiers in a text, without what JSON and URLs escape in them, also more than once. */
+/** The identifiers in a text, without what JSON and URLs escape in them, even more than once. */
 function gidsOf(text: string): { id: string; type: string; number: string }[] {
   const plain = text
     .replaceAll(/%(?:25){0,4}3a/gi, ':')

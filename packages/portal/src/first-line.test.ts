@@ -9,10 +9,15 @@ test.each([
   [
     'a text',
     { responseBody: '\n  upstream connect error\nreset' },
-    'The endpoint said:',
+    'The endpoint responded:',
     'upstream connect error reset',
   ],
-  ['JSON with line breaks', { responseBody: '{\n  "code": "BUSY"\n}\n' }, 'The endpoint said:', '{ "code": "BUSY" }'],
+  [
+    'JSON with line breaks',
+    { responseBody: '{\n  "code": "BUSY"\n}\n' },
+    'The endpoint responded:',
+    '{ "code": "BUSY" }',
+  ],
   [
     'a page',
     { responseHeaders: html, responseBody: '<!doctype html>\n<title>502</title>' },
@@ -28,14 +33,14 @@ test.each([
   [
     'a location of another status',
     { responseHeaders: login, responseBody: 'Unavailable' },
-    'The endpoint said:',
+    'The endpoint responded:',
     'Unavailable',
   ],
   ['no body', { responseBody: '' }, 'The response has no text.', ''],
   ['no body that was kept', {}, 'The response has no text.', ''],
   ['bytes', { responseBytes: 9 }, 'The body of the response is not text, or was not kept.', ''],
-  ['a long text', { responseBody: 'x'.repeat(201) }, 'The endpoint said:', `${'x'.repeat(200)}…`],
-  ['half a character', { responseBody: `${'x'.repeat(199)}😀` }, 'The endpoint said:', `${'x'.repeat(199)}…`],
+  ['a long text', { responseBody: 'x'.repeat(201) }, 'The endpoint responded:', `${'x'.repeat(200)}…`],
+  ['half a character', { responseBody: `${'x'.repeat(199)}😀` }, 'The endpoint responded:', `${'x'.repeat(199)}…`],
 ])('shows %s on one line', (_, changes, about, text) => {
   expect(firstLineOf({ ...response, ...changes })).toEqual({ about, text });
 });

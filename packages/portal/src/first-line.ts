@@ -10,7 +10,7 @@ export interface Response {
 const length = 200;
 
 /**
- * What an endpoint said in a response that is no success: where it redirects to, or the beginning of its body on one line, as it
+ * What an endpoint wrote in a response that is no success: where it redirects to, or the beginning of its body on one line, as it
  * is. Only line breaks and spaces are reduced.
  */
 export function firstLineOf(response: Response): { about: string; text: string } {
@@ -24,7 +24,7 @@ export function firstLineOf(response: Response): { about: string; text: string }
   const text = shortened(responseBody ?? '');
   if (text === '') return { about: 'The response has no text.', text };
   const isPage = /^text\/html\b/i.test(headerOf('content-type') ?? '');
-  return { about: isPage ? 'The endpoint returned a web page:' : 'The endpoint said:', text };
+  return { about: isPage ? 'The endpoint returned a web page:' : 'The endpoint responded:', text };
 }
 
 function shortened(text: string): string {

@@ -12,7 +12,7 @@ const ofSvg: readonly unknown[] = ['title'];
 const isText = (child: ComponentChildren): child is string | number =>
   typeof child === 'number' || (typeof child === 'string' && child.trim() !== '');
 
-/** A text beside others, in an element of its own. Nothing translates white space. */
+/** A text beside others, in its own element. Nothing translates white space. */
 const wrapped = (child: ComponentChildren): ComponentChildren =>
   isText(child) ? createElement('span', { textContent: child }) : child;
 

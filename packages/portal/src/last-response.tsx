@@ -11,7 +11,7 @@ interface Failure {
   readonly error: string | null;
 }
 
-/** What the endpoint said when an attempt failed. Nothing without the ability to read it, or if the delivery was tried again. */
+/** The response of the endpoint to an attempt that failed. Nothing without the ability to read it, or if the delivery was tried again. */
 export function LastResponse({ failure }: { failure: Failure }) {
   const mayRead = useMay('READ_PAYLOAD');
   const isComplete = failure.error === null;
@@ -24,7 +24,7 @@ export function LastResponse({ failure }: { failure: Failure }) {
 export function ResponseLine({ response }: { response: Response }) {
   const { about, text } = firstLineOf(response);
   return (
-    <p className="said">
+    <p className="response">
       {about} {text && <Visible as="code" text={text} />}
     </p>
   );

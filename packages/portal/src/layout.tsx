@@ -102,7 +102,7 @@ function skip(event: TargetedMouseEvent<HTMLElement>) {
   (list ?? main)?.focus();
 }
 
-/** The way back to the application, as the session says. Only `https:`: nobody else can name a target. */
+/** The way back to the application, from the session. Only `https:`: no other source can name a target. */
 export function ReturnLink({ url }: { url: string | null }) {
   if (url === null || urlOf(url)?.protocol !== 'https:') return null;
   return <a href={url} rel="noreferrer">{`Back to ${hostOf(url)}`}</a>;

@@ -24,7 +24,7 @@ interface PageModule {
   readonly default: ComponentType<{ number: string }>;
 }
 
-/** Each page but the first is in a file of its own. If that does not arrive, `reload.ts` loads everything again. */
+/** Each page but the first is in its own file. If that does not arrive, `reload.ts` loads everything again. */
 const imports: Readonly<Record<PortalPage, () => Promise<PageModule>>> = {
   subscriptions: async () => subscriptions,
   subscription: () => import('./pages/subscription.tsx'),
@@ -90,7 +90,7 @@ class Boundary extends Component<{ children: ComponentChildren }, BoundaryState>
 
   override componentDidCatch(error: unknown) {
     reportError(error);
-    // Not at once: Preact gives an error that comes meanwhile to nobody.
+    // Not at once: Preact reports an error in between to no component.
     if (this.state.round === 0) setTimeout(() => this.setState({ error: null, round: 1 }));
   }
 
@@ -108,7 +108,7 @@ function Failed({ error }: { error: unknown }) {
   const path = location.pathname.replaceAll(/\d+/g, '…');
   return (
     <Notice title="Something in this page failed">
-      <p>Reload the page. If it fails again, send the details to the operator of Deedwire.</p>
+      <p>Reload the page. If it fails again, send the details to the operator.</p>
       <div className="actions">
         <button className="first" onClick={() => location.reload()}>
           Reload
@@ -127,7 +127,7 @@ function Failed({ error }: { error: unknown }) {
 const insecure = (
   <Notice title="The portal needs HTTPS">
     <p>
-      This page was loaded by plain HTTP, so a browser keeps no session for it. An operator of Deedwire sets{' '}
+      This page was loaded by plain HTTP, so a browser keeps no session for it. The operator sets{' '}
       <code>PORTAL_ORIGIN</code> to an <code>https://</code> origin, and new links start with it.
     </p>
   </Notice>

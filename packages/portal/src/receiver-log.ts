@@ -35,7 +35,7 @@ const lineMax = 2_000_000;
 const id = /^gid:\/\/[a-z][a-z0-9-]*\/Webhook(?:Delivery|Event)\/[1-9]\d{0,18}$/;
 
 /**
- * The text of a file: UTF-8 or UTF-16, also compressed with gzip.
+ * The text of a file: UTF-8 or UTF-16, plain or compressed with gzip.
  *
  * @throws {LogError} if it is too large, damaged, or in another encoding
  */

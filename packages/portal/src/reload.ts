@@ -1,4 +1,4 @@
-/** The operation `Subscriptions`, from vite.config.ts: a module that other scripts import too would be a file of its own. */
+/** The operation `Subscriptions`, from vite.config.ts: a module that other scripts import too would be its own file. */
 declare const firstQuery: string;
 
 const show = (tag: string, textContent: string) => Object.assign(document.createElement(tag), { textContent });
@@ -62,7 +62,7 @@ addEventListener(
   true,
 );
 
-// The same for a page in a file of its own.
+// The same for a page in its own file.
 addEventListener('vite:preloadError', fail);
 
 // Requests the session beside the files, not after them, and then what the first page shows. A link opens another session.

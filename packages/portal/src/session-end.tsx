@@ -46,7 +46,7 @@ export function SessionEnd() {
   const [stayed, setStayed] = useState({ agoMs: () => Infinity });
 
   useEffect(() => {
-    // The server has just said so. It is not asked again each second: something in front of it may have kept its answer.
+    // According to the last response of the server. It is not asked again each second: something in front of it may have kept its answer.
     if (isOver && passedMs() < 10_000) leaveSession('ended');
     else if (isOver || (isNear && !isLastMinute)) void askForSession();
   }, [isOver, isNear, passedMs]);

@@ -78,9 +78,9 @@ export function leaveSession(kind: 'ended' | 'unchecked', requestId?: string): v
 interface TimeLeft {
   readonly expiresMs: number;
   readonly idleEndsMs: number;
-  /** The time until the hard end that the last answer said. */
+  /** The time until the hard end, from the last response. */
   readonly saidMs: number;
-  /** Whether the server said that it ends within a minute. */
+  /** Whether it ends within a minute, from the last response. */
   readonly isLastMinute: boolean;
   /** Since that was known. */
   readonly passedMs: () => number;

@@ -22,7 +22,7 @@ export function TestEvent({ subscription: { id, status }, types, reload }: Props
   return (
     <Action
       label="Send a test event"
-      about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change. It is sent at once, also while other deliveries are on hold.`}
+      about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change. It is sent at once, even while other deliveries are on hold.`}
       ability="OPERATE"
       document={SendTest}
       variables={({ eventType = null }, idempotencyKey) => ({

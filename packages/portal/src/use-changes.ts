@@ -7,7 +7,7 @@ const pollMs = 15_000;
 
 /**
  * What has changed since a page of deliveries was read. Rows must not move under a pointer: each keeps its place and gets its
- * current status, also if that no longer matches the filters. Newer deliveries are only counted.
+ * current status, even if that no longer matches the filters. Newer deliveries are only counted.
  */
 export function useChanges(page: Query<DeliveriesQuery>, filters: DeliveriesQueryVariables, hasNewer: boolean) {
   const { nodes = [] } = page.data?.webhookDeliveries ?? {};

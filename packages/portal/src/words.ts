@@ -82,7 +82,7 @@ export function noneCounted(createdAt: string, readAtMs: number): string {
 
 const pauses: Readonly<Record<string, string>> = {
   OWNER: 'The account paused it. Resume it to send the events that it missed.',
-  OPERATOR: 'An operator of Deedwire paused it. Resume it, or ask the operator.',
+  OPERATOR: 'An operator paused it. Resume it, or ask the operator.',
   GONE: 'The callback URL answered 410 Gone. Restore the endpoint and resume, or change the URL.',
   FAILING: 'All attempts failed for 96 hours. Fix the endpoint and resume, then resend what failed.',
   VERSION_RETIRED: 'Its payload version has ended. Change to another version, which resumes it.',
@@ -96,7 +96,7 @@ const holds: Readonly<Record<string, string>> = {
   PAUSED: 'The subscription is paused: nothing is sent until it is resumed.',
   BREAKER_OPEN: 'The endpoint is failing: nothing is sent until one delivery succeeds.',
   RETRY_AFTER: 'The endpoint asked to wait: nothing is sent until then.',
-  NO_WORKER: 'Deedwire sends nothing at the moment. If that lasts, tell its operator.',
+  NO_WORKER: 'Deedwire sends nothing at the moment. If that lasts, tell the operator.',
 };
 
 /** Why nothing of a resend is sent now, and what changes that. Null if it only takes its turn. */

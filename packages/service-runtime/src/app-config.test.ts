@@ -88,7 +88,7 @@ test.each(['development', 'test'])('accepts the callback policy development when
   expect(readConfig(schema, env)).toMatchObject({ NODE_ENV, WEBHOOK_CALLBACK_POLICY: 'development' });
 });
 
-test('rejects NODE_TLS_REJECT_UNAUTHORIZED=0 with the public callback policy, also in development', () => {
+test('rejects NODE_TLS_REJECT_UNAUTHORIZED=0 with the public callback policy, including in development', () => {
   const env = { ...usable, NODE_ENV: 'development', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   expect(() => readConfig(schema, env)).toThrow('NODE_TLS_REJECT_UNAUTHORIZED must not be 0');
 });
@@ -166,7 +166,7 @@ describe('TLS to the database in production', () => {
     ],
     ['port=x', 'has a port that is not a number from 1 to 65535'],
     ['ssl=off', 'has an unknown value of the parameter ssl; use sslmode=verify-full instead'],
-  ])('rejects %s, with which pg cannot connect, also in development', (parameters, expected) => {
+  ])('rejects %s, with which pg cannot connect, including in development', (parameters, expected) => {
     expect(() => readUrl(`postgres://app:hunter2@db/deedwire?${parameters}`, { NODE_ENV: 'development' })).toThrow(
       `The configuration is invalid:\n  DATABASE_URL ${expected}`,
     );
@@ -183,7 +183,7 @@ describe('URLs that other programs take', () => {
     [`'postgres://app:hunter2@db/deedwire'`, 'must not be in quotes'],
     ['host=db dbname=deedwire password=hunter2', `must not be a list of keywords; write ${form}`],
     ['jdbc:postgresql://db/deedwire?user=app&password=hunter2', `must not begin with jdbc:; write ${form}`],
-    ['postgresql+psycopg://app:hunter2@db/deedwire', `must not name a driver behind the scheme; write ${form}`],
+    ['postgresql+psycopg://app:hunter2@db/deedwire', `must not name a driver after the scheme; write ${form}`],
     ['postgres://app:hunter2@a,b/deedwire', severalHosts],
     ['postgres://app:hunter2@a:5432,b:5432/deedwire', severalHosts],
     ['postgres://app:hunter2@db/deedwire?host=a,b', severalHosts],
@@ -195,7 +195,7 @@ describe('URLs that other programs take', () => {
       url,
       'must be a URL that begins with postgres:// or postgresql://',
     ]),
-  ])('rejects %s with a message about its form, also in development', (url, expected) => {
+  ])('rejects %s with a message about its form, including in development', (url, expected) => {
     for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
       expect(() => readConfig(schema, { ...usable, NODE_ENV: 'development', [name]: url })).toThrow(
         new ConfigError([`${name} ${expected}`]),

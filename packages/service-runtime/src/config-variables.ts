@@ -73,7 +73,7 @@ const databaseForm = 'postgres://user:password@host:5432/database';
 /** Forms that other clients of PostgreSQL take. */
 const otherForms: readonly [RegExp, string][] = [
   [/^jdbc:/i, `must not begin with jdbc:; write ${databaseForm}`],
-  [/^postgres(?:ql)?\+\w+:/i, `must not name a driver behind the scheme; write ${databaseForm}`],
+  [/^postgres(?:ql)?\+\w+:/i, `must not name a driver after the scheme; write ${databaseForm}`],
   [/^\w+\s*=/, `must not be a list of keywords; write ${databaseForm}`],
 ];
 

@@ -25,7 +25,7 @@ test('does not let more than 64 works wait', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('does what waits when it is asked to', () => {
+test('does the waiting work when it is asked to', () => {
   const done: number[] = [];
   doLater(() => done.push(1));
   doWaitingWork();

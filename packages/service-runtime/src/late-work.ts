@@ -10,7 +10,7 @@ let runsAtExit = false;
 /**
  * Does work a moment later, together with other work of its kind. After each request, other processes have used the caches of the
  * processor, so that the work of many requests at once takes a fraction of the time. Nothing is lost when the process exits, but
- * SIGKILL loses what waits. The work must not throw.
+ * SIGKILL loses the waiting work. The work must not throw.
  */
 export function doLater(work: () => void): void {
   waiting.push(work);

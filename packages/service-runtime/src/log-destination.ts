@@ -36,8 +36,8 @@ const noLines = (): Record<LineKind, number> => ({ alarm: 0, security: 0, other:
 
 /**
  * Writes lines in batches, without waiting for the reader. A pipe that nothing reads is full after 64 kB; a process that
- * waits for it serves no requests. So lines wait in memory up to a bound, and further ones are dropped and counted. Each kind
- * has a bound of its own, so that no number of requests displaces the lines about refused ones or alarms. All lines wait in one
+ * waits for it serves no requests. So lines wait in memory up to a bound, and the others are dropped and counted. Each kind
+ * has its own bound, so that no number of requests displaces the lines about refused ones or alarms. All lines wait in one
  * queue, in order.
  */
 export function createLogDestination(options: LogDestinationOptions): LogDestination {

@@ -13,7 +13,7 @@ test('writes one JSON object per line', () => {
   expect(JSON.parse(line).time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 });
 
-test('names the cell in later lines, also of loggers that were derived before', () => {
+test('names the cell in later lines, including of loggers that were derived before', () => {
   const text = logged((logger) => {
     const derived = withChosenFields(logger);
     logger.info('starting');

@@ -107,7 +107,7 @@ const columns = `
 export interface AuditFilter {
   /** The id of an API client: its changes, and those of itself and of its keys. */
   clientId: string | null;
-  /** The id of an API key: what was changed with it, also in sessions of the portal, and what changed it. */
+  /** The id of an API key: what was changed with it, including in sessions of the portal, and what changed it. */
   keyId: string | null;
   since: Date | null;
   until: Date | null;

@@ -50,7 +50,7 @@ export interface IndexBuild {
 }
 
 /**
- * Builds an index on connections of its own; on a partitioned table, on one partition after the other. An interrupted run leaves an
+ * Builds an index on its own connections; on a partitioned table, on one partition after the other. An interrupted run leaves an
  * index that PostgreSQL maintains and never reads: it is dropped and built again. The caller makes sure that no other process builds
  * the same index. It must not have an open snapshot, for which the build would wait.
  */

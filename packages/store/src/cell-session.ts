@@ -16,9 +16,9 @@ const splitLock = 4301801;
 const lockMs = 5_000;
 
 /**
- * Runs `work` in a session of its own, which holds the only lock on splits of this database.
+ * Runs `work` in its own session, which holds the only lock on splits of this database.
  *
- * @param isHeld what is said when another session holds the lock
+ * @param isHeld the message when another session holds the lock
  * @throws {StoreUnavailableError}
  */
 export async function withCellSession<Result>(

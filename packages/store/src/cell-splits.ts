@@ -70,7 +70,7 @@ function run<Row>(database: Database, text: string, values: readonly unknown[] =
   return database.query<Record<string, unknown> & Row>({ name: '', text }, values);
 }
 
-/** The open split, or else the last one, whatever the clocks of its servers said. Reads a table of a few rows. */
+/** The open split, or else the last one, whatever the clocks of its servers showed. Reads a table of a few rows. */
 export async function selectSplit(database: Database): Promise<CellSplit | null> {
   const text = `
     select id, from_cell as "fromCell", to_cell as "toCell", organization_ids::text[] as "organizationIds", standbys,
@@ -236,7 +236,7 @@ export async function selectSendingMs(database: Database): Promise<number> {
 
 /**
  * The workers that may still send or record deliveries of what is frozen. Declares workers without a lease dead. These read no more
- * targets, but what they have begun can go on, also after they were suspended.
+ * targets, but what they have begun can go on, even after they were suspended.
  *
  * @param frozenForMs since no transaction from before the freeze is open
  * @param sendingMs from `selectSendingMs` after the freeze
@@ -246,7 +246,7 @@ export async function selectUnquietWorkers(
   frozenForMs: number,
   sendingMs: number,
 ): Promise<string[]> {
-  // Until it is declared dead, a worker reads targets, also without a lease.
+  // Until it is declared dead, a worker reads targets, even without a lease.
   const now = 'clock_timestamp()';
   await run(
     database,
@@ -257,7 +257,7 @@ export async function selectUnquietWorkers(
     database,
     `select name from ${lastFreeze} f cross join lateral webhook_unquiet_workers(f.at) where f.at is not null`,
   );
-  // In a statement of its own, which sees that the function has just declared a worker dead.
+  // In its own statement, which sees that the function has just declared a worker dead.
   const dead = await run<{ name: string }>(
     database,
     `

@@ -130,7 +130,7 @@ class GuardedClient extends Client {
     connection.attachListeners = (stream) => attach({ on: (event, listener) => stream.on(event, closing(listener)) });
     const { ssl = false } = config;
     if (typeof ssl === 'object' && verifiesServer(ssl)) return;
-    // pg calls this method whenever the server asks, also after another method of authentication.
+    // pg calls this method whenever the server asks, even after another method of authentication.
     Object.assign(this, {
       _handleAuthCleartextPassword: () => this.connection.stream.destroy(new ClearTextPasswordError()),
     });

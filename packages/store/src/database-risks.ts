@@ -103,8 +103,8 @@ async function findChangedCollations(database: Database): Promise<DatabaseRisk[]
 
 /**
  * The publications because of which PostgreSQL refuses to update or delete rows: the columns that identify a row are none, not all
- * published, or not all that a row filter reads. A publication of a partitioned table is one of its partitions, which have identities
- * of their own.
+ * published, or not all that a row filter reads. A publication of a partitioned table is one of its partitions, which have their own
+ * identities.
  */
 async function findRefusingPublications(database: Database): Promise<DatabaseRisk[]> {
   const any = sql('find-publications')`select from pg_publication where pubupdate or pubdelete limit 1`;

@@ -79,7 +79,7 @@ test('closes a connection that breaks, and reports it if nothing uses it', async
   expect([idle, busy].map((client) => client.listenerCount('error'))).toEqual([1, 1]);
 });
 
-test('gives all connections to the pool that ends, also those that come later', async () => {
+test('gives all connections to the pool that ends, including those that come later', async () => {
   const { pool, clients, released } = setUp();
   const [idle, busy] = [await clients.take(), await clients.take()];
   clients.give(idle, false);

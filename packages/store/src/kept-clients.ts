@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import { certificateEnd } from './connect.ts';
 
-/** How often connections that were not used are given back to the pool, which closes them when they are idle for long. */
+/** How often connections that were not used are returned to the pool, which closes them when they are idle for long. */
 const returnEveryMs = 1000;
 
-/** How many connections of a pool are open, and what waits for one. */
+/** How many connections of a pool are open, and how many requests wait for one. */
 export interface PoolState {
   readonly inUse: number;
   readonly idle: number;

@@ -60,7 +60,7 @@ test.each<[string[], string | null]>([
   expect(findOutdatingMigration(build, applied)).toBe(expected);
 });
 
-test('the migrations of this build have a number of their own, and need earlier ones only', async () => {
+test('the migrations of this build have their own number, and need earlier ones only', async () => {
   const names = (await readMigrations()).map(({ name }) => name);
   expect(names.filter((name) => !/^\d{4}(-[a-z0-9]+)+$/.test(name))).toEqual([]);
   const numbers = names.map((name) => name.slice(0, 4));

@@ -37,7 +37,7 @@ export function queryPreparedInTime<Row extends QueryResultRow>(
   const { name, text, values = [] } = query;
   // An empty name stands for none.
   if (name === undefined || name === '') return queryInTime<Row>(client, query, timeoutMs);
-  // A name of its own, so that a query of ours that fails cannot close the statement of pg.
+  // Its own name, so that a query of ours that fails cannot close the statement of pg.
   if (!arePlain(values)) return queryInTime<Row>(client, { ...query, name: `${name}+` }, timeoutMs);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(noResponse(timeoutMs)), timeoutMs);

@@ -38,7 +38,7 @@ async function statements(): Promise<Statement[]> {
   return sent;
 }
 
-test('each text has a name of its own, which PostgreSQL does not truncate', async () => {
+test('each text has its own name, which PostgreSQL does not truncate', async () => {
   const texts = Map.groupBy(await statements(), ({ name }) => name);
   for (const [name, { length }] of texts) expect([length > 0, name.length]).toEqual([true, Math.min(name.length, 63)]);
   for (const sent of texts.values()) expect(new Set(sent.map(({ text }) => text)).size).toBe(1);

@@ -238,7 +238,7 @@ function inOrder(
         limit ${limit}
       )`,
   );
-  // PostgreSQL plans each level of a query, also if it adds nothing.
+  // PostgreSQL plans each level of a query, even if it adds nothing.
   if (branches.length === 1) return branches.join('');
   return `(
       select *

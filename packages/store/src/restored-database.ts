@@ -12,7 +12,7 @@ export interface DatabaseIdentity {
   startedAt: Date;
 }
 
-/** Not on a standby, which has no timeline of its own. */
+/** Not on a standby, which is on the timeline of its primary. */
 export async function selectDatabaseIdentity(database: Database): Promise<DatabaseIdentity> {
   const statement = sql('database-identity')`
       select installation_id as "installationId", pg_postmaster_start_time() as "startedAt",

@@ -32,7 +32,7 @@ export interface AdvancedSequence {
 }
 
 /**
- * Advances each sequence that is behind, and moves the entries of the queue that have its numbers behind those of all
+ * Advances each sequence that is behind, and moves the entries of the queue that have its numbers after those of all
  * subscriptions. Waits for transactions that have drawn a number.
  *
  * @throws {Error} if the queue is behind and a worker is running
@@ -47,7 +47,7 @@ export async function advanceSequences(database: Database): Promise<AdvancedSequ
 
 /**
  * Draws matter numbers, so that the next one is beyond `number`. Drawing is all that a group role may do with the sequence, and it
- * needs no lock. Numbers that were drawn are not given back at a rollback.
+ * needs no lock. Numbers that were drawn stay used after a rollback.
  *
  * @returns null if the last number is not below `number`
  */

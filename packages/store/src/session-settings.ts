@@ -3,7 +3,7 @@ export type SessionSettings = Readonly<Record<string, string | number>>;
 
 /**
  * Formats that statements expect and results are parsed in, whatever the server, the database, the login and PGOPTIONS set: dates and
- * times, and backslashes in literals, also those of functions. Every connection sends them when it starts. They are among the few
+ * times, and backslashes in literals, including those of functions. Every connection sends them when it starts. They are among the few
  * parameters that transaction poolers keep for each of their clients.
  */
 export const formatSettings = { DateStyle: 'ISO, MDY', TimeZone: 'UTC', standard_conforming_strings: 'on' };

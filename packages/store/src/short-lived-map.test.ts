@@ -29,7 +29,7 @@ test.each<[string, (number: number) => string | number]>([
   expect([map.get(key), map.size]).toEqual([-1, expected.size]);
 });
 
-test('entries that have left are collected without a full collection, also after a time in which entries lived long', async () => {
+test('entries that have left are collected without a full collection, even after a time in which entries lived long', async () => {
   const bytes = await oldBytesOf(new URL('../test/support/old-bytes.ts', import.meta.url));
   // Of 20 MB. With a `Map`, 9 MB; with entries that are object literals, 19.7 MB.
   expect(bytes).toBeLessThan(1_000_000);

@@ -14,7 +14,7 @@ export interface SlowStatementOptions {
   onSlow: (statement: SlowStatement) => void;
 }
 
-/** Runs a statement and reports it if it was slow, also when it fails. */
+/** Runs a statement and reports it if it was slow, even when it fails. */
 export function timeStatement<Result extends { rowCount: number | null }>(
   options: SlowStatementOptions | undefined,
   name: string,

@@ -15,7 +15,7 @@ export interface TableLockOptions {
 const timeoutMs = 10_000;
 
 /**
- * Runs `work` while this process holds the only lock of its kind on the table, on a connection of its own. Logins that may not
+ * Runs `work` while this process holds the only lock of its kind on the table, on its own connection. Logins that may not
  * update the table cannot take the lock. The lock blocks no reads and writes. Its transaction stays idle, so it delays no vacuum.
  *
  * If the connection ends meanwhile, another process can get the lock before `work` has ended.

@@ -209,7 +209,7 @@ async function afterChange(change: string, call: () => Promise<unknown>): Promis
   return answer;
 }
 
-describe('what waits for a change of the keys of its client', () => {
+describe('requests that wait for a change of the keys of their client', () => {
   beforeEach(async () => {
     await superuser.run(`delete from api_key where created_by_key is not null`);
   });

@@ -141,7 +141,7 @@ test('each change by psql writes one entry with the login and the values, and no
   ]);
 });
 
-test('each changed row has an entry, also when one statement changes several', async () => {
+test('each changed row has an entry, even when one statement changes several', async () => {
   await psql.run(`insert into api_key (key_id, api_client_id, interface, key_hash)
     select 'k' || n, 3, 'partner', sha256('x') from generate_series(2, 5) n`);
   await psql.run('update api_key set revoked_at = now()');
@@ -378,7 +378,7 @@ test.each([
   ).rejects.toThrow('violates check constraint "audit_entry_is_readable"');
 });
 
-test('an entry contains the first 250 characters of a value, also of a column without a bound', async () => {
+test('an entry contains the first 250 characters of a value, including of a column without a bound', async () => {
   await superuser.run('begin; alter table account drop constraint account_name_bounds');
   try {
     await superuser.run(`update account set name = repeat('x', 100000)`);

@@ -80,7 +80,7 @@ test('every write of an interface or an operator checks the home of the account,
   ]);
 });
 
-test('a check refuses the rows of an account that is frozen or foreign, whoever writes them', async () => {
+test('a check refuses the rows of an account that is frozen or foreign, from every role', async () => {
   for (const interfaceName of interfaceNames)
     for (const { rowsOf, insert } of rowFixtures.values())
       if (insert !== null && rowsOf.includes(interfaceName) && !/into \w+_home/.test(insert))

@@ -35,7 +35,7 @@ test('sends unnamed statements if it shall prepare none', async () => {
   await store.close();
 });
 
-test('finds that a direct connection keeps its statements, also if the store knows another one for notifications', async () => {
+test('finds that a direct connection keeps its statements, even if the store knows another one for notifications', async () => {
   for (const options of [{}, { directUrl: database.databaseUrl, prepares: true }]) {
     const store = openStore({ ...options, maxConnections: 2 });
     expect(await findLostStatements(store)).toEqual([]);

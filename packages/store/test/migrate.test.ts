@@ -48,7 +48,7 @@ const idle = (applicationName: string) => ({
   seconds: expect.any(Number),
 });
 
-/** A pooler that serves the first connections, and accepts further ones without an answer. */
+/** A pooler that serves the first connections, and accepts the others without an answer. */
 async function startFullPooler(served: number) {
   const { hostname, port } = new URL(database.databaseUrl);
   const pooler = net.createServer((client) => {
@@ -141,7 +141,7 @@ describe('a migrated database', () => {
 describe('an empty database', () => {
   beforeEach(async () => use(await createTestDatabase({ template: 'empty', prepare: async () => {} })));
 
-  test('has pending migrations until 20 processes apply each once at the same time, and then a cell and a seed of its own', async () => {
+  test('has pending migrations until 20 processes apply each once at the same time, and then a cell and its own seed', async () => {
     expect(await problems('postgres://nobody@127.0.0.1:1/none')).toEqual([
       'the database is not available: ECONNREFUSED',
     ]);
@@ -345,7 +345,7 @@ describe('an empty database', () => {
         await connection.run(`insert into event values (10, 'Ada'), (20, 'Grace')`);
       });
 
-      test('builds an index on each partition while rows are inserted, also on one that is attached meanwhile', async () => {
+      test('builds an index on each partition while rows are inserted, including on one that is attached meanwhile', async () => {
         const writer = await connect(database.databaseUrl);
         // The build on the second partition waits for this transaction.
         await writer.run(`begin; insert into event_2 values (21, 'Barbara')`);

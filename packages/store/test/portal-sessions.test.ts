@@ -415,7 +415,7 @@ describe('an invite', async () => {
     ]);
   });
 
-  test('ends with all sessions and links, also while it was not used', async () => {
+  test('ends with all sessions and links, even while it was not used', async () => {
     await invite();
     const count = await endAllPortalSessions(operator);
     expect([count, await superuser.run('select from portal_session where expires_at > now()')]).toEqual([1, []]);

@@ -73,7 +73,7 @@ test('a statement that fails, the first time or later, can run again', async () 
     await expect(store.query(statement, [0])).rejects.toMatchObject({ code: '22012' });
     expect(await store.query(statement, [2])).toEqual([{ result: 5 }]);
   }
-  // PostgreSQL has prepared it, and has not said that it has no columns.
+  // PostgreSQL has prepared it, and has not reported that it has no columns.
   const withoutColumns = {
     name: 'fails-without-columns',
     text: 'insert into organization (id, name) values ($1, null)',

@@ -96,7 +96,7 @@ test('a connection reads in the order of an index until another statement or a t
   expect(prepared).toEqual({ executions: 4 });
 });
 
-test('plans a statement once, also where a plan for the values seems cheaper', async () => {
+test('plans a statement once, even where a plan for the values seems cheaper', async () => {
   const store = openStore();
   const counted: Statement = {
     name: 'count-accounts',

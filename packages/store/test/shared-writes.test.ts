@@ -103,7 +103,7 @@ test('writes of one turn of the event loop share transactions of at most 16', as
   expect(sizes.map(({ size }) => size)).toEqual([4, 16, 16, 16, 16, 16, 16]);
 });
 
-test('a write alone notifies on its own connection, behind the commit', async () => {
+test('a write alone notifies on its own connection, after the commit', async () => {
   const store = openStore();
   const heard = await hear();
   await store.write(refer('alone', { notify: ['7'] }));
@@ -124,7 +124,7 @@ test('many writes notify at most once for each transaction', async () => {
   expect(count).toBeLessThanOrEqual(25);
 });
 
-test('a notification that fails behind the commit is sent again on its own connection, and fails no write', async () => {
+test('a notification that fails after the commit is sent again on its own connection, and fails no write', async () => {
   const errors: unknown[] = [];
   const store = openStore({ onNotifyError: (error) => errors.push(error) });
   const heard = await hear();
@@ -136,7 +136,7 @@ test('a notification that fails behind the commit is sent again on its own conne
   await expect.poll(() => heard, patience).toEqual(['7']);
 });
 
-test('does not notify behind the commit where a transaction pooler may be', async () => {
+test('does not notify after the commit where a transaction pooler may be', async () => {
   const store = openStore({ directUrl: database.databaseUrl });
   const heard = await hear();
   await store.write(refer('pooled', { notify: ['7'] }));
@@ -398,7 +398,7 @@ test.each([
   ]);
 });
 
-test('at most 2,000 writes wait, and a further one is refused at once, unless its operation has written', async () => {
+test('at most 2,000 writes wait, and the next one is refused at once, unless its operation has written', async () => {
   const store = openStore({ timeouts: { ...patientTimeouts, lockMs: 60_000 } });
   const begun = {};
   await store.write(refer('first', { operation: begun }));

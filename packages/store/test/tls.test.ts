@@ -196,7 +196,7 @@ describe('a PostgreSQL server with TLS', () => {
     expect(await reasonOf(query(url))).toMatchObject({ code: 'CERT_HAS_EXPIRED' });
   });
 
-  test('is rejected with a certificate of an unknown CA, also if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
+  test('is rejected with a certificate of an unknown CA, even if NODE_TLS_REJECT_UNAUTHORIZED is 0', async () => {
     await present('valid');
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const code = expect.stringMatching(/^(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE)$/);

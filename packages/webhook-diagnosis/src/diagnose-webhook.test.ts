@@ -147,7 +147,7 @@ const lossy = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('ascii').rep
 const findingsOf = async (change: (bytes: Buffer) => Uint8Array) => (await diagnose(withBody(change))).findings;
 
 describe('a changed body', () => {
-  test.each(bodyMutations)('%s: %j, also in a page', async (_, codes, change) => {
+  test.each(bodyMutations)('%s: %j, including in a page', async (_, codes, change) => {
     const sent = withBody(change);
     const diagnosis = await diagnose(sent);
     expect(diagnosis).toMatchObject({ isAccepted: false, rejection: 'SIGNATURE_MISMATCH', matchingSecrets: [1] });

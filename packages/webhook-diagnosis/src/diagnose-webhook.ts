@@ -44,7 +44,7 @@ export interface Diagnosis {
   isAccepted: boolean;
   /** The code with which `verifyWebhook` rejects the request. Null if it accepts it. */
   rejection: WebhookVerificationErrorCode | WebhookUsageErrorCode | null;
-  /** The secrets of which a signature was found, also one that matches only after changes. 1 is the first one. */
+  /** The secrets of which a signature was found, including one that matches only after changes. 1 is the first one. */
   matchingSecrets: number[];
   /** What is wrong. Not empty if the request is rejected; a finding about an accepted request is a warning. */
   findings: Finding[];

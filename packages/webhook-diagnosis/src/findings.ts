@@ -219,7 +219,7 @@ const texts = {
   SECRET_WITH_VERSION: ['The secret begins with "v1", which belongs to signatures.', 'Remove what precedes "whsec_".'],
   SECRETS_JOINED: [
     'The text contains several secrets.',
-    'Pass each as a string of its own, in an array. `WEBHOOK_SECRET` and `--secret-file` of the commands have one on each line.',
+    'Pass each as a separate string, in an array. `WEBHOOK_SECRET` and `--secret-file` of the commands have one on each line.',
   ],
   SIGNATURE_MISSING: [
     'The request has neither `webhook-signature` nor `X-Service-Webhook-Signature`.',
@@ -333,7 +333,7 @@ export const detailed = {
           : 'The signature was made with another secret, or for another body.',
       `Compare the secret with that of the subscription in \`X-Service-Webhook-Subscription-Id\`${
         wrong === 'secret' ? '' : ', and the body with the payload of the delivery in `webhook-id`'
-      }. Each subscription has its own secret, also in another environment.`,
+      }. Each subscription has its own secret, including in another environment.`,
     ),
   signatureOtherVersion: (versions: readonly string[]) =>
     proven(

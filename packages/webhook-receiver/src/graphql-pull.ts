@@ -24,7 +24,7 @@ export interface GraphqlPullOptions {
   waitSeconds?: number;
   /** Defaults to the version that is pinned on the API client. */
   schemaVersion?: string;
-  /** Defaults to that of the platform. A request ends after 30 seconds and `waitSeconds`, also if this ignores its `signal`. */
+  /** Defaults to that of the platform. A request ends after 30 seconds and `waitSeconds`, even if this ignores its `signal`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 

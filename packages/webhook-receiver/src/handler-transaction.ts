@@ -21,7 +21,7 @@ export async function runInTransaction<Transaction>(
     await handle(isObject(opened) ? guarded(opened, refusal) : opened);
   } catch (error) {
     hasEnded = true;
-    // Without its connection, nothing can be said about the transaction.
+    // Without its connection, the state of the transaction is unknown.
     const state = await stateOf(connection, opened, xid).catch(() => null);
     if (state?.kind === 'ended') throw new WorkFailedError(endedByHandler, { cause: error });
     throw error;

@@ -7,7 +7,7 @@ import type { ReceiverResponse } from './responses.ts';
 export type NodeRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
 const defaultFix =
-  'Let nothing read the request before the receiver. For a request of Fastify, also under NestJS, use fastifyHandler(receiver)(request, reply).';
+  'Let nothing read the request before the receiver. For a request of Fastify, including under NestJS, use fastifyHandler(receiver)(request, reply).';
 
 /** Handles the requests of `node:http`: `createServer(nodeHandler(receiver))`, or a route of a server. */
 export function nodeHandler<Context = unknown>(

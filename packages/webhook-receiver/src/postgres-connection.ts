@@ -69,7 +69,7 @@ export function poolMax(database: PostgresPool | PostgresTransactions<unknown>):
   return isPool(database) ? (database.options?.max ?? defaultPoolMax) : null;
 }
 
-/** A subclass of a `Pool` can have a method `transaction` of its own. */
+/** A subclass of a `Pool` can define a method `transaction`. */
 function isPool(database: PostgresPool | PostgresTransactions<unknown>): database is PostgresPool {
   return hasFunctions(database, 'connect', 'query');
 }

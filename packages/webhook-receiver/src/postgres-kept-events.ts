@@ -10,7 +10,7 @@ export interface PostgresKeptEventsOptions {
   /** The name of the table, with the schema if it has one. Defaults to `webhook_kept_event`. */
   table?: string;
   /**
-   * How many events are kept. Further ones are refused with 501, so that Deedwire retries them. Defaults to 10,000. Each event that is
+   * How many events are kept. Others are refused with 501, so that Deedwire retries them. Defaults to 10,000. Each event that is
    * kept counts the others: with a million, that takes a second.
    */
   maximum?: number;

@@ -3,7 +3,7 @@ import { Deadline, type DeadlineError } from './deadline.ts';
 /** Reads bodies and runs handlers, each until its end or its deadline. */
 export class Runs {
   readonly #deadlines = new Set<Deadline>();
-  /** Aborts the signal of each work, also of those that start later. */
+  /** Aborts the signal of each work, including of those that start later. */
   readonly closing: AbortController = new AbortController();
   #givenUp: DeadlineError | undefined;
 

@@ -47,7 +47,7 @@ export interface ProxyProblem {
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly code: AttemptErrorClass;
-  /** Null if it is not known, or is not to be told. */
+  /** Null if it is not known, or must not be shown. */
   readonly attemptCause: AttemptCause | null;
   /** Null if the attempt failed before the response headers were complete. */
   readonly responseStatus: number | null;

@@ -10,7 +10,7 @@ export interface Connection {
   readonly remoteAddress: string | null;
   /** `performance.now()` when its address was vetted. */
   readonly vettedAtMs: number;
-  /** `performance.now()` at its last release. Null before the first. */
+  /** `performance.now()` when it was last returned to the pool. Null before that. */
   releasedAtMs: number | null;
   /** Where `socket.bytesRead` may be at the end of the current exchange. Beyond it, the socket fails with `ResponseSizeError`. */
   readMax: number;

@@ -26,8 +26,8 @@ export interface InterceptableResponse {
 }
 
 /**
- * Recognizes CSRF checks and logins by what they respond. Null for any other response, also that of a receiver which refuses, and in
- * doubt: what is said of them replaces other advice.
+ * Recognizes CSRF checks and logins by what they respond. Null for any other response, including that of a receiver which refuses, and in
+ * doubt: advice about them replaces other advice.
  *
  * @param url of the request: what it contains itself is no sign of a login
  */

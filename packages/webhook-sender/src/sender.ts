@@ -31,7 +31,7 @@ export interface WebhookSenderOptions {
   nat64Prefix?: string | undefined;
   /** The `User-Agent` of every request. */
   userAgent: string;
-  /** The deadline of a handshake, and of an attempt whose target has none of its own, from DNS to the end of the response body. Defaults to 5000. */
+  /** The deadline of a handshake, and of an attempt whose target has none, from DNS to the end of the response body. Defaults to 5000. */
   timeoutMs?: number | undefined;
   /** The maximum number of idle connections to keep, at most 16 of them per origin. Defaults to 256. */
   maxIdleConnections?: number | undefined;
@@ -88,7 +88,7 @@ export interface AttemptResult {
   error: AttemptErrorClass | null;
   /** The `Retry-After` header of the response, unparsed. Null if the response has none. */
   retryAfter: string | null;
-  /** What `error` has as its cause. Omitted if that is not known, or is not to be told. */
+  /** What `error` has as its cause. Omitted if that is not known, or must not be shown. */
   cause?: AttemptCause;
   /** Omitted unless the response shows that something in front of the receiver refused the request. */
   interceptor?: Interceptor;
@@ -293,7 +293,7 @@ function sign(options: SignWebhookOptions): WebhookHeaders {
 /** What an attempt has ended with, and the attempt, which is null if no request could be built. */
 type ReadEnd<Result> = (ended: Call | AttemptError, attempt: Attempt | null) => Result;
 
-/** Resolves with what `read` returns. Rejects for a bug, also one of `read`. */
+/** Resolves with what `read` returns. Rejects for a bug, including one of `read`. */
 function settling<Result>(
   read: ReadEnd<Result>,
   settle: (result: Result) => void,
@@ -310,7 +310,7 @@ function settling<Result>(
   };
 }
 
-/** A function of its own, so that an attempt in flight does not keep its delivery. */
+/** A separate function, so that an attempt in flight does not keep its delivery. */
 function resultOf(startedAt: Date, startMs: number, wantsDetails: boolean): ReadEnd<AttemptResult> {
   return (ended, attempt) => {
     const [response, error] = ended instanceof AttemptError ? [null, ended] : [ended, null];

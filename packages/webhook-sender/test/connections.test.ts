@@ -123,7 +123,7 @@ describe('a connection', () => {
       requests += 1;
       if (requests !== 2) socket.write(ok);
     });
-    // The other two attempts succeed within it, also on a busy machine.
+    // The other two attempts succeed within it, including on a busy machine.
     const { deliver } = sender({ timeoutMs: 3000 });
     const errors = [];
     for (let round = 0; round < 3; round += 1) errors.push((await deliver(delivery(receiver.url))).error);

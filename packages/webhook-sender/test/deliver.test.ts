@@ -247,7 +247,7 @@ describe('the response', () => {
   });
 });
 
-/** A status must arrive before the deadline, also on a busy machine. */
+/** A status must arrive before the deadline, including on a busy machine. */
 function deadlineFor(responseStatus: number | null): number {
   return responseStatus === null ? 150 : 3000;
 }

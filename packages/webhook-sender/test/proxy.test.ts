@@ -85,7 +85,7 @@ describe('through a proxy', () => {
     expect(proxy.authorities).toEqual(['1.1.1.1:443']);
   });
 
-  it('tries the next address of a name, also after one of IPv6', async () => {
+  it('tries the next address of a name, even after one of IPv6', async () => {
     const receiver = await rawReceiver((socket) => socket.write(ok));
     const proxy = await connectProxy({
       status: (authority) => (authority.startsWith('[2606:') ? 502 : authority.startsWith('8.8.') ? null : 200),

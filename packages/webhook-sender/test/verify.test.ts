@@ -121,7 +121,7 @@ describe('the handshake', () => {
     ],
   ])('times out at the deadline for %s', async (_case, text, why) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
-    // The headers arrive before the deadline, also on a busy machine.
+    // The headers arrive before the deadline, including on a busy machine.
     expect(await sender({ timeoutMs: 2000 }).verify({ url: receiver.url, secret })).toStrictEqual({
       verified: false,
       code: 'VERIFICATION_TIMEOUT',

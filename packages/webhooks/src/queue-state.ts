@@ -7,7 +7,7 @@ import { readDaysAhead } from './retention/sql/partitions.ts';
 export interface QueueState {
   /** Events and changes of subscriptions that fan-out has not finished, of accounts at home, without blocked ones. At most 1,000,000 are counted. */
   readonly eventsQueued: number;
-  /** Deliveries that are neither delivered nor failed, also those of paused subscriptions. At most 1,000,000 are counted. */
+  /** Deliveries that are neither delivered nor failed, including those of paused subscriptions. At most 1,000,000 are counted. */
   readonly deliveriesPending: number;
   /**
    * For how long the delivery that has been due longest has waited, in seconds. 0 if none is due. Without subscriptions that are

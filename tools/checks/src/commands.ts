@@ -1,13 +1,13 @@
 import { type CommandResult, run } from './run.ts';
 
 interface ContractCheckOptions {
-  /** Baselines to use instead of the last release in git. */
+  /** Baselines to use instead of the latest release in git. */
   readonly tarballs?: readonly string[];
   /** The day of the release, `YYYY-MM-DD` in UTC. Defaults to the current day. */
   readonly today?: string;
 }
 
-/** Runs `contract-check workspace`: compares the contracts of every contract package with its last release. Notices and exceptions are warnings. */
+/** Runs `contract-check workspace`: compares the contracts of every contract package with its latest release. Notices and exceptions are warnings. */
 export async function checkContracts({ tarballs = [], today }: ContractCheckOptions = {}): Promise<CommandResult> {
   const baselines = tarballs.flatMap((tarball) => ['--baseline', tarball]);
   const day = today === undefined ? [] : ['--today', today];

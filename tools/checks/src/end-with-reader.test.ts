@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 
-// A process begins at the end of its input, when nobody can read its output any more.
+// A process begins at the end of its input, when no process can read its output.
 const waiting = '--import=data:text/javascript,for await (const chunk of process.stdin);';
 
 test.each(['images', 'publish-release', 'release'])('%s exits with 141 when its output is closed', async (script) => {

@@ -30,7 +30,7 @@ test('every sunset of this tree has a plan', () => {
   expect(sunsetProblems(workspaceRoot)).toEqual([]);
 });
 
-test('a sunset needs a plan, also that of an event', () => {
+test('a sunset needs a plan, including that of an event', () => {
   const [lender, event] = [withoutPlan('lender@2026-11-01'), withoutPlan('referral.converted@2026-11-01')];
   expect(sunsetProblems(root)).toEqual([lender, event]);
   write('.changeset/end-lender.plan.json', plan);

@@ -76,7 +76,7 @@ function statesIn(value: object, keys: readonly string[]): State[] {
   );
 }
 
-/** Whether the plan has an answer that nobody uses its version. If `now` is given, the answer is at most a day old. */
+/** Whether the plan has an answer that no client uses its version. If `now` is given, the answer is at most a day old. */
 function isUnused({ version, retired }: SunsetPlan, now: Date | null): boolean {
   const ageMs = (now?.getTime() ?? Number.NaN) - Date.parse(retired?.takenAt ?? '');
   const isAnswer = retired?.question === 'can-i-retire' && retired.subject === version && Boolean(retired.environment);

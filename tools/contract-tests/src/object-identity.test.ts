@@ -9,7 +9,7 @@ test.each(versions)('one id is one object in the examples of $name $version.vers
   const responses = version.examples.flatMap(({ kind, document, exchanges }) =>
     exchanges.map(({ variables, response }) => ({ kind, document, variables, data: Object(response).data })),
   );
-  // Nothing changes between the queries. A mutation is a state of its own.
+  // Nothing changes between the queries. A mutation leads to another state.
   const queries = responses.filter(({ kind }) => kind === 'query');
   const mutations = responses.filter(({ kind }) => kind === 'mutation').map((mutation) => [mutation]);
   expect(queries.length).toBeGreaterThan(9);

@@ -26,7 +26,7 @@ const { urls } = await startInterfaces(t, interfaceNames);
 const issue = (account: (typeof interfaceNames)[number], allowed: readonly Ability[]): Promise<Credential> =>
   issueCredential(t.operator, { accountId: t.accounts[account].id, clientId: null, abilities: allowed });
 
-/** A valid choice, also without READ_PAYLOAD: CONFIGURE needs it. */
+/** A valid choice, even without READ_PAYLOAD: CONFIGURE needs it. */
 const allBut = (missing: Ability): Ability[] =>
   abilities.filter((each) => each !== missing && !(missing === 'READ_PAYLOAD' && each === 'CONFIGURE'));
 

@@ -131,7 +131,7 @@ test.each<[string, Respond, string]>([
   expect(attempt.advice?.slice(0, start.length)).toBe(start);
 });
 
-test('shows the callback URL of the request until the subscription gets another one, also after it was resumed', async () => {
+test('shows the callback URL of the request until the subscription gets another one, even after it was resumed', async () => {
   const { deliveryId, subscriptionId, receiver } = await firstAttempt((response) => response.writeHead(410).end());
   const other = await forTest(startReceiver());
   const urlOfAttempt = async (): Promise<unknown> => {
@@ -262,7 +262,7 @@ test.each([
   }
 });
 
-test('a dry run of a replay costs the deliveries that it reads, also those of other types', async () => {
+test('a dry run of a replay costs the deliveries that it reads, including those of other types', async () => {
   const { subscriptionId } = await firstAttempt((response) => response.writeHead(410).end());
   const dryRun = `mutation { replayWebhookEvents(input: { subscriptionId: "${subscriptionId}" since: "2026-01-02T00:00:00Z"
     onlyFailed: false eventTypes: ["referral.declined"] dryRun: true }) { estimate { count } userErrors { code } } }`;

@@ -34,7 +34,7 @@ const { limits } = manifest;
 interface Length {
   max: number;
   value?: (length: number) => unknown;
-  /** Undefined if the code has no bound of its own for what it writes. */
+  /** Undefined if the code does not bound what it writes. */
   accepts?: (text: string) => boolean;
 }
 
@@ -271,7 +271,7 @@ test('every number with a fraction, and every other time, that a login of an int
   expect(infinite).toEqual(unbounded);
 });
 
-test('what the apps write without a bound of their own is shorter', () => {
+test('what the apps write without a bound in code is shorter', () => {
   const versions = [...lenderVersions, ...partnerVersions, ...webhookEventTypes.flatMap((type) => type.versions)];
   const names = [...webhookEventTypes.map(({ type }) => type), ...versions.map(({ version }) => version)];
   expect(names.filter(({ length }) => length > 100)).toEqual([]);
@@ -298,7 +298,7 @@ test('so does the longest request header, and the origin of the longest host nam
   expect(originOf(url)?.length).toBeLessThan(300);
 });
 
-test('the bounds hold for all rows, also for those of earlier releases', async () => {
+test('the bounds hold for all rows, including those of earlier releases', async () => {
   expect(
     await superuser.run(`select conname from pg_constraint where conname like '%\\_bounds' and not convalidated`),
   ).toEqual([]);

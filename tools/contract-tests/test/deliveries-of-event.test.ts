@@ -124,7 +124,7 @@ describe.each(served)('the $account interface at $date', (at) => {
     return nodes.map(({ subscriptionId }) => subscriptionId).toSorted();
   };
 
-  test('finds the deliveries of an event about a record, also with other filters', async () => {
+  test('finds the deliveries of an event about a record, including with other filters', async () => {
     const { event: eventId, second, type } = own;
     const both = [own.first, second].toSorted();
     expect(await subscriptionsOf({ eventId })).toEqual(both);

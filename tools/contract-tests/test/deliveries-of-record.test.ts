@@ -98,7 +98,7 @@ test.each(lenders)('the lender interface at $date finds the events about a team 
 describe.each(partners)('the partner interface at $date', (at) => {
   const { list, types } = clientOf('partner', at.date);
 
-  test('finds the events about a referral in pages, newest first, also with other filters', async () => {
+  test('finds the events about a referral in pages, newest first, including with other filters', async () => {
     const created = ['referral.created', 'referral.created'];
     await eventually(async () =>
       expect(await types({ recordId: referralId, status: 'DELIVERED' })).toEqual(['referral.converted', ...created]),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
 
-/** Imports a module in a process of its own, and prints the URLs of what it loads, and which of Node's own modules are loaded. */
+/** Imports a module in its own process, and prints the URLs of what it loads, and which of Node's own modules are loaded. */
 const script = (module: string): string => `
   import { registerHooks } from 'node:module';
   const loaded = [];

@@ -91,7 +91,7 @@ describe('the worker', () => {
     expect(receiver.deliveries).toHaveLength(sent);
   });
 
-  test('sends what waits for an operator, whatever its failure, with the same ids and bytes', async () => {
+  test('sends pending deliveries for an operator, whatever their failure, with the same ids and bytes', async () => {
     await using stack = new AsyncDisposableStack();
     const world = stack.adopt(await createHarness(), (each) => each.close());
     const receiver = stack.adopt(await startReceiver(), (each) => each.close());
@@ -101,7 +101,7 @@ describe('the worker', () => {
     const send = () => callOperator(env, 'delivery', 'send-pending', '--subscription', id);
     expect(await send()).toMatchObject({
       exitCode: 0,
-      stdout: `What waits for a retry of ${id} is due now, oldest first.\n`,
+      stdout: `The pending deliveries of ${id} are due now, oldest first.\n`,
     });
     const requests = await receiver.waitFor(sent + 5);
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(5);
@@ -109,7 +109,7 @@ describe('the worker', () => {
     expect(await send()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('within the last minute') });
   });
 
-  test('sends what waits by itself once a new delivery succeeds', async () => {
+  test('sends pending deliveries automatically once a new delivery succeeds', async () => {
     await using stack = new AsyncDisposableStack();
     const world = stack.adopt(await createHarness(), (each) => each.close());
     const receiver = stack.adopt(await startReceiver(), (each) => each.close());

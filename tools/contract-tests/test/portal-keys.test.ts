@@ -259,7 +259,7 @@ test('a session without MANAGE_KEYS manages no keys', async () => {
   expect((await run(browser, 'createKey', { name: 'a', abilities: ['READ'] })).status).toBe(403);
 });
 
-test('a secret is not repeated, also in a session', async () => {
+test('a secret is not repeated, including in a session', async () => {
   const browser = await open((await invite()).url);
   const input = { name: 'a', abilities: ['READ'], idempotencyKey: 'k' };
   const [first, again] = [await change(browser, 'createKey', input), await change(browser, 'createKey', input)];

@@ -273,7 +273,7 @@ describe('a link', () => {
     await rest();
   });
 
-  test('is refused by the app of the other interface, also when its login sees all rows', async () => {
+  test('is refused by the app of the other interface, even when its login sees all rows', async () => {
     const all = { ...config, DATABASE_URL: harness.database.databaseUrl };
     const service = await harness.startLenderApi(all, undefined, parts);
     await service.whenReady;
@@ -458,7 +458,7 @@ describe('a session', () => {
     expect(await timeOf(() => linkTo(harness.accounts.otherLender))).toBeLessThan(500);
   });
 
-  test('beyond 20 of an account ends the one that was not used for longest, also at the same time', async () => {
+  test('beyond 20 of an account ends the one that was not used for longest, even at the same time', async () => {
     const account = harness.accounts.otherLender;
     await harness.sql(`update portal_session set expires_at = now() where account_id = $1 and expires_at > now()`, [
       account.accountId,

@@ -94,7 +94,7 @@ describe.each(newest)('the $account interface', ({ account: name, date }) => {
     expect(await readHealth()).toEqual({ health: clean });
   });
 
-  test('PAUSED, with what waits', async () => {
+  test('PAUSED, with the pending deliveries', async () => {
     await failSince(600);
     const delivery = await insertDelivery(harness, subscription, { createdAt: new Date(Date.now() - 60_000) });
     await insertPending(harness, subscription, delivery, { dueInSeconds: 600 });

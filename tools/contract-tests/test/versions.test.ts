@@ -41,7 +41,7 @@ test('rejects an operation of another version with GRAPHQL_VALIDATION_FAILED', a
   expect(errors.map(({ extensions }) => extensions.code)).toContain('GRAPHQL_VALIDATION_FAILED');
 });
 
-test('serves the version that the client pins when the header is omitted, also after the operator changes it', async () => {
+test('serves the version that the client pins when the header is omitted, even after the operator changes it', async () => {
   const account = { interfaceName: 'lender', accountId: t.accounts.lender.id, clientId: null } as const;
   const credential = await issueCredential(t.operator, { ...account, schemaVersion: '2027-02-01' });
   const client = createClient(t.urls.lender, credential);

@@ -122,7 +122,7 @@ test('says why the delivery is late, what came back and what to do, and has the 
   expect(await run(documents['OlderAttempts'], { id, before: 1 })).toEqual({ webhookDelivery: { attempts: [] } });
 });
 
-test('sends what waits before its next attempt is due', async () => {
+test('sends pending deliveries before their next attempt is due', async () => {
   const before = receiver.deliveries.length;
   expect(await run(documents['SendPending'], { subscriptionId })).toEqual({
     sendPendingWebhookDeliveries: {

@@ -22,7 +22,7 @@ async function install(release: string): Promise<void> {
 const current = (): string => readFileSync(join(folder, 'current/name'), 'utf8');
 const previous = (): string => readFileSync(join(folder, 'previous/name'), 'utf8');
 
-test('a release keeps the one before, also if it is written twice', async () => {
+test('a release keeps the one before, even if it is written twice', async () => {
   await install('a');
   expect(current()).toBe('a');
   await install('b');

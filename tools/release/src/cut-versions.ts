@@ -55,7 +55,7 @@ function pinAction(version: string): void {
 
 type PackageChange = ReportedChange & { package: string };
 
-/** The changes of all contracts since their last release. */
+/** The changes of all contracts since their latest release. */
 async function readChanges(): Promise<PackageChange[]> {
   const bin = 'packages/contract-check/src/bin.ts';
   const { stdout } = await run('node', [bin, 'workspace', '--format', 'json']);

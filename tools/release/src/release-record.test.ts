@@ -34,7 +34,7 @@ const minor = (coordinate: string, message: string, file = sdl) => ({
 });
 
 describe('the record of a release', () => {
-  test('is that of a first release for each version that the last release did not have', () => {
+  test('is that of a first release for each version that the latest release did not have', () => {
     const first = { ...unchanged, isFirst: true, added: ['Query', 'Query.a'] };
     expect(recordOf({}, contracts(older), [])).toEqual({ '2026-11-01': first });
     const added = {
@@ -48,7 +48,7 @@ describe('the record of a release', () => {
     });
   });
 
-  test('lists every added element, also those inside an added type, and the reported changes', () => {
+  test('lists every added element, including those inside an added type, and the reported changes', () => {
     const changes = [
       minor('B', 'The object type was added.'),
       minor('Query.b', 'The field was added with the type B.'),
@@ -129,7 +129,7 @@ test('what is not released is known from the records: elements, versions and the
   expect(releasedStatus(records, 'a.c/2027-02-01')).toBeNull();
 });
 
-test('an element was added by the last release that added it, otherwise with its version', () => {
+test('an element was added by the latest release that added it, otherwise with its version', () => {
   const records: ReleaseRecords = {
     '1.0.0': { '2026-11-01': { ...unchanged, isFirst: true } },
     '1.1.0': { '2026-11-01': { ...unchanged, added: ['Query.b'] } },

@@ -13,7 +13,7 @@ export interface ReportedChange {
 }
 
 export interface RecordedChange {
-  /** `major` if the change is breaking, also in a preview. */
+  /** `major` if the change is breaking, including in a preview. */
   readonly verdict: string;
   readonly coordinate: string;
   readonly message: string;
@@ -79,7 +79,7 @@ export function readContracts(packageFolder: string): RecordedContracts {
  * The record of what a release changes.
  *
  * @param records those of the releases before
- * @param changes what `contract-check` reports about the contracts since the last release
+ * @param changes what `contract-check` reports about the contracts since the latest release
  */
 export function recordOf(
   records: ReleaseRecords,
@@ -146,7 +146,7 @@ function outermost(coordinates: readonly string[]): string[] {
   );
 }
 
-/** The elements of a subject in the last release. Null if no release contains the subject. */
+/** The elements of a subject in the latest release. Null if no release contains the subject. */
 function releasedElements(records: ReleaseRecords, subject: string): ReadonlySet<string> | null {
   return Object.values(records).reduce<Set<string> | null>((elements, record) => {
     const own = record[subject];
@@ -157,7 +157,7 @@ function releasedElements(records: ReleaseRecords, subject: string): ReadonlySet
   }, null);
 }
 
-/** The status of a version in the last release. Null if no release contains the version. */
+/** The status of a version in the latest release. Null if no release contains the version. */
 export function releasedStatus(records: ReleaseRecords, subject: string): string | null {
   const last = Object.values(records).findLast((record) => record[subject] !== undefined);
   return last?.[subject]?.status ?? null;

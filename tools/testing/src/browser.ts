@@ -14,7 +14,7 @@ export interface TestBrowser {
   /** Whether the tests have to be skipped. Under CI they fail instead. */
   isAbsent: boolean;
   /**
-   * Opens an empty page in a context of its own, without the cookies and the storage of others, until the test ends.
+   * Opens an empty page in its own context, without the cookies and the storage of others, until the test ends.
    *
    * @param url of the only origin that the page may send requests to, and the base of relative addresses
    */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { getHeapSpaceStatistics } from 'node:v8';
 
 /**
- * Runs a script that calls `printOldBytes`, and returns the bytes. In a process of its own, because what V8 has learned from other
+ * Runs a script that calls `printOldBytes`, and returns the bytes. In its own process, because what V8 has learned from other
  * code decides where it creates objects, and with a young generation of 1 MB, in which V8 decides it at the first collection.
  */
 export async function oldBytesOf(script: URL): Promise<number> {

@@ -53,6 +53,6 @@ test.each([
   expect(isPastRetention({ kind: 'missing', exported: entry, isBeforeAll }, 100, nowMs)).toBe(expected);
 });
 
-test('names the fields that differ, also one that only one entry has', () => {
+test('names the fields that differ, including one that only one entry has', () => {
   expect(changedFields('{"a":1,"b":{"c":1},"d":1}', '{"a":1,"b":{"c":2},"e":1}')).toEqual(['b', 'd', 'e']);
 });

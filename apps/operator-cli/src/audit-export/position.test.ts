@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { comparePositions } from './position.ts';
 
-test('orders by time, then by number, also of numbers that JavaScript would round', () => {
+test('orders by time, then by number, including of numbers that JavaScript would round', () => {
   const positions = [
     { atMs: 1, number: '9007199254740993' },
     { atMs: 2, number: '9' },

@@ -45,7 +45,7 @@ async function verify(...texts: (string | Buffer)[]) {
 const problemsOf = async (...texts: (string | Buffer)[]) => (await verify(...texts)).problems;
 const file = (...numbers: number[]) => numbers.map((number) => lines[number - 1]).join('');
 
-test('accepts exports in their order, also an empty one', async () => {
+test('accepts exports in their order, including an empty one', async () => {
   const { problems, chain } = await verify(file(1, 2), '', file(3, 4, 5), file(6));
   expect(problems).toEqual([]);
   expect(chain).toMatchObject({
@@ -184,7 +184,7 @@ test('rejects a file that does not exist', async () => {
   ).rejects.toThrow(`Cannot read ${missing}.`);
 });
 
-test('merges the runs of exports into the order of the audit log, also of exports in one file and across reads', async () => {
+test('merges the runs of exports into the order of the audit log, including of exports in one file and across reads', async () => {
   // 3,000 lines are several reads of the file. The second export begins with two late entries.
   const numbers = Array.from({ length: 3_000 }, (_, index) => index + 10);
   const late = new Set([11, 2_000]);

@@ -31,7 +31,7 @@ export function addAuditCommands(program: Command, shell: Shell): void {
       notes(`
   deedwire-operator audit list --key <id> --since 7d
 
-No index has clients or keys, so with --client or --key, also name --since: otherwise the whole log is searched. Entries that earlier
+No index has clients or keys, so with --client or --key, name --since too: otherwise the whole log is searched. Entries that earlier
 releases wrote name no key. Reads are in no entry: the lines \`request\` of the log have them.`),
     )
     .action(async ({ client, key, since, until, limit, ...options }: ListOptions) => {
@@ -77,7 +77,7 @@ The hash is the SHA-256 of the line without ,"hash":"…". The first line contin
 Name all previous exports, beginning with line 1. They are verified first; nothing is written if they are not intact.
 An entry can be committed after a later one was exported. It gets the next line.
 Entries that the worker has dropped after AUDIT_RETENTION_DAYS are not reported: set the variable as for the worker.
-The exit code is 1 if an entry was lost or altered, also if new entries were written.
+The exit code is 1 if an entry was lost or altered, even if new entries were written.
 
   deedwire-operator audit export --json > audit-1.jsonl
   deedwire-operator audit export --json --previous audit-1.jsonl > audit-2.jsonl

@@ -17,9 +17,9 @@ export function addDatabaseCopied(noun: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-Run it before an app starts on the copy: otherwise its worker sends what waits to the real receivers. It pauses all
+Run it before an app starts on the copy: otherwise its worker sends the pending deliveries to the real receivers. It pauses all
 subscriptions, revokes all keys, ends sessions and links of the portal, cancels replays, discards queued events and alerts,
-and lets what waits expire: deliveries from before can then not be sent from the copy, also once a subscription is resumed.
+and lets pending deliveries expire: deliveries from before can then not be sent from the copy, even once a subscription is resumed.
 Later events can: do not resume a subscription whose receiver is real.
 
 It refuses to run while an app is connected or the lease of a worker is valid, at most 15 seconds by default after the copy

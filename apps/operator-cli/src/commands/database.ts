@@ -137,7 +137,7 @@ Keys that owners have created stay.`),
 Stop all workers first. Events that were queued with low numbers are moved to the end of the queue, in their order, so
 that they are delivered. Does nothing if no sequence is behind.
 
-A restore to an earlier time, and a failover to a standby that lacked transactions, also set sequences back. No row shows
+A restore to an earlier time, and a failover to a standby that lacked transactions, set sequences back too. No row shows
 then which matter numbers were given out. \`database restored\` reads the number in the old database. Without that, name the
 highest one, so that no matter gets a reference that clients have:
 

@@ -12,7 +12,7 @@ export function addDeliveryLate(noun: Command, shell: Shell): void {
       'after',
       notes(`
 First those that the alert DeedwireDeliveriesLate counts, which neither a pause nor the receiver explains, then the others, each by how
-long they are due. What waits for a scheduled retry is not due. The reasons are those of \`delivery why\`, which also says what to do;
+long they are due. Deliveries that wait for a scheduled retry are not due. The reasons are those of \`delivery why\`, which also says what to do;
 ACCOUNT_AWAY: the account is frozen, or at home in another cell. The last attempt is the last failure if the receiver fails,
 otherwise the last success: one that took seconds shows a slow receiver.
 

@@ -79,11 +79,11 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
     --since 2027-01-31T09:00Z
   deedwire-operator delivery list --record Referral/4711
 
-No index lists deliveries by type. With --type, also name --since or --record: otherwise the whole history of the account is searched.
+No index lists deliveries by type. With --type, name --since or --record too: otherwise the whole history of the account is searched.
 
 --event finds those of an event about a record by an index. Others, such as test events, are searched from the time of the event on.
 
---record lists the deliveries of events about a referral, a lender or a team member, also if it was deleted. Changes of a team member
+--record lists the deliveries of events about a referral, a lender or a team member, even if it was deleted. Changes of a team member
 are events about the team member, not about the lender. Events from before the upgrade that added this option are not found.`),
     )
     .action(async ({ status, since, until, ...options }: ListOptions, command: Command) => {
@@ -210,7 +210,7 @@ deliveries per second are missing, and those of a replay that succeed at once; \
 Use it after an outage of the receiver, if \`delivery list --status PENDING\` shows attempts that are due in hours. They follow what is due
 already, oldest first, up to 16 requests at once; after 8 failures in succession, the others wait for a success. A \`Retry-After\` of the
 receiver, or a pause, has to end first. A delivery keeps its schedule if its last response had a \`Retry-After\` that has not ended, or if
-a worker of the last release made its last attempt. An attempt that fails leaves the schedule as it was.
+a worker of the previous release made its last attempt. An attempt that fails leaves the schedule as it was.
 
   deedwire-operator delivery send-pending --subscription 4711`),
     )
@@ -223,12 +223,12 @@ a worker of the last release made its last attempt. An attempt that fails leaves
         options,
         webhookSubscription,
         ({ id, status }) =>
-          `What waits for a retry of ${id} is due ${status === 'PAUSED' ? 'once it is resumed: it is paused' : 'now, oldest first'}.`,
+          `The pending deliveries of ${id} are due ${status === 'PAUSED' ? 'once it is resumed: it is paused' : 'now, oldest first'}.`,
       );
     });
 
   addReplayOptions(
-    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').addOption(
+    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, after new ones').addOption(
       gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription').makeOptionMandatory(),
     ),
     'deedwire-operator delivery replay --subscription 4711',

@@ -19,7 +19,7 @@ interface EraseOptions extends OutputOptions, Choice {
 export function addPersonCommands(program: Command, shell: Shell): void {
   const noun = program.command('person').description('erase the data of persons');
 
-  addVerb(noun, 'erase', 'list what is kept of a team member or of the client of a referral, and erase it')
+  addVerb(noun, 'erase', 'list what is kept of a team member or of a referred client, and erase it')
     .option(
       '--email <address>',
       'of the records that have it; - reads it from standard input, so that the list of processes does not show it',

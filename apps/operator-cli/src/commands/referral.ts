@@ -25,8 +25,8 @@ export function addReferralCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'create', 'create a referral on behalf of a partner')
     .addOption(gidOption(shell, 'partner', 'the partner', 'Partner').makeOptionMandatory())
-    .requiredOption('--client-name <name>', 'the name of the client')
-    .option('--client-email <address>', 'the email address of the client')
+    .requiredOption('--client-name <name>', 'the name of the referred client')
+    .option('--client-email <address>', 'the email address of the referred client')
     .option('--external-reference <text>', 'the partner’s own reference')
     .option('--note <text>', 'a note of the partner')
     .action(async (options: CreateOptions) => {

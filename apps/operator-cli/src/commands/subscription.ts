@@ -83,7 +83,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     });
 
   addReplayOptions(
-    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, behind new ones').addArgument(
+    addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, after new ones').addArgument(
       gidArgument(shell, 'WebhookSubscription'),
     ),
     'deedwire-operator subscription replay 4711',
@@ -241,7 +241,7 @@ function addReconcile(noun: Command, shell: Shell): void {
     .addArgument(gidArgument(shell, ...subscriptionTypes))
     .requiredOption(
       '--log <file>',
-      'the log of the receiver, one delivery in each line, also compressed with gzip; - reads standard input',
+      'the log of the receiver, one delivery in each line, plain or compressed with gzip; - reads standard input',
     )
     .option('--since <time>', `only deliveries of this time or later: ${pastTimes}`, parsePastTime)
     .option(

@@ -14,7 +14,7 @@ export interface OursOptions {
 }
 
 /**
- * Starts our engine with one worker and a database of its own, as a contestant of all workloads. The clock starts at the commit
+ * Starts our engine with one worker and its own database, as a contestant of all workloads. The clock starts at the commit
  * of all events, and stops when no delivery is pending.
  */
 export async function startOurs(

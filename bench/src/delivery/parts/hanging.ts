@@ -20,7 +20,7 @@ export async function measureHanging({ quick, progress }: BenchOptions) {
   return { ...middle, p99Ratios: rounds.map(({ p99Ratio }) => p99Ratio) };
 }
 
-/** With an engine of its own: the breakers of endpoints stay open for hours. */
+/** With its own engine: the breakers of endpoints stay open for hours. */
 async function measureRound(quick: boolean, progress: (line: string) => void) {
   const accounts = quick ? 5 : 50;
   // The connections of all endpoints open in the first second, and the breakers open after half of the minute that follows.

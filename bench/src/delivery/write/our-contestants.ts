@@ -9,7 +9,7 @@ import type { WriteContestant } from './rounds.ts';
 
 type OurAppsOptions = Pick<AppProcessOptions, 'built'> & { defer: Defer };
 
-/** Starts our API of partners, which has a login of its own. */
+/** Starts our API of partners, which has its own login. */
 export async function startPartnerApi(
   { databaseUrl, secretKeys }: OurSystem,
   { defer, ...options }: OurAppsOptions & Pick<AppProcessOptions, 'env'>,

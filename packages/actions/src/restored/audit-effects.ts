@@ -1,7 +1,7 @@
 import { interfaceNames, interfaces, parseGid, type GidTypeName } from '@deedwire/domain';
 import { z } from 'zod';
 
-/** Who wrote an entry, also if the rest has another form. */
+/** Who wrote an entry, even if the rest has another form. */
 export const entryWriter = z.object({
   login: z.string().nullable().catch(null),
   actorType: z.enum(['OPERATOR', 'CLIENT']).nullable().catch(null),

@@ -206,7 +206,7 @@ test('keeps at most 8 MB in memory', async () => {
   expect(await countRows()).toBeGreaterThan(400);
 });
 
-test('ends although the database refuses what waits', async () => {
+test('ends although the database refuses the details that are left', async () => {
   await superuser.run('revoke insert on webhook_exchange from webhook_worker');
   for (let number = 1; number <= 600; number += 1) exchanges.add(exchange({}, number));
   await exchanges.stop();

@@ -165,7 +165,7 @@ function compareConstructors({ from, relate, found }: Comparison, old: string | 
   found(rule, describeDifference('The constructor', old, now), 'constructor');
 }
 
-/** Whether callers can assign a function of their own to a member. */
+/** Whether callers can assign their own function to a member. */
 function isAssignable(signature: string): boolean {
   return isFunctionType(signature) && !parseSignature(signature).modifiers.includes('readonly');
 }

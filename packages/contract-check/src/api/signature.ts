@@ -124,7 +124,7 @@ export function textsOf(value: unknown, names: Names): string[] {
   return nodesIn(value).map((each) => textOf(each, names));
 }
 
-/** The texts of the types in a union or an intersection, also of those inside. */
+/** The texts of the types in a union or an intersection, including of those inside. */
 function joined(node: Node, kind: '&' | '|', names: Names): string[] {
   if (node.type === 'TSParenthesizedType')
     return nodesIn(node['typeAnnotation']).flatMap((each) => joined(each, kind, names));

@@ -152,7 +152,7 @@ export function readInvocation(args: readonly string[], version: string): Comman
     .addOption(closedOutputs);
   addComparing(add('manifest', 'compare two manifests: errors, headers, abilities, limits, page sizes, cost weights'));
   addWorkspace(
-    add('workspace', 'compare every contract package with its last release and its pending changesets'),
+    add('workspace', 'compare every contract package with its latest release and its pending changesets'),
   ).addOption(formatOption);
   addWorkspace(add('changelog', 'print the changesets that the changes of a workspace need')).option(
     '--write',
@@ -317,7 +317,7 @@ function addWorkspace(command: Command): Command {
     )
     .option(
       '--baseline <place>',
-      'compare with a folder, a tarball (npm pack), git:REF, npm:NAME@RANGE or the URL of a GraphQL server instead of the last release; repeatable',
+      'compare with a folder, a tarball (npm pack), git:REF, npm:NAME@RANGE or the URL of a GraphQL server instead of the latest release; repeatable',
       addText,
       [],
     )

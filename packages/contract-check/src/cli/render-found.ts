@@ -58,9 +58,9 @@ function renderStart({ groups, compared, isInGit }: FoundSchemas, root: string, 
     : ['npx @deedwire/contract-check workspace'];
   return [
     ...(isWritten
-      ? [`Wrote ${join(root, configFile)}, which compares them with the last release of their packages:`, '']
+      ? [`Wrote ${join(root, configFile)}, which compares them with the latest release of their packages:`, '']
       : [
-          `To compare them with the last release of their packages, save this as ${configFile}, or run find --write:`,
+          `To compare them with the latest release of their packages, save this as ${configFile}, or run find --write:`,
           '',
           ...jsonLines(configurationOf(groups, isNode)),
           '',

@@ -49,7 +49,7 @@ function output(text: string): string {
   return `<system-out>${escape(text)}</system-out>`;
 }
 
-/** Escapes text for elements and attributes, also line ends, and replaces the characters that XML 1.0 does not allow. */
+/** Escapes text for elements and attributes, including line ends, and replaces the characters that XML 1.0 does not allow. */
 function escape(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -79,7 +79,7 @@ export function describeReleases({ packages, notices }: WorkspaceReport) {
   const changed = packages.filter(({ changes }) => changes.length > 0);
   const summary =
     changed.length === 0
-      ? ['Passed: the contracts are as in the last release of each package.']
+      ? ['Passed: the contracts are as in the latest release of each package.']
       : [
           `Failed: ${changed.map(({ name }) => name).join(', ')}`,
           'To fix: raise the version of each of them, and commit it, before you publish it.',

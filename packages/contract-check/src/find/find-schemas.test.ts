@@ -65,7 +65,7 @@ test('finds the schemas of a foreign repository, and prints a configuration that
       GraphQL, a part of @shop/orders 2.0.0, 2 files
         services/orders/schema/*.gql
 
-    To compare them with the last release of their packages, save this as contract-check.json, or run find --write:
+    To compare them with the latest release of their packages, save this as contract-check.json, or run find --write:
 
     {
       "$schema": "./node_modules/@deedwire/contract-check/config.schema.json",

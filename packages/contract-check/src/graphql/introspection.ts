@@ -17,7 +17,7 @@ export function isIntrospection({ text }: SourceText): boolean {
   return /^\s*\{\s*["}]/.test(text);
 }
 
-/** Reads the result of an introspection query, also inside the `data` of a response. The nodes have no places. */
+/** Reads the result of an introspection query, including inside the `data` of a response. The nodes have no places. */
 export function introspectedDocument(source: SourceText): DocumentNode {
   const { value } = parseJson(source);
   const result = [value, ownMember(value, 'data')].find(hasSchema);

@@ -120,7 +120,7 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
   /** The package in another folder, in the parents of the commit that moved it to this one. */
   function beforeRename({ commit }: PackageAt): Point[] {
     return repository.parentsOf(commit).flatMap((id) =>
-      // A package that the commit keeps was copied, for example to a fixture. The copy has a history of its own.
+      // A package that the commit keeps was copied, for example to a fixture. The copy has its own history.
       [...foldersAt(id)].filter((path) => !foldersAt(commit).has(path)).map((path) => pointAt({ commit: id, path })),
     );
   }
@@ -138,7 +138,7 @@ function historyOf(repository: Repository, packagesAt: PackagesAt, name: string)
       if (own.length === 0 && repository.isShallow && isBoundary(repository, point.commit))
         failAt(
           posix.join(point.path, 'package.json'),
-          `the clone is shallow and does not contain the last release of ${name}. ${unshallow}`,
+          `the clone is shallow and does not contain the latest release of ${name}. ${unshallow}`,
         );
       return [...own, ...beforeRename(point)];
     },

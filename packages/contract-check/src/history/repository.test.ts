@@ -3,7 +3,7 @@ import { folderForTest, writeIn } from '../../test/support/folders.ts';
 import { commitAll, initRepository } from '../../test/support/git.ts';
 import { openRepository } from './repository.ts';
 
-test('texts belong to their paths, also beside a name with a line feed and a missing file', () => {
+test('texts belong to their paths, even beside a name with a line feed and a missing file', () => {
   const folder = folderForTest();
   initRepository(folder);
   const paths = ['a', 'a\nb', 'lost', 'c'];

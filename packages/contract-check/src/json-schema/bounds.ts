@@ -16,7 +16,7 @@ interface Bound {
   readonly name: string;
   readonly side: Side;
   readonly points: (all: readonly Schema[]) => readonly Point[];
-  /** What other keywords imply. It decides how a bound changes, but is no bound of its own. */
+  /** What other keywords imply. It decides how a bound changes, but is not itself a bound. */
   readonly implied?: (all: readonly Schema[]) => readonly Point[];
 }
 

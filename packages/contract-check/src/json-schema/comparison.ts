@@ -40,7 +40,7 @@ export interface Comparison {
   compareLater(place: Place): void;
   /** Whether the schemas of the two documents allow the same values. */
   readonly areSame: (from: readonly Schema[], to: readonly Schema[]) => boolean;
-  /** Whether two places allow the same values, also if the surrounding schemas cover null. */
+  /** Whether two places allow the same values, even if the surrounding schemas cover null. */
   readonly isSame: (place: Place) => boolean;
   /** Whether two schemas have the same keywords, apart from documentation and names. */
   readonly areWrittenAlike: AreAlike;

@@ -113,7 +113,7 @@ const otherDocuments = { openapi: 'an OpenAPI', swagger: 'a Swagger', asyncapi: 
 export function whyNoSchema(root: JsonObject): string | null {
   for (const [member, what] of Object.entries(otherDocuments))
     if (typeof ownMember(root, member) === 'string')
-      return `is ${what} document, not a JSON Schema. Compare the schemas in it as files of their own.`;
+      return `is ${what} document, not a JSON Schema. Compare the schemas in it as separate files.`;
   if ([root, ownMember(root, 'data')].some((each) => isJsonObject(each) && Object.hasOwn(each, '__schema')))
     return 'is the result of a GraphQL introspection query, not a JSON Schema. Compare it with contract-check graphql.';
   const keywords = Object.keys(root);

@@ -128,7 +128,7 @@ export function readSchemaDocument(source: SourceText, isOld = false, shared: Sh
   };
 }
 
-/** The other files to which a schema refers, also over several files, by path relative to its folder. */
+/** The other files to which a schema refers, directly or over several files, by path relative to its folder. */
 export function referencedFiles({ readRelative, ...source }: SourceText): string[] {
   const isAlone = !/"\$(?:ref|dynamicRef|recursiveRef)"\s*:\s*"[^#"]/.test(source.text);
   if (isAlone || readRelative === undefined) return [];

@@ -77,7 +77,7 @@ export class SchemaIndex {
   }
 }
 
-/** The address of a schema, or the name of an anchor, as it is written. Empty if the schema has none of its own. */
+/** The address of a schema, or the name of an anchor, as it is written. Empty if the schema itself has none. */
 function identifierOf(schema: Schema, around: Resource | null, dialect: JsonValue): string {
   const [$id, id] = [ownMember(schema, '$id'), ownMember(schema, 'id')];
   if (typeof $id === 'string') return $id;

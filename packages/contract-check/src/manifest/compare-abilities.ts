@@ -4,7 +4,7 @@ import { childPointer } from '../json/json-value.ts';
 import type { Manifest } from './manifest.ts';
 import { manifestRules } from './rules.ts';
 
-/** Compares what credentials need to use fields. Abilities have no order: another one is as much as a further one. */
+/** Compares what credentials need to use fields. Abilities have no order: another one counts as an additional one. */
 export function compareAbilities(
   found: Found,
   existed: (coordinate: string) => boolean,

@@ -1,7 +1,7 @@
 import { DirectiveLocation, type GraphQLSchema } from 'graphql';
 
 // What each client removes before it sends a document. Not `@defer`, `@stream`, and `@stream_connection` of Relay, which becomes
-// `@stream`: a server that lacks them refuses the document. The client preset of GraphQL Code Generator has none of its own.
+// `@stream`: a server that lacks them refuses the document. The client preset of GraphQL Code Generator adds none.
 
 /** What has one of these is not sent: of Apollo Client and of apollo-link-rest. */
 export const localDirectives: ReadonlySet<string> = new Set(['client', 'rest']);

@@ -308,7 +308,7 @@ const refused = (name: string): string =>
 describe('persisted operations', () => {
   test.each([
     [
-      'of Apollo, with fragments and names of their own',
+      'of Apollo, with their own fragments and names',
       manifest(
         { id: '1', name: 'A', type: 'query', body: `${operation('A', '...F')} ${fragment('id')}` },
         { id: '2', name: 'A', type: 'query', body: `${operation('A', '...F')} ${fragment('note')}` },

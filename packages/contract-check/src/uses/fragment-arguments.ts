@@ -28,8 +28,8 @@ const maxCopies = 1000;
 const maxValueLength = 10_000;
 
 /**
- * Replaces the arguments of fragments by their values, as the compilers of Relay and Houdini do: each list of values has a fragment
- * of its own. A variable without a value stays, so that an operation that spreads the fragment does not define it: an argument that
+ * Replaces the arguments of fragments by their values, as the compilers of Relay and Houdini do: each list of values has its own
+ * fragment. A variable without a value stays, so that an operation that spreads the fragment does not define it: an argument that
  * is required, or that Relay gets from a `provider`.
  *
  * @throws {InputError} if fragments multiply their arguments without an end, or an argument is not declared or is repeated.

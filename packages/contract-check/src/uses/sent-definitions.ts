@@ -51,7 +51,7 @@ function fragmentsIn(definitions: readonly ExecutableDefinitionNode[]): Map<stri
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
-/** The names of the fragments and variables that the operation uses, also in fragments. */
+/** The names of the fragments and variables that the operation uses, including in fragments. */
 function usedBy(definitions: readonly ExecutableDefinitionNode[]) {
   const all = fragmentsIn(definitions);
   const [fragments, variables] = [new Set<string>(), new Set<string>()];

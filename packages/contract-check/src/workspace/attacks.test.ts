@@ -45,7 +45,7 @@ describe('one pull request', () => {
     expect(await check()).toMatchObject({
       ...brokenRelease,
       notices: [
-        'packages/api and fixtures/old contain packages with the name @books/api. Each is compared with its own last release.',
+        'packages/api and fixtures/old contain packages with the name @books/api. Each is compared with its own latest release.',
       ],
     });
   });
@@ -153,7 +153,7 @@ describe('one pull request', () => {
     expect(await check()).toMatchObject({ ...brokenRelease, baselines: ['commit <id> (1.1.0)'] });
   });
 
-  test('replaces the commit of the last release', async () => {
+  test('replaces the commit of the latest release', async () => {
     release();
     const released = git(root, 'rev-parse', 'HEAD').trim();
     git(root, 'checkout', '--quiet', '--orphan', 'other');

@@ -16,7 +16,7 @@ import { hasLockfile } from '../source/project.ts';
 import { readSourceText } from '../text-file.ts';
 import { isVerdict, type Verdict } from '../verdict.ts';
 
-/** The bump that Changesets will release for each package, also as a dependent or in a group. Empty without `.changeset`. */
+/** The bump that Changesets will release for each package, including as a dependent or in a group. Empty without `.changeset`. */
 export async function readDeclaredBumps(root: string): Promise<Map<string, Verdict>> {
   const folder = join(root, '.changeset');
   if (!existsSync(folder)) return new Map();

@@ -41,7 +41,7 @@ export interface WorkspaceOptions {
   /** The variables of a GitHub workflow. Empty by default. */
   readonly environment?: WorkflowEnvironment;
   /**
-   * Places of released packages, in place of what git shows as the last release: folders, tarballs of `npm pack`, `git:REF`,
+   * Places of released packages, in place of what git shows as the latest release: folders, tarballs of `npm pack`, `git:REF`,
    * `npm:NAME@RANGE`, or the URL of a server that serves the only GraphQL contract.
    */
   readonly baselines?: readonly string[];
@@ -96,7 +96,7 @@ export interface WorkspaceReport {
 }
 
 /**
- * Compares every contract package of a workspace with its last release. What was released, which contracts there are, and
+ * Compares every contract package of a workspace with its latest release. What was released, which contracts there are, and
  * how they are compared is read where the changes in the working tree cannot write it: in the commit into which they will be
  * merged, and in what was last released.
  *
@@ -181,13 +181,13 @@ export async function checkWorkspace(options: WorkspaceOptions): Promise<Workspa
   };
 }
 
-const nothingCompared = `Nothing is compared: the contracts were removed, here or before, and no last release of a package has one. List new contracts in ${configFile}, or no longer run this command.`;
+const nothingCompared = `Nothing is compared: the contracts were removed, here or before, and no latest release of a package has one. List new contracts in ${configFile}, or no longer run this command.`;
 
 /** A fixture can have the name of a package. */
 function sharedNames(compared: readonly ComparedPackage[]): Notice[] {
   return [...Map.groupBy(compared, ({ name }) => name)].flatMap(([name, all]) => {
     const folders = all.map(({ path }) => path || '.');
-    const message = `${folders.join(' and ')} contain packages with the name ${name}. Each is compared with its own last release.`;
+    const message = `${folders.join(' and ')} contain packages with the name ${name}. Each is compared with its own latest release.`;
     return all.length < 2 ? [] : [fileNotice(folders[0] ?? '', message)];
   });
 }
@@ -274,7 +274,7 @@ function withPendingException({ code, message, remedy }: Problem): Problem {
   return {
     code,
     message: `${message} An exception in ${exceptionsFile} does not apply, because it is not in the target branch as it is listed, or was not when the changes began.`,
-    remedy: `merge the exception in an earlier pull request of its own, and rebase. Otherwise, ${remedy}`,
+    remedy: `merge the exception in an earlier, separate pull request, and rebase. Otherwise, ${remedy}`,
   };
 }
 

@@ -40,7 +40,7 @@ interface Entry {
   readonly now: WorkspacePackage | null;
 }
 
-/** Compares what the configuration lists in the working tree, in the merged state and in the last releases. */
+/** Compares what the configuration lists in the working tree, in the merged state and in the latest releases. */
 export async function compareConfigured(context: ComparisonContext): Promise<ComparedPackage[]> {
   const compared: ComparedPackage[] = [];
   // One after the other, so that the first invalid entry is reported.
@@ -131,7 +131,7 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
   if (listed.length === 0) {
     if (pointer === null) return null;
     if (files.size === 0) fail(root, `${pointer}/folder does not exist: ${contracts.folder}`);
-    const place = contracts.baseline ?? 'the last release';
+    const place = contracts.baseline ?? 'the latest release';
     fail(root, `${pointer}/files match no file, neither in ${join(root, folder)} nor in ${place}`);
   }
   // A release without the contract makes no promise about it.
@@ -182,7 +182,7 @@ function snapshotsOf(contracts: ConfiguredContracts, before: PackageFiles, now: 
   return { from: snapshot(from, states(before)), to: snapshot(to, states(now)) };
 }
 
-/** The released files of an entry, from its `baseline` or from the last release of its package. */
+/** The released files of an entry, from its `baseline` or from the latest release of its package. */
 async function filesBefore(context: ComparisonContext, entry: Entry, now: PackageFiles) {
   const { root, merged, lastRelease } = context;
   const { contracts, pointer, folderBefore, before } = entry;

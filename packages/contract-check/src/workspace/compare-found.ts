@@ -35,7 +35,7 @@ export async function compareFound(context: ComparisonContext): Promise<Compared
   return compared;
 }
 
-/** Null if the package has no contracts, neither here nor in its last release, or was never released and no longer exists. */
+/** Null if the package has no contracts, neither here nor in its latest release, or was never released and no longer exists. */
 async function comparePackage(context: ComparisonContext, pair: PackagePair): Promise<ComparedPackage | null> {
   const { before, now } = pair;
   const of = now ?? before;

@@ -31,12 +31,12 @@ export interface ComparisonContext {
  * Applies the overrides to a change.
  *
  * @param file the path of the file in the working tree, relative to the root
- * @param before its paths where the changes will be merged and in the last release, which patterns of merged overrides match:
+ * @param before its paths where the changes will be merged and in the latest release, which patterns of merged overrides match:
  * to move a file does not change its policy.
  */
 type OverrideAt = (change: Change, file: string, before: readonly string[]) => Change;
 
-/** A package whose contracts were compared with each of its last releases. */
+/** A package whose contracts were compared with each of its latest releases. */
 export interface ComparedPackage {
   readonly name: string;
   /** Relative to the root, with `/` as the separator. */

@@ -93,7 +93,7 @@ function skipFixtures(files: PackageFiles): OnInvalid {
   };
 }
 
-/** Whether a file is a JSON object, also with duplicate names, which package managers accept. */
+/** Whether a file is a JSON object, including with duplicate names, which package managers accept. */
 function isObject(read: (() => SourceText) | undefined): boolean {
   try {
     return read !== undefined && /^\s*\{/.test(read().text) && JSON.parse(read().text) !== null;

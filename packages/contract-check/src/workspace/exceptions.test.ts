@@ -54,7 +54,7 @@ function list(...entries: object[]): void {
   write('contract-exceptions.json', JSON.stringify({ exceptions: entries }, null, 2));
 }
 
-/** Lists exceptions in a pull request of their own, which is merged. */
+/** Lists exceptions in a separate pull request, which is merged. */
 function except(...entries: object[]): void {
   list(...entries);
   git(root, 'add', 'contract-exceptions.json');
@@ -95,7 +95,7 @@ test('an exception does not apply in the pull request that adds or changes it', 
   const added = await check();
   expect(added).toMatchObject({ codes: ['released-version-broken'], statuses: ['new'], passed: false });
   expect(added.text).toContain(
-    'To fix: merge the exception in an earlier pull request of its own, and rebase. Otherwise, revert the major changes in',
+    'To fix: merge the exception in an earlier, separate pull request, and rebase. Otherwise, revert the major changes in',
   );
   git(root, 'add', '--all');
   git(root, 'commit', '--quiet', '--message', 'Break the contract and approve it');

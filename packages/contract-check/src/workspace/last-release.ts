@@ -124,7 +124,7 @@ export function lastReleases(
     }
     const baselines = versions.flatMap((version) => atVersion(of, version, reached.get(version)?.at ?? []));
     if (!isFirst) return { baselines, notices: [] };
-    const message = `${of.name} has had version ${versions.join(', ')} since its first commit, so that commit counts as its last release. Until the first release, use version 0.0.0. ${remedy}`;
+    const message = `${of.name} has had version ${versions.join(', ')} since its first commit, so that commit counts as its latest release. Until the first release, use version 0.0.0. ${remedy}`;
     return { baselines, notices: [notice(message)] };
   }
 
@@ -158,7 +158,7 @@ export function lastReleases(
         : `its package.json has version ${tagged.version ?? 'none'}`;
     failAt(
       tagged.name,
-      `${problem}. Both claim to be the last release of ${of.name}. Move the tag to the commit that was released, or delete it.`,
+      `${problem}. Both claim to be the latest release of ${of.name}. Move the tag to the commit that was released, or delete it.`,
     );
   }
 

@@ -170,7 +170,7 @@ describe('a pull request does not choose what it is compared with', () => {
     expect(await check()).toMatchObject({ codes: ['released-version-broken'] });
     commit({ [contract]: sdlWithEnum });
     merge(root);
-    // The users of the last release rely on closed outputs until the next release.
+    // The users of the latest release rely on closed outputs until the next release.
     write({ [contract]: sdlWithEnum.replace('  A\n', '  A\n  B\n') });
     expect(await check()).toMatchObject({ codes: ['released-version-broken'] });
   });
@@ -260,7 +260,7 @@ describe('a pull request can repair a released contract', () => {
   });
 });
 
-describe('the last release', () => {
+describe('the latest release', () => {
   test('of a version is the oldest commit that has it, over all parents', async () => {
     release();
     const start = headOf(root);
@@ -695,7 +695,7 @@ describe('the base', () => {
     expect(await check({ environment: { GITHUB_ACTIONS: 'true' } })).toMatchObject({ codes: [], notices: [] });
   });
 
-  test('protects the last release in a clone whose origin/HEAD is the commit that breaks it', async () => {
+  test('protects the latest release in a clone whose origin/HEAD is the commit that breaks it', async () => {
     release();
     commit({ [contract]: broken });
     git(folder, 'clone', '--quiet', root, 'clone');
@@ -703,7 +703,7 @@ describe('the base', () => {
     expect(await check()).toMatchObject(brokenRelease);
   });
 
-  test('and the last release are missing in a shallow clone, with the command that fetches them', async () => {
+  test('and the latest release are missing in a shallow clone, with the command that fetches them', async () => {
     release();
     commit({ 'README.md': 'Books' });
     git(root, 'checkout', '--quiet', '-b', 'topic');

@@ -6,7 +6,7 @@ import { readVersionStates, versionKey } from './version-status.ts';
 /** A contract file. */
 export interface ContractFile {
   readonly kind: ContractKind;
-  /** The path in the package, also for a file in `released/`: `versions/2026-11-01.graphql`. */
+  /** The path in the package, including for a file in `released/`: `versions/2026-11-01.graphql`. */
   readonly path: string;
   /** In the form of `versionKey`. Null without versions. An API report belongs to the package as a whole nevertheless. */
   readonly version: string | null;

@@ -6,7 +6,7 @@ import type { SourceText } from '../text-file.ts';
 
 /** Which folders a package manager takes for packages, and can publish. */
 export interface WorkspaceMembers {
-  /** Whether the root states that folders in it are packages of their own. */
+  /** Whether the root states that folders in it are packages. */
   readonly areListed: boolean;
   /** Whether the root lists a folder. */
   includes(folder: string): boolean;

@@ -22,9 +22,9 @@ import { workspaceMembers } from './workspace-members.ts';
 
 export type WorkspaceState = ReturnType<typeof stateOf>;
 
-/** What a workspace states about its contracts at one time. `packageIn` reads any package, also one inside another package. */
+/** What a workspace states about its contracts at one time. `packageIn` reads any package, including one inside another package. */
 function stateOf(files: PackageFiles, config: Config, packageIn: ReadPackage) {
-  /** All packages with a name, also those without contracts. */
+  /** All packages with a name, including those without contracts. */
   const packages: readonly WorkspacePackage[] = findPackages(files, packageIn);
   return { files, config, packageIn, packages, members: workspaceMembers(files) };
 }

@@ -33,7 +33,7 @@ test('an API report names the package to install if TypeScript is missing', () =
   expect(runInstalled(monorepo.root, consumer, 'api-report', 'index.d.ts')).toMatchObject({
     status: 2,
     stderr:
-      'api-report: TypeScript is not installed. Install TypeScript 6 for this command, also beside TypeScript 7: npm install --save-dev @typescript/typescript6\n',
+      'api-report: TypeScript is not installed. Install TypeScript 6 for this command, even beside TypeScript 7: npm install --save-dev @typescript/typescript6\n',
   });
 });
 

@@ -103,7 +103,7 @@ export function createMonorepo({ name, install, run }: Manager, scratch: string,
 
 export function describeMonorepo({ name, remedy }: Manager, of: () => Monorepo): void {
   describe(`in a monorepo of ${name}`, () => {
-    test('passes if nothing changed, and shows the last release', () => {
+    test('passes if nothing changed, and shows the latest release', () => {
       const { branch, check } = of();
       branch();
       expect(check('workspace')).toMatchObject({ status: 0 });

@@ -4,7 +4,7 @@ import { createRefusalPace } from './refusal-pace.ts';
 const options = { atOnce: 3, perSecond: 10, maxDelayMs: 500, maxDue: 12 };
 const pace = () => createRefusalPace(options).next;
 
-test('sends some refusals at once, further ones at the rate, and none later than the maximum', () => {
+test('sends some refusals at once, the others at the rate, and none later than the maximum', () => {
   const delayMs = pace();
   expect(Array.from({ length: 10 }, () => delayMs('a', 1_000))).toEqual([0, 0, 0, 100, 200, 300, 400, 500, 500, 500]);
 });

@@ -9,7 +9,7 @@ export interface RefusalPace {
 export interface RefusalPaceOptions {
   /** Refusals that are sent without delay. */
   atOnce: number;
-  /** Further ones are sent at this rate. */
+  /** The others are sent at this rate. */
   perSecond: number;
   /** The longest delay. */
   maxDelayMs: number;

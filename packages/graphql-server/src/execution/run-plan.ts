@@ -94,7 +94,7 @@ function resolveFields(run: Run, plan: FieldsPlan, source: unknown, path: Path |
   return pending ? onceSet(data, pending) : data;
 }
 
-// The closures of the next three functions are in functions of their own: in a loop, or in a function that rarely needs them,
+// The closures of the next three functions are in their own functions: in a loop, or in a function that rarely needs them,
 // every iteration and every call would allocate their scope.
 
 function setLater<Key extends PropertyKey>(

@@ -185,7 +185,7 @@ test('a document that is read pays the difference to the price of its operation'
   expect(calls).toEqual(['charge 3', 'charge 5 of 8', 'refund 5']);
 });
 
-test('an operation has a slot after it is charged and until it has run, also if its variables are rejected', async () => {
+test('an operation has a slot after it is charged and until it has run, even if its variables are rejected', async () => {
   await run(valid);
   await run('query($first:Int!){referrals(first:$first){nodes{id}}}');
   expect(calls).toEqual([
@@ -217,7 +217,7 @@ test('an operation that used more than it was charged owes the difference', asyn
   expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'deduct 12', 'refund 0']);
 });
 
-test('the extra work of resolvers costs points in the end, also if the operation fails, and at most the limit', async () => {
+test('the extra work of resolvers costs points in the end, even if the operation fails, and at most the limit', async () => {
   const runWith = async (cost: number, query = valid, fails = false): Promise<unknown> => {
     const extraWork = { cost: 0 };
     const work: RequestPlugin = {
@@ -299,7 +299,7 @@ test('a plugin that waits while a document is read occupies nothing', async () =
   expect(occupied[0]).toBeLessThan(500);
 });
 
-test('a large body costs points, also with a cached document', async () => {
+test('a large body costs points, including with a cached document', async () => {
   await run(valid);
   calls = [];
   expect(await run(valid, valid.length, 10_000)).toEqual({

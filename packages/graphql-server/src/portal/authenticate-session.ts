@@ -40,7 +40,7 @@ export interface SessionAuthenticatorOptions {
   monotonicMs: () => number;
 }
 
-/** Finds the session of a cookie. A session is cached for up to 900 ms, unless its account is away; an unknown token never is. */
+/** Finds the session of a cookie. A session is cached for up to 900 ms, unless its account is frozen or elsewhere; an unknown token never is. */
 export function createSessionAuthenticator(options: SessionAuthenticatorOptions) {
   const { origin, findSession: find, recordUse, limiter, refuse, monotonicMs } = options;
   const sessions = createKeyCache({ find, monotonicMs, maxAgeMs: maxCacheMs, maxSize: 10_000 });

@@ -10,7 +10,7 @@ const context = createOperationContext({} as InterfaceActionContext, {
   whenClosed: () => () => {},
 });
 
-test('a context has no getter of its own, which V8 would keep with the request until the next full collection', () => {
+test('a context has no getter, which V8 would keep with the request until the next full collection', () => {
   const descriptors = Object.entries(Object.getOwnPropertyDescriptors(context));
   expect(descriptors.filter(([, descriptor]) => !('value' in descriptor))).toEqual([]);
 });

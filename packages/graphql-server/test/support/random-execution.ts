@@ -217,7 +217,7 @@ function comparable({ data, errors = [] }: ExecutionResult) {
 
 /**
  * Where the response is null because of errors, with these errors. When promises settle in another order, other errors below
- * the same null can come first, and further ones are omitted.
+ * the same null can come first, and the others are omitted.
  */
 function nullPlaces(result: ExecutionResult): Map<string, unknown[]> {
   const { errors } = comparable(result);

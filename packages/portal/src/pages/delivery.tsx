@@ -200,7 +200,7 @@ interface ContentsProps {
   readonly exchange: ExchangeData | null;
 }
 
-/** What an attempt sent and received: operations of their own, because a session needs an ability for them. */
+/** What an attempt sent and received: separate operations, because a session needs an ability for them. */
 function Contents({ id, attempt, query, exchange }: ContentsProps) {
   const { params } = useUrl();
   const payload = useQuery(Payload, { id });

@@ -22,7 +22,7 @@ interface ActionProps<Result extends object, Variables> {
   readonly document: DocumentId<Result, Variables>;
   /** @param key an idempotency key: the same for the same input, until the dialog closes */
   readonly variables: (values: Values, key: string) => Promise<Variables> | Variables;
-  /** Of further changes. All are sent one after the other, also after a refusal that is not `RETRY_RATE_LIMITED`. */
+  /** Of further changes. All are sent one after the other, even after a refusal that is not `RETRY_RATE_LIMITED`. */
   readonly more?: readonly Variables[];
   readonly primary?: boolean;
   /** Whether the button could work now. A dialog that is open stays. */
@@ -32,7 +32,7 @@ interface ActionProps<Result extends object, Variables> {
   /** The fields of the form. */
   readonly children?: ComponentChildren;
   readonly onDone?: (result: Result) => void;
-  /** Shown beside the button after a success, also once the button is gone. */
+  /** Shown beside the button after a success, even once the button is gone. */
   readonly report?: (result: Result) => ComponentChildren;
   /** Shown in the dialog after a success. Without it, the dialog closes. */
   readonly result?: (result: Result, refused: readonly Refused[]) => ComponentChildren;

@@ -1,6 +1,6 @@
 import { useSession } from '../session.ts';
 
-/** A link to a page of the documentation. Nothing where the operator has not said where it is. */
+/** A link to a page of the documentation. Nothing if the operator has not set its URL. */
 export function Documentation({ page, children }: { page: string; children: string }) {
   const { documentationUrl } = useSession();
   if (documentationUrl === undefined) return null;

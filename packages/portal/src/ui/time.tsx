@@ -19,7 +19,7 @@ export function useNow(everyMs: number): number {
   return useTime(everyMs, useWatched());
 }
 
-/** The time beside what ends by itself, also while the page is not watched. */
+/** The time beside what ends by itself, even while the page is not watched. */
 export function useClock(everyMs: number): number {
   return useTime(everyMs, true);
 }

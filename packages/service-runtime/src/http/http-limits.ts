@@ -14,7 +14,7 @@ export interface HttpLimits {
   socketTimeout: number;
   /** The response to the last one closes the connection, so that long-lived clients spread over new instances. */
   requestsPerConnection: number;
-  /** All open connections. For a further one, an idle one is closed. */
+  /** All open connections. For the next one, an idle one is closed. */
   connections: number;
   /** Open connections of one address that have not sent valid credentials. Trusted proxies have no such limit. */
   connectionsPerAddress: number;

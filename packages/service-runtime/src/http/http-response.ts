@@ -11,7 +11,7 @@ export interface HttpResponse {
 
 /**
  * All headers of a response: alternating names and values, which Node sends with fewer steps than an object. Every response has the
- * last four, also those that the HTTP layer sends without a handler. A handler can allow caching, and a 204 has no length.
+ * last four, including those that the HTTP layer sends without a handler. A handler can allow caching, and a 204 has no length.
  */
 export function allHeaders({ status, headers }: HttpResponse, bodyBytes: number, requestId: string): string[] {
   const all: string[] = [];

@@ -243,7 +243,7 @@ export class SharedWriter {
       for (const pending of together) this.#rolledBack(slot, pending, lockMs, error);
       return;
     }
-    // The transaction may still be open. Ending the connection ends it, also where the server does not respond.
+    // The transaction may still be open. Ending the connection ends it, even where the server does not respond.
     slot.end();
     if (!(error instanceof LostConnectionError)) {
       for (const pending of together) {

@@ -8,7 +8,7 @@ import { type SlowStatementOptions, timeStatement } from '../slow-statements.ts'
 import { notifyStatement } from '../wake-channel.ts';
 import type { Drawn, InsertedRow, SharedWrite, WriteResult } from './row-set.ts';
 
-/** A claim is committed together with the result of its request, so it needs no time of its own. */
+/** A claim is committed together with the result of its request, so it needs no separate time limit. */
 const claimSeconds = 0;
 
 export interface FlightOptions {
@@ -51,7 +51,7 @@ export class LostConnectionError extends Error {
 /**
  * Commits writes in one transaction, in two flights. The statements of a flight are sent at once; each gets its response. The
  * first flight checks the homes of the accounts, draws ids and the time and claims the idempotency keys, the second inserts the rows and commits. No two writes
- * may have the same key. Notifies the workers: with the second flight, behind `commit`, if `notifiesWithCommit` says so. They
+ * may have the same key. Notifies the workers: with the second flight, after `commit`, if `notifiesWithCommit` says so. They
  * then look for work in vain if the server answered `commit` with a rollback.
  *
  * @param client in pipeline mode, and used by this transaction only

@@ -13,7 +13,7 @@ const squawk = join(apart.folder, 'node_modules/.bin/squawk');
 const isWithoutSquawk = spawnSync(squawk, ['--version']).status !== 0 && process.env['CI'] !== 'true';
 
 /**
- * What Squawk finds in migrations that were applied before it was used, and that never change. A new migration has no entry: mend
+ * What Squawk finds in migrations that were applied before it was used, and that never change. A new migration has no entry: fix
  * what is found, or say why it does no harm in a comment that begins with `-- squawk-ignore`.
  */
 const known: Readonly<Record<string, Readonly<Record<string, number>>>> = {

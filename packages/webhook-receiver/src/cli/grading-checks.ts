@@ -69,13 +69,13 @@ function unknown(name: string, what: string, change: Partial<EventBody>): Check 
 const handshakeBody = (): string => JSON.stringify({ verification_token: `token-of-a-grading-${newNumber()}` });
 const tamperedFix = 'Verify the signature over the bytes that you then parse.';
 const secretFix = 'Compute the HMAC with your secret, and compare all of it.';
-const unsignedFix = 'Refuse requests that have no signature, also handshakes.';
+const unsignedFix = 'Refuse requests that have no signature, including handshakes.';
 const clockFix = 'Refuse timestamps more than 300 s from your clock, in both directions.';
 const rotatedFix =
   'Accept the request if any of its v1 signatures matches, and X-Service-Webhook-Signature-Next like the other one.';
 const fieldFix = 'Ignore fields that you do not know: a released version can grow.';
 const rawFix = 'Verify the bytes of the body as they arrive, before any parser.';
-const largeFix = 'Allow bodies of 300 kB, also in proxies and body parsers.';
+const largeFix = 'Allow bodies of 300 kB, including in proxies and body parsers.';
 const caseFix = 'Compare the names of headers without their case: proxies change it.';
 
 /** Whether a longer timeout can help: three requests in a row time out on connections that stay open. */
@@ -205,7 +205,7 @@ export const checks: readonly Check[] = [
     try {
       await grading.send({ agent, headers: unsigned });
       const answer = await grading.send({ agent });
-      // It may close the connection, also while the next request is sent.
+      // It may close the connection, even while the next request is sent.
       const again = answer.status === null ? await grading.send({ agent }) : answer;
       const fix = 'Read the body of a request that you refuse, or close the connection.';
       return accepts([again], 'an event after a refused request on one connection', fix);

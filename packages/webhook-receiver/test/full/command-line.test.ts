@@ -113,7 +113,7 @@ grant select, insert, update, delete on "app"."receipt" to "the service";
 });
 
 describe.each(jobLibraries)('move-inbox %s', (name, { open, jobs }) => {
-  test('moves what waits and what is processed, and leaves what runs and what failed', async () => {
+  test('moves waiting and processed events, and leaves those that run or failed', async () => {
     // As version 1.2.0 created it.
     await pool.query(`create table webhook_inbox (
       id text primary key,

@@ -264,7 +264,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     expect(await row()).toEqual({ body: null, unsigned: null, isProcessed: true });
   });
 
-  test('passes the source of a delivery, also of one that an earlier release stored', async () => {
+  test('passes the source of a delivery, including of one that an earlier release stored', async () => {
     const sources: unknown[] = [];
     const on = handling<PoolClient>((_event, { id: called, meta }) => sources.push([called, meta]));
     const subject = await subjectOf(() => {}, { on });

@@ -101,7 +101,7 @@ async function sendUnhandled(receiver: WebhookReceiver): Promise<void> {
   }
 }
 
-test('logs each of 15 types without a handler, also within a minute', async () => {
+test('logs each of 15 types without a handler, including within a minute', async () => {
   const types = Array.from({ length: 15 }, (_, index) => `loan.step${index}`);
   const lines = await logged(async (receiver) => {
     for (const type of types) await signed(receiver, { ...event, type, version: '2026-11-01' }, type.replace('.', '_'));

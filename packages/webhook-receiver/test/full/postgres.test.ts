@@ -477,7 +477,7 @@ test.each([
   });
 });
 
-test('creates the table once if 20 processes start together, also with the longest name', async () => {
+test('creates the table once if 20 processes start together, including with the longest name', async () => {
   const other = postgresStore(pool, { table: 'a'.repeat(50) });
   await Promise.all(Array.from({ length: 20 }, () => other.createTable()));
   expect(await other.once(id, effect)).toBe('processed');

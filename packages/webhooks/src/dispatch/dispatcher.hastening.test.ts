@@ -33,7 +33,7 @@ function afterOutage(
   return { world, lane };
 }
 
-/** The owner asks for what waits. */
+/** The owner asks for pending deliveries. */
 function sendPending({ world, lane }: { world: World; lane: LaneId }): void {
   world.storage.mark(lane.subscriptionId, { sendPendingAtMs: world.clock.nowMs() });
   world.dispatcher.openLane(lane);
@@ -43,7 +43,7 @@ const sequencesOf = (deliveries: readonly { sequence: string }[]): number[] =>
   deliveries.map(({ sequence }) => Number(sequence));
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-test('sends what waits, oldest first, once the receiver works again', async () => {
+test('sends pending deliveries, oldest first, once the receiver works again', async () => {
   const { world, lane } = afterOutage(100);
   await world.clock.advance(minuteMs);
   expect(world.sent).toEqual([]);
@@ -53,7 +53,7 @@ test('sends what waits, oldest first, once the receiver works again', async () =
   expect(world.storage.delivered.size).toBe(101);
 });
 
-test('sends what waits once a delivery succeeds that failed before, as after a change of the URL', async () => {
+test('sends pending deliveries once a delivery succeeds that failed before, as after a change of the URL', async () => {
   const { world, lane } = afterOutage(10);
   world.changeTarget(lane, { state: cleanLaneState });
   world.offer(lane, 1);
@@ -144,7 +144,7 @@ test('a delivery whose time comes while it waits for its turn is sent by its sch
   expect(world.storage.pending().map(({ priorAttempts }) => priorAttempts)).toEqual([1, 1, 1, 0]);
 });
 
-test('sends what waits because of its receiver, and nothing that an earlier release recorded', async () => {
+test('sends the deliveries that wait because of their receiver, and nothing that an earlier release recorded', async () => {
   const { world, lane } = afterOutage(3);
   const [refused, unknown] = world.storage.pending();
   const atMs = world.clock.nowMs() - hourMs;

@@ -34,7 +34,7 @@ describe('a result that storage refuses', () => {
     expect(world.storage.delivered.size).toBe(51);
   });
 
-  test('is sent again after its shard was away, also by this process', async () => {
+  test('is sent again after its shard had another owner, even by this process', async () => {
     const { world, lane } = worldWithLane(succeedsAfter(20));
     world.storage.refuses = () => true;
     world.offer(lane, 40);
@@ -305,7 +305,7 @@ test('writes the state of a lane once per call, and in order', async () => {
   expect(world.storage.targetOf(lane.subscriptionId)?.state.consecutiveFailures).toBe(0);
 });
 
-test('reports which results were recorded, also late successes, and logs one that matched no row', async () => {
+test('reports which results were recorded, including late successes, and logs one that matched no row', async () => {
   const recorded: string[] = [];
   const { world, lane } = worldWithLane(succeedsAfter(100), {
     onRecorded: ({ delivery }) => recorded.push(delivery.deliveryId),

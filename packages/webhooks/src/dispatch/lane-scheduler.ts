@@ -96,7 +96,7 @@ export class LaneScheduler {
     this.#wakes.clear(lane);
     const first = lane.dueQueue(nowMs)?.first;
     if (need === 'deliveries') {
-      // What waits for its retry.
+      // Deliveries that wait for their retry.
       memory.forgetQueue(lane.queue);
       this.#refiller.request(lane);
       if (first !== undefined) this.schedule(lane, nowMs);

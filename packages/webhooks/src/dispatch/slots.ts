@@ -53,15 +53,15 @@ const startsPerNewLane = 3;
  * | `slow`    | slow                                 | more than 5/16 of the slots are free   |
  * | `blocked` | needs more than its account may hold | the account has released an extra slot |
  *
- * So receivers that hang hold at most three quarters of the slots, also thousands of new ones, and each quick lane with
+ * So receivers that hang hold at most three quarters of the slots, including thousands of new ones, and each quick lane with
  * history can still start its first request. A quick lane with a request in flight needs more than a quarter free, because that request may hang too.
  * Slow lanes leave another sixteenth free, so that a quick lane whose second event arrives during its first request
  * does not wait for a slow lane.
  *
  * An account holds at most a sixteenth of the slots beyond the first of each of its lanes.
  *
- * Lanes are ordered by the slot-time that they will have when their next request has ended. Those without history have an
- * order of their own and start every fourth request while other lanes wait: a lane with history does not wait for a
+ * Lanes are ordered by the slot-time that they will have when their next request has ended. Those without history have their own
+ * order and start every fourth request while other lanes wait: a lane with history does not wait for a
  * thousand new ones, and a new one does not wait for a thousand backlogs. A lane that was idle continues at the slot-time
  * of the lanes that wait, so that idle time earns no slots.
  */

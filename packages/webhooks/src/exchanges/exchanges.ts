@@ -18,7 +18,7 @@ const waitingBytesMax = 8_000_000;
 /** Of one statement. Small, so that encoding it does not delay other work of the process. */
 const batchMax = 256;
 const batchBytesMax = 512_000;
-/** The pause after a statement that failed. It doubles with each further one. */
+/** The pause after a statement that failed. It doubles with each failure. */
 const pauseMs = 1_000;
 const pauseMaxMs = 60_000;
 
@@ -29,7 +29,7 @@ interface Waiting {
 
 /**
  * Stores the details of attempts, in batches, one statement at a time. Nothing waits for it: what the database does not accept in
- * time is lost, and so is what waits when the process is killed.
+ * time is lost, and so are those in memory when the process is killed.
  */
 export class Exchanges {
   readonly #options: ExchangesOptions;
@@ -61,7 +61,7 @@ export class Exchanges {
     if (this.#writing === null) this.#writeAfter(collectMs);
   }
 
-  /** Stores what waits, unless the database refuses it. */
+  /** Stores the details in memory, unless the database refuses it. */
   async flush(): Promise<void> {
     this.#cancel();
     await this.#writing;

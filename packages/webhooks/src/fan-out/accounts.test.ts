@@ -8,7 +8,7 @@ const idOf = (number: number): AccountId => toRecordId(String(number));
 const one = (): number => 1;
 const idsOf = (accounts: readonly QueuedAccount[]): number[] => accounts.map(({ id }) => Number(id));
 
-/** The accounts 1, 2 and so on, each in a shard of its own, with a backlog. */
+/** The accounts 1, 2 and so on, each in its own shard, with a backlog. */
 function backlogOf(count: number, isBehind: (account: AccountId) => boolean = () => false) {
   const accounts = new Accounts(isBehind);
   const backlog = Array.from({ length: count }, (_, index) => take(accounts, index + 1, true));

@@ -120,7 +120,7 @@ test('an entry for one subscription is fanned out to it only, at any position', 
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
 });
 
-test('an alert is not for the subscription that it is about, also if an entry names it', () => {
+test('an alert is not for the subscription that it is about, even if an entry names it', () => {
   const [one, two] = [pinned(1, 'v1'), pinned(2, 'v1')];
   const result = plan([pick(1), pick(2, { subscription: 1 })], [one, two], { about: subscriptionId(1) });
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);

@@ -95,13 +95,13 @@ export function idRange(ids: readonly string[]): [min: string, max: string] {
 /**
  * The `ctid` of the row of webhook_pending_delivery with the key `r (subscription_id, delivery_id)`. Null if there is none.
  *
- * A backlog can come within seconds after the statistics said that the table is empty. The lookups keep the planner from
+ * A backlog can come within seconds after statistics of an empty table. The lookups keep the planner from
  * comparing each row of the table with each row of the batch. Their order keeps it from using another index than the primary
  * key; with "=" in place of "between" there would be nothing to order.
  */
 export const pendingRow = lookup('');
 
-/** The same, also null if another transaction has locked the row. Locks it otherwise. */
+/** The same, and null if another transaction has locked the row. Locks it otherwise. */
 export const unlockedPendingRow = lookup('for update skip locked');
 
 function lookup(lock: string): string {

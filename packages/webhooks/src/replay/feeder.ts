@@ -61,7 +61,7 @@ interface Feeding {
 
 /**
  * Queues the deliveries of retries and replays again, those of a replay in the order of their ids, as far as their lanes have
- * room behind other deliveries. Everything that is in progress is in storage, so the next owner of a shard continues.
+ * room after other deliveries. Everything that is in progress is in storage, so the next owner of a shard continues.
  *
  * - A replay advances in the transaction that queues its deliveries, so that a crash neither loses nor repeats any.
  * - A retry needs no room: the owner of the subscription waits for it.

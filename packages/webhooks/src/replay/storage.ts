@@ -59,6 +59,6 @@ export interface ReplayStorage {
   part(replay: OpenReplay, after: DeliveryId): Promise<ReplayPart>;
   /** Queues the deliveries of a part and advances the replay from `after` to its end, in one transaction. */
   feed(replay: OpenReplay, after: DeliveryId, part: ReplayPart): Promise<FeedResult>;
-  /** Queues the delivery of a retry before all others of its subscription, also if it waits for its next attempt. */
+  /** Queues the delivery of a retry before all others of its subscription, even if it waits for its next attempt. */
   retry(replay: OpenReplay): Promise<RetryResult>;
 }

@@ -38,7 +38,7 @@ test('counts the days ahead of some tables', () => {
   expect(daysAhead(withoutExchanges, day('2026-11-20'), historyTables)).toBe(0);
 });
 
-test('details of attempts have days of their own', () => {
+test('details of attempts have their own days', () => {
   const bounds = retentionBounds(new Date('2026-12-31T15:00:00Z'), { history: 30, exchanges: 7 });
   expect(isDue({ table: 'webhook_exchange', day: day('2026-12-23') }, bounds)).toBe(true);
   expect(isDue({ table: 'webhook_exchange', day: day('2026-12-24') }, bounds)).toBe(false);

@@ -215,7 +215,7 @@ test('no mark is set by a stale result, or after a new URL, a pause or a deletio
   }
 });
 
-test('what is in flight when its shard is released is left to its result, also by a mark that is set meanwhile', async () => {
+test('what is in flight when its shard is released is left to its result, even by a mark that is set meanwhile', async () => {
   const { lane, deliveries } = await world.seedLane(2);
   await world.storage.settle(deliveries.map((delivery) => fail(delivery)));
   await world.store.transaction((transaction) =>

@@ -110,7 +110,7 @@ export class FanOutWorld {
   }
 
   /** Adds an account with a subscription that pins the sample type, and so many events after it. */
-  /** In a shard of its own. */
+  /** In its own shard. */
   async addAccount(events = 0): Promise<SubscribedAccount> {
     let account = await seedAccount(this.store);
     while (this.#shards.has(shardOf(account.id))) account = await seedAccount(this.store);
@@ -198,7 +198,7 @@ export class FanOutWorld {
   }
 }
 
-/** Gives each test a world of its own. */
+/** Gives each test its own world. */
 export const test = base.extend<{ world: FanOutWorld }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of the fixtures that a fixture needs from here
   world: async ({}, use) => use(await FanOutWorld.create()),

@@ -215,7 +215,7 @@ test('an event is not rendered without a counted claim because its shard is remo
   ]);
 });
 
-test('the position of an account that has few events is forgotten, also without polls', async ({ world }) => {
+test('the position of an account that has few events is forgotten, even without polls', async ({ world }) => {
   const account = await subscribed(world);
   const skipped: unknown[] = [];
   const store = interceptStore(world.workerStore, {

@@ -69,7 +69,7 @@ test('claims of an entry with an unknown type or version are not counted while i
   await world.addEvents(account, 1, 'unknown.type');
   await world.addEvents(account, 1);
   for (let deaths = 0; deaths < 3; deaths += 1) {
-    // The last release read these entries after each takeover.
+    // The previous release read these entries after each takeover.
     await world.rows('update webhook_event_queue set blocked_on = null');
     const fanOut = world.start({}, true);
     await vi.waitFor(async () => expect(await world.countBlocked()).toBe(2), waits);

@@ -80,7 +80,7 @@ test('counts the attempts on, and the schedule of retries from the start', async
   expect(world.storage.failed.size).toBe(1);
 });
 
-describe('behind live deliveries', () => {
+describe('after live deliveries', () => {
   // 20 per second need 1 to 8 of the 16 requests of the lane.
   test.each([20, 100, 400])('a receiver of %i ms delays them by less than a request', async (afterMs) => {
     const { replays, world, lane } = replaysOfLane(succeedsAfter(afterMs));

@@ -145,7 +145,7 @@ test('a delivery expires after 30 days, its event and payload are dropped a day 
   expect(await counts()).toEqual({ events: 0, payloads: 0, deliveries: 0, attempts: 0, pending: 0, failed: 0 });
 });
 
-test('drops the details of attempts by days of their own, and nothing else', async () => {
+test('drops the details of attempts by their own days, and nothing else', async () => {
   await seedDelivery(1);
   const [{ today: databaseDay } = {}] = await superuser.run(`select (now() at time zone 'UTC')::date::text as today`);
   const nameAgo = (days: number): string =>

@@ -473,7 +473,7 @@ test('writes nothing for a worker that was declared dead, or for the shards of o
   expect(await events()).toEqual([]);
 });
 
-test('the worker cannot change what alerts have said, or name another namespace than one of global identifiers', async () => {
+test('the worker cannot change what alerts have reported, or name another namespace than one of global identifiers', async () => {
   const worker = await connect(await database.urlFor('webhook_worker'));
   await expect(worker.run(`update webhook_subscription_episode set state = 'DISRUPTED'`)).rejects.toThrow(
     'permission denied',

@@ -70,7 +70,7 @@ test('reads the pins of several accounts, without deleted subscriptions', async 
   expect(positionTwo).toBeGreaterThan(positionOne);
 });
 
-test('pauses subscriptions on a retired version, also paused ones, and remembers the pause of the owner', async () => {
+test('pauses subscriptions on a retired version, including paused ones, and remembers the pause of the owner', async () => {
   const account = await seedAccount(store);
   const active = await subscribe(account, [retired, { type: 'webhook.test', version: '2020-01-01' }]);
   const gone = await subscribe(account, [retired]);

@@ -84,7 +84,7 @@ describe('apply-versions.ts', () => {
     expect({ status, stderr, tree }).toEqual({ status: 0, stderr: '', tree: wanted });
   });
 
-  test('applies the changes of the last releases', () => {
+  test('applies the changes of the latest releases', () => {
     execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', workspaceRoot, repository()]);
     const releases = git('log', '-5', '--grep=^release: cut versions$', '--format=%H').trim().split('\n');
     expect(releases).toHaveLength(5);

@@ -51,7 +51,7 @@ test('a version that clients pin cannot be retired', async () => {
   });
 });
 
-test('an app of the last release, which does not register, makes each answer unknown', async () => {
+test('an app of the previous release, which does not register, makes each answer unknown', async () => {
   await t.sql(`insert into webhook_worker (name, leased_until) values ('old', now() + interval '1 hour')`);
   const answer = await ask('can-i-deploy', '--build', contracts('lender-api'));
   await t.sql(`delete from webhook_worker where name = 'old'`);

@@ -22,7 +22,7 @@ interface System {
   countForeign: () => Promise<Record<string, unknown>>;
 }
 
-/** A cell whose accounts have events, deliveries and what waits. One organization is at home in another cell. */
+/** A cell whose accounts have events, deliveries and queued events. One organization is at home in another cell. */
 async function startCell(): Promise<System> {
   const harness = await forTest(createHarness());
   const receiver = await forTest(startReceiver());

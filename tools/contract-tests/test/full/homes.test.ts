@@ -117,7 +117,7 @@ test('a freeze at each request refuses only what comes after it, and loses and d
   expect(counts.refused).toBeGreaterThan(0);
 });
 
-test('the worker writes no row of accounts that are not at home, and does what waits once they are', async () => {
+test('the worker writes no row of accounts that are not at home, and does the waiting work once they are', async () => {
   const { harness, receiver } = await open();
   const { partnerApi, accounts, sql } = harness;
   const { partner } = accounts;

@@ -76,7 +76,7 @@ test('says that it is not finished if the account is frozen meanwhile, and goes 
     stderr: expect.stringMatching(/^error: The erasure is not finished\. Run .* \(The account \d+ is frozen/),
   });
   expect(stderr).not.toContain('Nothing was changed');
-  // What is away does not keep others from being erased.
+  // Accounts elsewhere do not prevent the erasure of others.
   expect(await erase('--record', referralId, '--yes')).toMatchObject(accepted);
   expect(await t.sql('select from person_erasure')).toHaveLength(1);
   await t.sql('delete from account_home');

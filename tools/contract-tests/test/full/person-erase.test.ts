@@ -273,7 +273,7 @@ describe('an address of two accounts', () => {
   });
 });
 
-test('a removed team member is found by its events, also by two commands at once', async () => {
+test('a removed team member is found by its events, even by two commands at once', async () => {
   const { memberId } = await plant();
   await removeTeamMember(t.operator, { teamMemberId: memberId });
   const both = await Promise.all([

@@ -110,7 +110,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await expect.poll(() => status.innerText()).toMatch(/Your endpoint answered 503 in [\d,]+ ms\./);
       await expect
         .poll(() => status.innerText())
-        .toContain('The endpoint said: upstream connect error reset before headers');
+        .toContain('The endpoint responded: upstream connect error reset before headers');
       expect(await t.sql('select 1 from webhook_receiver_state where breaker_open_until > now()')).toHaveLength(1);
       await sleep(3_000);
       const sent = receiver.deliveries.slice(count).map(({ headers }) => headers['x-service-webhook-test']);
@@ -127,7 +127,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await confirm(page, 'Send a test event');
       const dialog = page.getByRole('dialog');
       await dialog.getByText('Your endpoint answered 503').waitFor();
-      expect(await dialog.innerText()).not.toContain('The endpoint said');
+      expect(await dialog.innerText()).not.toContain('The endpoint responded');
     });
 
     test('pending deliveries are tried, and the page says that the endpoint still fails', async () => {
@@ -145,7 +145,9 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await dialog.getByRole('button', { name: 'Send pending now' }).click();
       await expect
         .poll(() => status.innerText())
-        .toMatch(/^Still failing: 503\.\s+The endpoint said: upstream connect error reset before headers\s+You can /);
+        .toMatch(
+          /^Still failing: 503\.\s+The endpoint responded: upstream connect error reset before headers\s+You can /,
+        );
       expect(receiver.deliveries.length).toBe(sent + 1);
       expect(await section.getByRole('button', { name: 'Send pending now' }).count()).toBe(0);
       await section.getByText(new RegExp(`^You can send pending deliveries again at ${shownTime}\\.$`)).waitFor();
@@ -257,7 +259,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       await page.getByText('1 delivered.').waitFor();
     });
 
-    test('a timeout is changed within its bounds, also on a narrow screen', async () => {
+    test('a timeout is changed within its bounds, including on a narrow screen', async () => {
       const page = await openPage(`subscriptions/${numberOf(id)}`);
       await page.setViewportSize({ width: 320, height: 640 });
       await page.getByRole('button', { name: 'Change the timeout' }).click();
@@ -333,7 +335,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       const present = await dialog.locator('pre').innerText();
       await dialog.getByRole('button', { name: 'Close' }).click();
 
-      // What the server refuses is said in words of the page.
+      // The page words what the server refuses.
       await page.getByRole('button', { name: 'Rotate the secret' }).click();
       await field.fill(present);
       await dialog.getByRole('button', { name: 'Rotate the secret' }).click();

@@ -55,7 +55,7 @@ async function create(page: Page, name: string, chosen: readonly string[] = []):
   return takeSecret(page, 'Create a key');
 }
 
-/** Whether a page has a text anywhere, also in what the browser keeps of it. */
+/** Whether a page has a text anywhere, including in what the browser keeps of it. */
 async function has(page: Page, text: string): Promise<boolean> {
   const all: string = await page.evaluate(`[
     document.documentElement.outerHTML, document.title, location.href, JSON.stringify(history.state),

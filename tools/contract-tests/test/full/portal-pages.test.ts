@@ -278,7 +278,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     );
     for (const typed of [secret, 'canarycanary']) expect(kept).not.toContain(typed);
 
-    // The endpoint works again. What waits tests it, even if its breaker stays open for minutes.
+    // The endpoint works again. Pending deliveries test it, even if its breaker stays open for minutes.
     endpoint.receiver.onDelivery = acknowledge;
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
     await subscription.getByRole('button', { name: 'Send pending now' }).click();

@@ -110,7 +110,7 @@ describe.skipIf(browser.isAbsent)('a page', () => {
     await Promise.all([page.waitForResponse('**/session'), page.clock.fastForward('29:00')]);
     await page.clock.runFor(1_000);
     expect(sent()).toEqual(['GET session']);
-    // The server has said that 28 minutes are left.
+    // The last response says that 28 minutes are left.
     await page.clock.fastForward('26:00');
     expect(sent()).toEqual(['GET session']);
     await expect

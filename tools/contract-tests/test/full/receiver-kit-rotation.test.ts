@@ -105,7 +105,7 @@ interface KitSubject {
   subscriptionId: string;
 }
 
-/** Starts a receiver of the kit with a database of its own, and subscribes it. */
+/** Starts a receiver of the kit with its own database, and subscribes it. */
 async function startKit<Receiver extends Observed & { url: string; close(): Promise<void> }>(
   startReceiver: (databaseUrl: string) => Promise<Receiver>,
 ): Promise<KitSubject & { receiver: Receiver }> {

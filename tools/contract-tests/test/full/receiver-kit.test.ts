@@ -216,7 +216,7 @@ test.concurrent(
 );
 
 test('a delivery that is sent again has an effect again only if the receiver forgot it', { timeout }, async () => {
-  // In a system of its own: the worker ends when it records any delivery, so there are no others.
+  // In its own system: the worker ends when it records any delivery, so there are no others.
   const own = await forTest(startTestSystem({ apps: ['partner-api'] }));
   const secret = generateWebhookSecret();
   const { client } = await createAccount(own);

@@ -7,13 +7,13 @@ import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 import { checkOutLastRelease } from '../support/last-release.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-// The apps of the last release serve a load while the migrations of this build are applied, and then beside the apps of this
+// The apps of the previous release serve a load while the migrations of this build are applied, and then beside the apps of this
 // build. Only this test runs two builds on one database.
 const release = await forFile(checkOutLastRelease({ isBeforeMigration: true }));
 const server = await startPostgres();
 const system = await forFile(startFaultSystem({ server, release, accounts: 4, leaseMs: 5_000 }));
 
-test('migrations delay the apps of the last release, and fail no request of theirs for good', async () => {
+test('migrations delay the apps of the previous release, and fail no request of theirs for good', async () => {
   const load = system.startLoad();
   await system.received.waitForMore(50);
   await migrate(server.url);

@@ -19,7 +19,7 @@ import { pullDeliveries, pullSettledDeliveries } from '../support/pull.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-// Deploys builds of this tree with one contract less, in each order, also against the answer: what is refused breaks for a client, and
+// Deploys builds of this tree with one contract less, in each order, including against the answer: what is refused breaks for a client, and
 // what is allowed does not.
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });

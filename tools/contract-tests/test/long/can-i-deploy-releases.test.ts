@@ -33,7 +33,7 @@ async function ask(t: TestSystem) {
   return { exitCode, checkedAgainst, messages };
 }
 
-test('each answer names the apps of the last release that registered no contracts, and checks against those that did', async () => {
+test('each answer names the apps of the previous release that registered no contracts, and checks against those that did', async () => {
   const release = await checkOutLastRelease();
   onTestFinished(() => release.remove());
   const server = await startPostgres();

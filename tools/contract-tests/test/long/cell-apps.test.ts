@@ -116,7 +116,7 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
     expect(await createBrowser(newSide.url, base).open(unopened.url)).toMatchObject({ status: 200 });
   });
 
-  describe('with apps of the last release on one side', () => {
+  describe('with apps of the previous release on one side', () => {
     let release: Release;
 
     beforeEach(async () => {

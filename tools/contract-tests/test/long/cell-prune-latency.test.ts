@@ -57,7 +57,7 @@ test(
     );
     const subscriptionIds = subscriptions.map(({ id }) => id);
     for (let day = 1; day <= sharedDays; day += 1) await fillDay(1 + day, subscriptionIds, eventsPerDay);
-    // In each round, an account leaves that has a day of its own, besides its share of the others. The last account stays.
+    // In each round, an account leaves whose events have a separate day, besides its share of the others. The last account stays.
     for (const [index, id] of subscriptionIds.slice(0, -1).entries())
       await fillDay(2 + sharedDays + index, [id], eventsPerDay);
     await t.sql('vacuum analyze');

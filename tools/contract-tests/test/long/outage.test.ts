@@ -173,7 +173,7 @@ async function failUntil(subject: Subject, end: Date): Promise<void> {
   await clock.advanceTo(end);
 }
 
-test('an outage of a day: hear, see, find, mend, hear', async () => {
+test('an outage of a day: hear, see, find, repair, hear', async () => {
   const alertTypes = [
     'webhook_subscription.disrupted',
     'webhook_subscription.recovered',
@@ -243,7 +243,7 @@ test('an outage of a day: hear, see, find, mend, hear', async () => {
     },
   });
 
-  // It works again. What waits arrives once, also what would be retried an hour later or more.
+  // It works again. Pending deliveries arrive once, including those that would be retried an hour later or more.
   const retries = (await scheduleOf(orders)).filter((time) => time > afterMs(restoredAt, hourMs));
   expect(retries).toHaveLength(3);
   orders.status = 204;

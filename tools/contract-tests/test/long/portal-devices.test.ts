@@ -88,7 +88,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByRole('heading', { name: 'CRM of the north' }).waitFor();
   });
 
-  test('show a name as it is written, also in the title of the tab', async () => {
+  test('show a name as it is written, including in the title of the tab', async () => {
     const name = 'می\u200Cخواهم 👨\u200D👩\u200D👧 ❤\uFE0F';
     const { id } = await subscribe(t.partner, {
       callbackUrl: endpoint.receiver.url,
@@ -177,7 +177,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   });
 
   // The last one: the endpoint recovers.
-  test('stay current while a browser translates them, also when the endpoint recovers', async () => {
+  test('stay current while a browser translates them, even when the endpoint recovers', async () => {
     const { page: plain } = await browser.open(t.origin);
     const { page: translated } = await browser.open(t.origin);
     const { show, pass } = await startTranslation(t, plain, translated);

@@ -125,7 +125,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
     });
   });
 
-  test('a time of the address that is none is said beside its field', async () => {
+  test('a time of the address that is not valid is reported beside its field', async () => {
     const page = await open();
     await visit(page, 'deliveries?since=-1');
     const from = page.locator('label', { hasText: 'From' });
@@ -343,7 +343,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
         'There is no delivery of this event: no subscription received it, or it is no longer kept.',
       ],
       [`${namespace}/Referral/1`, 'There is no delivery about this record, or it is no longer kept.'],
-      // Whether another account has such a record is not said.
+      // The page does not say whether another account has such a record.
       [otherRecord, 'There is no delivery about this record, or it is no longer kept.'],
       ['123456789012345678', 'There is no delivery, event or subscription with the number 123456789012345678.'],
       // A part of the number of each subscription, and of a port.

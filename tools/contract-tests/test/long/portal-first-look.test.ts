@@ -70,7 +70,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     expect(await names()).toEqual(['CRM of the north', 'Billing', 'Archive']);
     const row = page.locator('section', { hasText: 'CRM of the north' });
     await row.getByText('3 failed').waitFor();
-    await row.getByText('The endpoint said: upstream connect error').waitFor();
+    await row.getByText('The endpoint responded: upstream connect error').waitFor();
     expect(await row.innerText()).toMatch(new RegExp(`waiting since ${shownMinute}`));
     await row.getByRole('link', { name: 'Resend' }).click();
     await page.getByRole('heading', { name: 'Resend' }).waitFor();
@@ -127,7 +127,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
       .toHaveLength(1);
     await open();
     await visit(page, pathOf());
-    await expect.poll(redBox).toContain('The endpoint said: upstream connect error');
+    await expect.poll(redBox).toContain('The endpoint responded: upstream connect error');
     const box = await redBox();
     expect(box).toContain('Check that the receiver runs');
     expect(box).toMatch(
@@ -146,7 +146,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     expect(new URL(page.url()).search).toMatch(/^\?attempt=\d+$/);
   });
 
-  test('confirms what the dialog said when it was opened', async () => {
+  test('confirms the text that the dialog had when it was opened', async () => {
     await open();
     await page.clock.install();
     await visit(page, pathOf());
@@ -159,11 +159,11 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     expect(await title.innerText()).toBe(opened);
   });
 
-  test('does not see what the endpoint said without the ability to read it', async () => {
+  test('does not see the response of the endpoint without the ability to read it', async () => {
     await open(['READ', 'OPERATE']);
     await visit(page, pathOf());
     await expect.poll(redBox).toContain('Check that the receiver runs');
-    expect(await mainText()).not.toContain('The endpoint said');
+    expect(await mainText()).not.toContain('The endpoint responded');
     expect(await mainText()).toMatch(/Of the 5 attempts shown here: 503/);
   });
 
@@ -193,7 +193,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     expect(await problemsOf(page)).toEqual([]);
   });
 
-  test('is not told that nothing was delivered while that is not counted yet', async () => {
+  test('does not see that nothing was delivered while that is not counted yet', async () => {
     await open();
     await change((text) => {
       const { data } = JSON.parse(text);
@@ -221,7 +221,9 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     const [row = missing()] = await t.sql('select max(delivery_id) as id from webhook_attempt where number = 15');
     await visit(page, `deliveries/${String(row['id'])}`);
     const selected = page.locator('.time li[aria-current=true]');
-    await expect.poll(() => selected.innerText()).toMatch(/Check that [^]+The endpoint said: upstream connect error/);
+    await expect
+      .poll(() => selected.innerText())
+      .toMatch(/Check that [^]+The endpoint responded: upstream connect error/);
     await page.getByText('server: edge-proxy').waitFor();
     expect(await mainText()).toContain(
       'Deedwire no longer tries this delivery. Once the endpoint works, press Resend.',

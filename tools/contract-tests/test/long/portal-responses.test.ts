@@ -11,7 +11,7 @@ import {
   startPortalSystem,
 } from '../support/portal.ts';
 
-// What the pages say about a response, also of something in front of Deedwire.
+// What the pages say about a response, including of something in front of Deedwire.
 
 const browser = useBrowser('The portal');
 
@@ -240,7 +240,7 @@ describe.skipIf(browser.isAbsent)('a response', () => {
       await tryAgain(opened.page);
     });
 
-    test('that is a date is when the page tries again, within 15 minutes, also at a clock that is set back', async () => {
+    test('that is a date is when the page tries again, within 15 minutes, even at a clock that is set back', async () => {
       const opened = await refuse(new Date(Date.now() + 3_000_000).toUTCString());
       expect(opened.text).toMatch(/tries again in 1[4-8] min(?: \d+ s)?\./);
       await opened.page.clock.setSystemTime(Date.now() - 5 * 3_600_000);

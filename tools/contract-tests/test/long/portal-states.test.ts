@@ -262,7 +262,7 @@ describe.skipIf(browser.isAbsent).each(paths)('the page "%s"', (path) => {
     expect(await problemsOf(page)).toEqual([]);
   });
 
-  // The first page has no file of its own.
+  // The first page has no separate file.
   test.skipIf(path === '').each([
     ['of the release that the server had before', 1],
     ['that no server has', 9],
@@ -381,7 +381,7 @@ describe.skipIf(browser.isAbsent)('the list of deliveries', () => {
     expect(await list().getByRole('button', { name: /^Show/ }).count()).toBe(0);
   });
 
-  test('keeps the event in what it reads again, in Older and in Newest, also of short pages', async () => {
+  test('keeps the event in what it reads again, in Older and in Newest, including of short pages', async () => {
     const [delivery = missing()] = endpoint.receiver.deliveries;
     const { id: event } = JSON.parse(String(delivery.body));
     const sent: Json[] = [];

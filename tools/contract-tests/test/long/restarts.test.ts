@@ -92,7 +92,7 @@ describe.skipIf(isWithoutHaproxy)('two processes of each app', () => {
     });
   });
 
-  test('of the last release are replaced by those of this build, and back', async () => {
+  test('of the previous release are replaced by those of this build, and back', async () => {
     const release = await checkOutLastRelease({ isBeforeMigration: true });
     try {
       await startLoaded(release.folder);

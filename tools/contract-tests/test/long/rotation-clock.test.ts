@@ -108,7 +108,7 @@ test(
       const startedAt = performance.now();
       await untilSignedWith(oldSecret, newSecret);
 
-      // Ends all sessions, also those that listen: what they would have been told is lost.
+      // Ends all sessions, including those that listen: the notifications that they would have got are lost.
       await setClockBack(t.database.databaseUrl, '60 s');
       await untilSignedWith(oldSecret, newSecret);
       await restartWorker();
@@ -121,7 +121,7 @@ test(
       await untilSignedWith(oldSecret, newSecret);
 
       await sleep(Math.max(0, startedAt + overlapMs - performance.now()));
-      // The worker reads a target again within 5 s, whatever it was told.
+      // The worker reads a target again within 5 s, whatever its notifications were.
       await terminateBackends(t.database.databaseUrl);
       await untilSignedWith(newSecret);
       await sleep(10_000);

@@ -13,7 +13,7 @@ import { pullSettledDeliveries } from '../support/pull.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
-// The apps of the last release beside those of this build, on one database. `full/upgrade.test.ts` applies the migrations under load.
+// The apps of the previous release beside those of this build, on one database. `full/upgrade.test.ts` applies the migrations under load.
 let server: PostgresServer;
 let release: Release;
 let system: FaultSystem;
@@ -45,7 +45,7 @@ async function partitions(): Promise<{ old: number; ahead: number } | undefined>
 }
 
 test(
-  'each change by the commands of the last release has one entry, with login and operator',
+  'each change by the commands of the previous release has one entry, with login and operator',
   { timeout },
   async () => {
     const login = 'ada_of_the_last_release';
@@ -97,7 +97,7 @@ async function statusOf({ url }: { url: string | null }, credential: Credential)
 }
 
 test(
-  'a key with addresses is refused by the apps of the last release, and their commands rotate it to none without',
+  'a key with addresses is refused by the apps of the previous release, and their commands rotate it to none without',
   {
     timeout,
   },
@@ -142,7 +142,7 @@ test(
   },
 );
 
-test('a worker of the last release creates partitions, and one of this build drops them', { timeout }, async () => {
+test('a worker of the previous release creates partitions, and one of this build drops them', { timeout }, async () => {
   await system.observer.run(`
     do $$
     declare
@@ -170,7 +170,7 @@ test('a worker of the last release creates partitions, and one of this build dro
   await expectAllDelivered(system, await load.stop());
 });
 
-test('a worker of the last release sends nothing of a person who is erased', { timeout }, async () => {
+test('a worker of the previous release sends nothing of a person who is erased', { timeout }, async () => {
   for (const worker of system.workers.splice(0)) {
     worker.kill('SIGTERM');
     await worker.ended;

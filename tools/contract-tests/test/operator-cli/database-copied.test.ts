@@ -88,7 +88,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   ).toEqual([{ entries: Number(keys) + 2 }]);
   expect((await harness.deliveries()).map(({ status }) => status)).toEqual(['EXPIRED', 'DELIVERED']);
 
-  // A client of the copy, with a receiver of its own.
+  // A client of the copy, with its own receiver.
   const received = real.deliveries.length;
   const { urls } = await startInterfaces(harness, ['partner']);
   const { status } = await postGraphql(urls.partner, accounts.partner.credential, { query: '{ __typename }' });

@@ -78,7 +78,7 @@ test('an error names the right that a login lacks, and `database check` the righ
   await superuser.close();
 });
 
-test('the check finds what keeps the apps from becoming ready, also in a database that no command can use', async () => {
+test('the check finds what keeps the apps from becoming ready, including in a database that no command can use', async () => {
   const broken = await createMigratedDatabase();
   const superuser = await connect(broken.databaseUrl);
   const env = { DATABASE_URL: await broken.urlFor('operator') };

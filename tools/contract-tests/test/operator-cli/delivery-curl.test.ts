@@ -89,7 +89,7 @@ describe.each(['sh', 'bash'])('in %s', (shell) => {
   });
 });
 
-test('sends random bodies unchanged, also as a pasted line', async () => {
+test('sends random bodies unchanged, including as a pasted line', async () => {
   const random = seededRandom(1);
   const characters = [...`'"\\$\`!%@#&|;<>(){}[]*?~^\n\t\r\0 -nea01é😀\u202e\u0085\u00ad`];
   const bodies = Array.from({ length: 12 }, () =>

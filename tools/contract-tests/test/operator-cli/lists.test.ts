@@ -119,9 +119,9 @@ describe('organization, account, member and client list', () => {
     expect(await listed('client', 'list', '--after', String(client.clientId))).toEqual(all.slice(1));
     const part = await operate('client', 'list', '--limit', '1');
     expect(part.stderr).toContain(`Add --after ${client.clientId} to continue`);
-    expect(await operate('client', 'list', '--after', 'nobody')).toMatchObject({
+    expect(await operate('client', 'list', '--after', 'unknown')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('The client nobody does not exist.'),
+      stderr: expect.stringContaining('The client unknown does not exist.'),
     });
     const [keyId] = (await listed('credential', 'list', ...of)).map((key) => String(key['keyId']));
     await operate('credential', 'revoke', keyId ?? '');
@@ -432,7 +432,7 @@ describe('in a terminal', () => {
     }
   });
 
-  test('nothing can rewrite it or reverse a text, also through a pipe', async () => {
+  test('nothing can rewrite it or reverse a text, including through a pipe', async () => {
     const partner = ['--partner', harness.accounts.partner.id];
     const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Default_Ignorable_Code_Point}]/u;
     for (const list of [

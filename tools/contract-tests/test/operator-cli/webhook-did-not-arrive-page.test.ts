@@ -90,7 +90,7 @@ const expected: [start: string, output: () => string][] = [
   ['delivery watch', () => ''],
   ['delivery retry', () => 'is sent again.'],
   ['delivery show', () => `X-Service-Webhook-Subscription-Id: ${values['<subscription>']}`],
-  ['delivery send-pending', () => 'is due now, oldest first.'],
+  ['delivery send-pending', () => 'are due now, oldest first.'],
   ['subscription replay', () => 'No deliveries match.'],
   ['subscription replay', () => 'Replay'],
 ];

@@ -104,7 +104,7 @@ describe('a request that is wrong', () => {
     });
   });
 
-  test('never shows a secret, also one that is wrong', async () => {
+  test('never shows a secret, including one that is wrong', async () => {
     const rest = secret.slice('whsec_'.length);
     for (const given of [rest, `${secret} `, generateWebhookSecret(), `X=${secret}`]) {
       for (const form of [[], ['--json']]) {

@@ -271,7 +271,7 @@ async function alarms(): Promise<number> {
   return Number(/deedwire_alarms_total\{alarm="webhook-event-missing"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 }
 
-test('a cursor of an event that a restore of the database lost is refused, also when another event has its sequence', async () => {
+test('a cursor of an event that a restore of the database lost is refused, even when another event has its sequence', async () => {
   for (let count = 0; count < 2; count += 1) await deliver();
   const kept = (await page()).pageInfo.endCursor;
   await deliver();
@@ -466,7 +466,7 @@ describe('a request that waits', () => {
     const answer = send(`{ one: ${wait} other: ${wait} }`);
     await untilWaiting(1);
     await deliver();
-    // Each field reads on a connection of its own. The one that is first waits, and the other one may read before the delivery.
+    // Each field reads on its own connection. The one that is first waits, and the other one may read before the delivery.
     const [full, empty] = [{ edges: [{ sequence: 1 }] }, { edges: [] }];
     expect([
       { one: full, other: empty },

@@ -27,11 +27,11 @@ const migrationsPath = 'packages/store/migrations';
 const changelog = 'apps/webhook-worker/CHANGELOG.md';
 
 /**
- * Checks out the last release.
+ * Checks out the previous release.
  *
  * @param isBeforeMigration it is the last one without the newest migration of this build, if there is one: a database of it is
  * migrated when this build is deployed
- * @throws {Error} without the commits of the last releases, as in a shallow clone
+ * @throws {Error} without the commits of the previous releases, as in a shallow clone
  */
 export async function checkOutLastRelease({ isBeforeMigration = false } = {}): Promise<Release> {
   const commit = await findRelease(isBeforeMigration);

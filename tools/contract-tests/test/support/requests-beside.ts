@@ -30,7 +30,7 @@ export async function compareRequestsBeside({ system, env, session, beforeMs, pr
     const args = await prepare(round);
     const before = await requestsUntil(system, sleep(beforeMs));
     const startMs = performance.now();
-    // In a process of its own: in this one, requests would wait for it. Its start needs CPU of the operator's machine only.
+    // In its own process: in this one, requests would wait for it. Its start needs CPU of the operator's machine only.
     const operator = ['--conditions=deedwire-source', 'apps/operator-cli/src/start.ts', ...args];
     const command = spawn(process.execPath, operator, {
       cwd: workspaceRoot,

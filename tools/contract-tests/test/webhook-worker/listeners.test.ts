@@ -30,7 +30,7 @@ async function rowsOf(harness: Harness, { id }: WebhookListener): Promise<Record
   return row;
 }
 
-test('numbers the events of a listener beside a subscription, and sends it none, also after a change of workers', async ({
+test('numbers the events of a listener beside a subscription, and sends it none, even after a change of workers', async ({
   harness,
   receiver,
 }) => {
@@ -90,7 +90,7 @@ test('deletes a listener 24 hours after its last read, and numbers no event for 
   });
 });
 
-test('what a worker of the last release has left pending for a listener is never sent, and goes with the listener', async ({
+test('what a worker of the previous release has left pending for a listener is never sent, and goes with the listener', async ({
   harness,
   receiver,
 }) => {

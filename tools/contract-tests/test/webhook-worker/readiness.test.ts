@@ -4,7 +4,7 @@ import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { startTcpProxy } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 
-test('a worker is unready once the database has been away for as long as it allows, and ready again afterwards', async () => {
+test('a worker is unready once the database has been unavailable for as long as it allows, and ready again afterwards', async () => {
   const database = await createMigratedDatabase();
   const proxy = await startTcpProxy(await database.urlFor('webhook_worker'));
   const { hostname, port, pathname, password } = new URL(proxy.url);

@@ -10,7 +10,7 @@ export type SharedSystem = Awaited<ReturnType<typeof joinSharedSystem>>;
 
 /**
  * Creates accounts in the shared system, which the first call of a run starts. For tests that stop no app, need no
- * configuration of their own, and read only what belongs to their accounts. Others call `startTestSystem`.
+ * special configuration, and read only what belongs to their accounts. Others call `startTestSystem`.
  */
 export async function joinSharedSystem() {
   const { url } = inject('sharedApps');

@@ -37,7 +37,7 @@ test('own limits stand at their place, and own costs before the common ones with
   );
 });
 
-test('an interface can have nothing of its own', () => {
+test('an interface can have nothing that others do not have', () => {
   expect(composeManifest({}, [common]).limits).toEqual({ tokens: 2_000, hooks: 20 });
 });
 
@@ -58,9 +58,9 @@ test.each([
   [{ limits: { hooks: 30 } }, 'hooks is in the common half, which every interface has.'],
   [
     { errors: { OTHER: {} } },
-    'An interface has no errors of its own, only limits, abilities, costWeights, costListSizes and costPageMaximums.',
+    'An interface cannot have its own errors, only limits, abilities, costWeights, costListSizes and costPageMaximums.',
   ],
-  [{ costWeight: { 'Query.vendor': 1 } }, 'An interface has no costWeight of its own'],
+  [{ costWeight: { 'Query.vendor': 1 } }, 'An interface cannot have its own costWeight'],
 ])('refuses %j', (own, message) => {
   expect(() => composeManifest(own, [common])).toThrow(message);
 });

@@ -20,7 +20,7 @@ export function composeManifest(own: Sections, editions: readonly Sections[]): S
   const unknown = Object.keys(own).find((section) => !ownSections.includes(section));
   if (unknown !== undefined)
     throw new Error(
-      `An interface has no ${unknown} of its own, only ${new Intl.ListFormat('en-GB').format(ownSections)}.`,
+      `An interface cannot have its own ${unknown}, only ${new Intl.ListFormat('en-GB').format(ownSections)}.`,
     );
   const composed = Object.entries(editions.reduce(changedBy, {})).map(([section, entries]) => {
     const additions = own[section] ?? {};

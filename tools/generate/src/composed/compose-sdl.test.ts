@@ -10,7 +10,7 @@ Queries of the vendor interface.
 """
 type Query {
   """
-  Your organization.
+  Your vendor.
   """
   vendor: Vendor!
 }
@@ -55,7 +55,7 @@ Queries of the vendor interface.
 """
 type Query {
   """
-  Your organization.
+  Your vendor.
   """
   vendor: Vendor!
   "All events."
@@ -149,6 +149,6 @@ test.each([
   expect(() => composeSdl('# Composed.', own, [first, { ...later, ...changed }])).toThrow(message);
 });
 
-test('lists the fields that an interface has of its own', () => {
+test('lists the fields that only one interface has', () => {
   expect([...ownFields(own)]).toEqual(['Query.vendor', 'Vendor.id']);
 });

@@ -51,7 +51,7 @@ export function composeSdl(firstLine: string, own: Written, editions: readonly E
   const common = commonHalf(editions);
   const composedRoots = roots.map((root) => {
     const head = ownHalf.heads.get(root);
-    if (head === undefined) throw new Error(`${own.path}: define type ${root}, also if it has no field of its own.`);
+    if (head === undefined) throw new Error(`${own.path}: define type ${root}, even if the interface adds no field.`);
     const fields = joined(own, partsOf(ownHalf, root), partsOf(common, root), `${root}.`);
     return `${head} {\n${fields.map((field) => `  ${field}\n`).join('')}}`;
   });
@@ -137,7 +137,7 @@ function misplaced(definition: DefinitionNode, rootKind: RootKind): string {
   const name = definition.name.value;
   if (roots.includes(name)) return `write \`${isOwn ? '' : 'extend '}type ${name}\`.`;
   return isOwn
-    ? `it cannot extend ${name}. An interface has only types of its own.`
+    ? `it cannot extend ${name}. An interface can only define its own types.`
     : `repeat the whole type ${name}. Only ${roots.join(' and ')} can be extended.`;
 }
 

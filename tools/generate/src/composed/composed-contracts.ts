@@ -18,7 +18,7 @@ import { fillSlots } from './slots.ts';
 
 const sections = z.record(z.string(), z.record(z.string(), z.unknown()));
 
-/** The SDL and the manifest of each version of each interface, from what it has of its own and from its edition of the common half. */
+/** The SDL and the manifest of each version of each interface, from what only it has and from its edition of the common half. */
 export function composedContracts(): Generated {
   const versions = readComposedVersions();
   requireUsed(versions);

@@ -18,7 +18,7 @@ test('a version is composed of its edition and the earlier ones', () => {
   ]);
 });
 
-test('an interface takes an edition on a date of its own, or not at all', () => {
+test('an interface takes an edition on its own date, or not at all', () => {
   const chosen = { '2026-11-01': '2026-11-01', '2027-06-01': '2026-11-01' };
   expect(withEditions(path, [current, preview], chosen, editions).map((version) => version.editions)).toEqual([
     [older],

@@ -19,7 +19,7 @@ export function fillSlots(name: string, path: string, text: string): string {
     const value = values.get(slot);
     if (value === undefined) throw new Error(`${path}: {${slot}} has no value in ${file}.`);
     if (word !== undefined && typeof value !== 'string')
-      throw new Error(`${path}: {${slot}} has several lines in ${file}, so it needs a line of its own.`);
+      throw new Error(`${path}: {${slot}} has several lines in ${file}, so it needs a separate line.`);
     return [value]
       .flat()
       .map((each) => `${indent}${each}`)

@@ -37,7 +37,7 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookAttemptsListed: 'Attempts of a delivery that a request lists at a time.',
   webhookCallbackUrlCharacters: 'Length of a callback URL.',
   webhookEventWaits:
-    'Requests of `webhookEvents` of an account that wait at a server at a time. A further one is answered at once.',
+    'Requests of `webhookEvents` of an account that wait at a server at a time. The next one is answered at once.',
   webhookEventWaitSeconds: 'The longest wait of `webhookEvents`: `waitSeconds`.',
   webhookEventsPageBytes: 'Size of the payloads of a page of `webhookEvents`.',
   webhookPayloadBytes: 'Size of the body of a delivery.',

@@ -57,7 +57,7 @@ function byCause(cause: AttemptCause, responseStatus: number | null): string {
   return [sentence, remedies[cause]].filter((each) => each !== undefined).join(' ');
 }
 
-/** By status, for those with a cause of their own. */
+/** By status, for those with their own cause. */
 const byStatus: ReadonlyMap<number, string> = new Map([
   [
     400,

@@ -33,7 +33,7 @@ export interface AttemptsPage {
   limit: number;
 }
 
-// Each attempt, also an earlier one, costs up to one buffer, each delivery three, and each day 3 locks.
+// Each attempt, including an earlier one, costs up to one buffer, each delivery three, and each day 3 locks.
 const buffersPerStatement = 460;
 const daysPerStatement = 14;
 

@@ -68,7 +68,7 @@ test('a delivery that waits longer than its receiver asked for says what it aske
   expect(delayOf({ ...due, ...failed, dueAt: at(80), holdUntil: at(-1) }).message).not.toContain('Retry-After');
 });
 
-test('every reason for a pause has a message of its own', () => {
+test('every reason for a pause has its own message', () => {
   const reasons = ['OWNER', 'OPERATOR', 'GONE', 'FAILING', 'VERSION_RETIRED'] as const;
   const messages = reasons.map((pausedReason) => delayOf({ ...due, pausedReason }).message);
   expect(new Set(messages).size).toBe(5);

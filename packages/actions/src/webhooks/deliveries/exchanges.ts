@@ -30,7 +30,7 @@ export type ExchangeRow = {
 // A row is written within seconds of its attempt. A clock that is corrected meanwhile can move it.
 const writtenWithinMs = 3_600_000;
 // Each row costs about 3 buffers of an index and 1 of the table, and twice as many beside midnight; a body of 16 kB has about 12
-// pages of its own. Each day costs 2 locks, and the body 2 more.
+// pages. Each day costs 2 locks, and the body 2 more.
 const rowsPerStatement = 20;
 const daysPerStatement = 10;
 
@@ -146,7 +146,7 @@ export interface PayloadKey {
   eventVersion: string;
 }
 
-// A body of 256 kB has about 130 pages of its own. An operation can pay for three of them. Each day costs 3 locks.
+// A body of 256 kB has about 130 pages. An operation can pay for three of them. Each day costs 3 locks.
 const payloadsPerStatement = 3;
 const daysOfPayloads = 14;
 

@@ -16,7 +16,7 @@ const list = (array: unknown): string[] => String(array).slice(1, -1).split(',')
 const database: Database = {
   async query({ name }, [ids, afters]) {
     statements.push(list(ids));
-    if (isBroken) throw new Error('The database is away.');
+    if (isBroken) throw new Error('The database is unavailable.');
     const rows: object[] = [];
     for (const [index, id] of list(ids).entries()) {
       const lastSequence = sequences.get(id) ?? 0;

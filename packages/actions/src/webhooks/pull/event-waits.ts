@@ -24,7 +24,7 @@ export interface EventWaits {
   wait(wait: EventWait): Promise<void>;
   /** How many requests wait. */
   count(): number;
-  /** Ends all waits. Further ones end at once. */
+  /** Ends all waits. Later ones end at once. */
   close(): void;
 }
 

@@ -255,7 +255,7 @@ export interface CountedDeliveries {
 }
 
 /**
- * Counts the deliveries of a range by type. Reads at most `limit` of them, also of other types and sequences.
+ * Counts the deliveries of a range by type. Reads at most `limit` of them, including of other types and sequences.
  *
  * Served by webhook_failed_delivery_pkey and webhook_delivery_pkey, or by webhook_delivery_by_subscription. The bounds of the ids
  * select the partitions.

@@ -14,7 +14,7 @@ export interface SubscriptionSecret extends SubscriptionSecretRef {
 }
 
 /**
- * The secrets of a page of all subscriptions of this cell, by id, also of deleted ones. A subscription has one, or two from
+ * The secrets of a page of all subscriptions of this cell, by id, including of deleted ones. A subscription has one, or two from
  * the start of a rotation until it is completed. Served by webhook_subscription_pkey.
  *
  * @param limit how many subscriptions to read

@@ -386,7 +386,7 @@ export async function pauseSubscriptionByOwner(
 /**
  * Ends the reason for which a subscription is paused. If its owner has paused it too, it stays paused with `OWNER`, unless the
  * owner resumes it. Its URL gets a new number, so that the receiver starts without earlier failures, and requests from before
- * the pause cannot pause it again. What waits because its receiver failed is due, at most once an hour. Served by
+ * the pause cannot pause it again. Pending deliveries whose receiver failed are due, at most once an hour. Served by
  * webhook_subscription_pkey.
  */
 export async function resumeSubscription(

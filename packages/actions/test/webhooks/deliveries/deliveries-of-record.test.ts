@@ -136,7 +136,7 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
   });
 });
 
-test('lists nothing of a record that does not exist, or is said to be created later', async () => {
+test('lists nothing of a record that does not exist, or has a later time in its id', async () => {
   for (const id of ['1', String(BigInt(record) - 1n), String(idDaysAgo(-400)), String(2n ** 63n - 1n)]) {
     expect(await readAll(api, all, 10, { ...events, recordId: toRecordId(id) })).toEqual([]);
   }
@@ -235,7 +235,7 @@ test('reads a page from the index of records alone', async () => {
   }
 });
 
-test('every partition has the index, also one that is created later', async () => {
+test('every partition has the index, including one that is created later', async () => {
   await superuser.run('call webhook_create_partitions(20)');
   const [partitions = missing()] = await superuser.run(
     `select count(*)::int as all, count(i.inhrelid)::int as indexed, bool_and(x.indisvalid) as valid

@@ -172,7 +172,7 @@ test('reports a wide read for a position that is far from its deliveries, as no 
   }
 });
 
-test('a page says how many deliveries there are, and one behind the last is empty', async () => {
+test('a page says how many deliveries there are, and one after the last is empty', async () => {
   await deliver(id, [idDaysAgo(2), idDaysAgo(1)]);
   expect(await page(id, start, 1)).toMatchObject({ rows: [{ sequence: 1 }], lastSequence: 2, end: 'full' });
   expect(await page(id, { sequence: 2, fromId: idDaysAgo(1) }, 1)).toEqual({
@@ -272,7 +272,7 @@ describe('after the end of retention', () => {
     expect(await page(id, { sequence: 5, fromId: idDaysAgo(5) }, 9)).toMatchObject({ rows: [], end: 'expired' });
   });
 
-  test('a position behind the last delivery has not', async () => {
+  test('a position after the last delivery has not', async () => {
     await expireBefore(idDaysAgo(0));
     expect(await page(id, { sequence: 6, fromId: idDaysAgo(1) }, 9)).toEqual({
       rows: [],

@@ -30,7 +30,7 @@ export interface ProofResult {
   /** Those of the table at the end, in the order of their numbers. */
   stored: string[];
   pages: number;
-  /** Pages that said that a delivery is missing, or has expired. */
+  /** Pages that reported that a delivery is missing, or has expired. */
   refusals: string[];
   rolledBack: number;
   fencedOut: number;

@@ -98,7 +98,7 @@ const rotate = (id: ListenerId, overlapSeconds: number) =>
   );
 
 // They have the same statements.
-describe('apps of the last release, which do not know the kind', () => {
+describe('apps of the previous release, which do not know the kind', () => {
   const attempts: [name: string, run: (id: ListenerId) => Promise<unknown>][] = [
     ['resume', (id) => resume(id, true)],
     [
@@ -130,7 +130,7 @@ describe('apps of the last release, which do not know the kind', () => {
     expect(await read(id)).toMatchObject({ paused_reason: 'OWNER' });
   });
 
-  test('get no target and no lane of it, also with a delivery that their fan-out left pending', async () => {
+  test('get no target and no lane of it, including with a delivery that their fan-out left pending', async () => {
     const id = await listen();
     const subscriptionId = subscriptionIdOf(id);
     await superuser.run(

@@ -19,7 +19,7 @@ function findCompiler(): typeof typescript {
   }
   const problem = found === null ? 'TypeScript is not installed' : `TypeScript ${found} has no compiler API`;
   const command = `${packageManagerOf('.').addDevelopment} @typescript/typescript6`;
-  failAt('api-report', `${problem}. Install TypeScript 6 for this command, also beside TypeScript 7: ${command}`);
+  failAt('api-report', `${problem}. Install TypeScript 6 for this command, even beside TypeScript 7: ${command}`);
 }
 
 function loadModule(name: string, base: string): unknown {

@@ -96,7 +96,7 @@ function typeText(prefix: string, type: TS.TypeNode | undefined, members: Member
   if (type === undefined) return 'any';
   const literals = objectTypesIn(type);
   const [only] = literals;
-  // Members of several object types in one type could not be told apart.
+  // Members of several object types in one type could not be distinguished.
   if (only === undefined || literals.length > 1) return print(type);
   addMembers(prefix, only.members, members);
   return print(type).replace(print(only), '{}');

@@ -39,7 +39,7 @@ export interface Config {
    */
   overrides?: Override[];
   /**
-   * Whether `workspace` looks on the npm registry for the last release of each package, before it looks at tags and commits. Defaults to false.
+   * Whether `workspace` looks on the npm registry for the latest release of each package, before it looks at tags and commits. Defaults to false.
    */
   registry?: boolean;
 }
@@ -54,7 +54,7 @@ export interface Contracts {
    */
   files: string[];
   /**
-   * What the files are compared with: git:REF, npm:NAME@RANGE, or the path of a folder or a tarball, relative to the root, which contain the files at the same paths relative to the folder. The URL of a file or of a running GraphQL server, if the patterns match one file. Defaults to the last release of the package.
+   * What the files are compared with: git:REF, npm:NAME@RANGE, or the path of a folder or a tarball, relative to the root, which contain the files at the same paths relative to the folder. The URL of a file or of a running GraphQL server, if the patterns match one file. Defaults to the latest release of the package.
    */
   baseline?: string;
   /**

@@ -405,7 +405,7 @@ test.concurrent('a receiver behind a gateway gets the header with every request,
 const certificate = (name: string): string =>
   fileURLToPath(new URL(`../../../../store/test/certificates/${name}.pem`, import.meta.url));
 
-test('grades a receiver with https, also through a proxy', async () => {
+test('grades a receiver with https, including through a proxy', async () => {
   const [key, cert] = await Promise.all(['server-key', 'valid'].map((name) => readFile(certificate(name))));
   const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log: silent });
   const { port } = await forTest(listen(createSecureServer({ key, cert }, nodeHandler(receiver))));

@@ -309,7 +309,7 @@ const lockPendingStatement = sql('lock-pending-deliveries')`
     for update of p`;
 
 /**
- * Waits for transactions that are recording results of these deliveries, and blocks further ones.
+ * Waits for transactions that are recording results of these deliveries, and blocks new ones.
  *
  * @param deliveries in the order of subscription and delivery
  */

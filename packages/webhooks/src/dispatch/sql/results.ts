@@ -102,7 +102,7 @@ const settleDeliveries = sql('settle-deliveries')`
 
 /**
  * For successes of receivers whose state storage has: almost all batches. PostgreSQL sets each part of a statement up at every
- * execution, also those that find nothing to do, and the larger statement also passes on all columns of each row.
+ * execution, including those that find nothing to do, and the larger statement also passes on all columns of each row.
  */
 const settleSuccesses = sql('settle-successes')`
     with ${liveWorker}, settled as (

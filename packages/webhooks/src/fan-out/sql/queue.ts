@@ -76,7 +76,7 @@ export const isEntry = (row: string, entry: string): string =>
  * The `ctid` of an entry, looked up by itself. Null if there is none.
  *
  * @param entry as for `isEntry`
- * @param condition a further one
+ * @param condition an additional one
  */
 export const rowOfEntry = (entry: string, condition = ''): string => `(
           select ctid from webhook_event_queue entry_row

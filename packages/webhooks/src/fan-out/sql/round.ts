@@ -37,7 +37,7 @@ const rowOfRoundEntry = rowOfEntry(
 );
 
 /**
- * The statement of `writeRound`. PostgreSQL sets each part of a statement up at every execution, also those that find nothing to
+ * The statement of `writeRound`. PostgreSQL sets each part of a statement up at every execution, including those that find nothing to
  * do, so almost all rounds use one without the parts for blocked, deferred and failed entries.
  */
 function roundStatement(name: string, isExceptional: boolean): Statement {
@@ -295,7 +295,7 @@ function hasExceptions({ blocked, deferred, deliveries }: RoundPlan): boolean {
   return blocked.length > 0 || deferred.length > 0 || deliveries.some(({ payload }) => payload === null);
 }
 
-/** The parameters behind those of `roundParameters`. */
+/** The parameters after those of `roundParameters`. */
 function exceptionParameters({ deferred }: RoundPlan): unknown[] {
   return [
     pgArray(deferred.map(({ accountId }) => accountId)),

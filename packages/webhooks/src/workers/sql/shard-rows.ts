@@ -78,7 +78,7 @@ export async function releaseShards(
     // Indexes: the primary keys of webhook_worker and webhook_pending_delivery. webhook_shard has 64 rows.
     // A row that is locked is being settled at this moment. Until that is committed, the next owner would find the delivery due.
     // Locking in the order of the primary key, as a settling statement does, avoids deadlocks.
-    // No mark of its subscription, also none that is set meanwhile, makes due what is in flight.
+    // No mark of its subscription, including none that is set meanwhile, makes due what is in flight.
     // A first attempt that is in flight was due: a later time was written before the clock was set back.
     text: `
       with ${liveWorker},

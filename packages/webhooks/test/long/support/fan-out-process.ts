@@ -1,4 +1,4 @@
-/** Fan-out of all shards in a process of its own, so that its memory can be measured. Started by `queued-events.test.ts`. */
+/** Fan-out of all shards in its own process, so that its memory can be measured. Started by `queued-events.test.ts`. */
 import { flushCompileCache } from 'node:module';
 import { createStore } from '@deedwire/store';
 import { FanOut } from '../../../src/fan-out/fan-out.ts';

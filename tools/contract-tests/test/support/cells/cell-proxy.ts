@@ -26,7 +26,7 @@ export interface CellProxy {
 }
 
 /**
- * @param cells the ports of each cell, by its number, also of those that do not run yet
+ * @param cells the ports of each cell, by its number, including of those that do not run yet
  * @param frontend a further line of the frontend
  */
 export async function startCellProxy(cells: ReadonlyMap<number, CellPorts>, frontend = ''): Promise<CellProxy> {

@@ -10,7 +10,7 @@ export const operatorAt = (table: string): string => `
   from pg_locks join pg_stat_activity using (pid)
   where relation = '${table}'::regclass and not granted and application_name = 'deedwire-split' and datname = current_database()`;
 
-/** Starts an operator's command in a process of its own, and kills it without warning once `expectMoment` does not throw. */
+/** Starts an operator's command in its own process, and kills it without warning once `expectMoment` does not throw. */
 export async function killOperator(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -26,7 +26,7 @@ export async function killOperator(
   await ended;
 }
 
-/** Starts an operator's command in a process of its own. `exitCode` is null if it was killed. */
+/** Starts an operator's command in its own process. `exitCode` is null if it was killed. */
 export function startOperator(args: readonly string[], env: Readonly<Record<string, string>>, input = '') {
   const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
     cwd: workspaceRoot,

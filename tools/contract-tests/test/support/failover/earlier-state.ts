@@ -170,7 +170,7 @@ export async function reconcileLog(
 
 /**
  * Expects that neither the rows nor the check show that matter numbers were lost, and that the next ones would be lost ones; then
- * leaves them out with the command of the operator, and expects that the next matter has a number that nobody has.
+ * leaves them out with the command of the operator, and expects that the next matter has an unused number.
  */
 export async function leaveOutMatterNumbers(system: FaultSystem, given: readonly number[]): Promise<void> {
   const env = { DATABASE_URL: await system.t.database.urlFor('operator') };

@@ -1,4 +1,4 @@
-// Started by run-without-routes.ts in namespaces of its own: public addresses are those of this machine, or lead nowhere.
+// Started by run-without-routes.ts in its own namespaces: public addresses are those of this machine, or lead nowhere.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';

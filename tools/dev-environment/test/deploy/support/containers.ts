@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { findProgram } from '@deedwire/testing';
 import { workspaceRoot } from '../../../src/workspace.ts';
 
-/** Podman and Buildah with a storage of their own, apart from the images and containers of the machine. */
+/** Podman and Buildah with their own storage, apart from the images and containers of the machine. */
 export interface Containers {
   /** Settings of Podman and Buildah. */
   env: Readonly<Record<string, string>>;

@@ -28,7 +28,7 @@ export function describeAbilities({ abilities }: Manifest, remark: Remark): stri
   ]);
   return [
     '## Abilities',
-    'An API key has abilities, and so has a session of the portal. An operation needs the abilities of all fields of its document, also of those that `@skip` or `@include` excludes, and is rejected with `FORBIDDEN` if one is missing; the message names it. Every key and every session has `READ`. Fields that are not listed need nothing further.',
+    'An API key has abilities, and so has a session of the portal. An operation needs the abilities of all fields of its document, including of those that `@skip` or `@include` excludes, and is rejected with `FORBIDDEN` if one is missing; the message names it. Every key and every session has `READ`. Fields that are not listed need nothing further.',
     table(['field', 'abilities'], rows),
   ];
 }
@@ -70,15 +70,15 @@ const sums = `The cost is a sum, rounded up to whole points, at least 1:
 - \`__schema\` and \`__type\` cost 1 point per 1,000 bytes in \`actualQueryCost\`. An operation with one of them has the largest \`requestedQueryCost\`, 1,000 points, because only the response shows its size.
 - Of \`responseBody\` and \`responseBodyBase64\` of an exchange, at most one has a value, so only the more expensive one counts, and the other as a field without a weight.
 - An alias costs 0.03 points, and 0.001 for each character by which it is longer than the name of its field.
-- A dry run of \`replayWebhookEvents\` costs another point in \`actualQueryCost\` for each 200 deliveries that it reads: those of its range, at most 100,001, also if it names event types or sequences, which have no index. With them, an operation costs at most 1,000 points.
+- A dry run of \`replayWebhookEvents\` costs another point in \`actualQueryCost\` for each 200 deliveries that it reads: those of its range, at most 100,001, even if it names event types or sequences, which have no index. With them, an operation costs at most 1,000 points.
 
-In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, also beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it. If an error in a field made it null, its other fields cost what they could have cost, because the server has read them. Each item of a page whose \`edges\` and \`nodes\` you do not select costs 0.5 points, also beyond \`requestedQueryCost\`.
+In \`actualQueryCost\`, a text with a weight costs 0.03 points and 0.001 for each character, at most its weight, and 0.03 points if it is null. If it has characters with several bytes in JSON, each byte costs 0.001, even beyond its weight, so that \`actualQueryCost\` can be more than \`requestedQueryCost\`; your client then owes the difference. An object that is null costs its weight, without the fields below it. If an error in a field made it null, its other fields cost what they could have cost, because the server has read them. Each item of a page whose \`edges\` and \`nodes\` you do not select costs 0.5 points, even beyond \`requestedQueryCost\`.
 
 \`webhookDeliveries\` with an \`eventType\` costs another point in \`actualQueryCost\` for each 20 deliveries that were read to find those of the type. With it, an operation costs at most 1,000 points.
 
 \`webhookDeliveries\`, and \`deliveries\` of a subscription, read the history in parts of 4 to 14 days, the newest first, until the page is full. Each part after the first costs 10 points in \`actualQueryCost\`, and an operation at most 1,000 points with them. A page that is full soon costs nothing more; \`since\` keeps a page with few deliveries from reading all days.
 
-While a request of \`webhookEvents\` waits, it holds no points but those for reading it. The others are taken again when the wait ends, also if the bucket holds fewer, and refunded as always. If the event after a cursor is not found at once, a search costs another 500 points in \`actualQueryCost\`; that happens if Deedwire did not return the cursor.`;
+While a request of \`webhookEvents\` waits, it holds no points but those for reading it. The others are taken again when the wait ends, even if the bucket holds fewer, and refunded as always. If the event after a cursor is not found at once, a search costs another 500 points in \`actualQueryCost\`; that happens if Deedwire did not return the cursor.`;
 
 function readingRules({ limits }: Manifest): string {
   const value = (name: string): string => {
