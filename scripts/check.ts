@@ -33,8 +33,8 @@ const todos: Step = {
 const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
 
 /**
- * The layers, the interfaces, what identifies a person, the lists of every version of every contract, the files of each version, and
- * the links of pages.
+ * The layers, the interfaces, what identifies a person, the lists of every version of every contract, the files of each version, the
+ * links of pages, and the terms of texts.
  */
 const ruleTests = [
   'packages/domain/src/personal-data.test.ts',
@@ -42,6 +42,7 @@ const ruleTests = [
   'packages/webhook-events/src/payload-files.test.ts',
   'packages/webhook-rendering/src/renderer.test.ts',
   'tools/checks/src/interfaces.test.ts',
+  'tools/checks/src/language/language.test.ts',
   'tools/checks/src/layering.test.ts',
   'tools/checks/src/sunset-plans.test.ts',
   'tools/contract-tests/src/schema-packages.test.ts',
@@ -68,10 +69,10 @@ const steps: Step[] = [
     check: checkServedSchemas,
   },
   {
-    name: 'layers, lists of versions and links',
+    name: 'layers, lists of versions, links and language',
     isUnitTest: true,
     remedy:
-      'see the failed test: change the import, the file or the page, or confirm the change in the list of the test',
+      'see the failed test: change the import, the file, the page or the text, or confirm the change in the list of the test',
     check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...ruleTests]),
   },
 ];
