@@ -123,7 +123,7 @@ export type QueryWebhookReplaysArgs = {
 export type Mutation = {
   /** Verifies a callback URL with a handshake and subscribes it to events. If the handshake fails, nothing is created. */
   createWebhookSubscription: CreateWebhookSubscriptionPayload;
-  /** Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed. */
+  /** Changes a subscription: only what the input contains, except that a callback URL with another scheme, host or port no longer gets the request header. If a new callback URL fails the handshake, nothing is changed. */
   updateWebhookSubscription: UpdateWebhookSubscriptionPayload;
   /**
    * Pauses a subscription: Deedwire keeps its events and sends none until you resume it. An attempt that is already in flight can

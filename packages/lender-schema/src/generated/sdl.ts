@@ -187,7 +187,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription: only what the input contains, except that a callback URL with another scheme, host or port no longer gets the request header. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
@@ -3397,7 +3397,7 @@ type Mutation {
     input: CreateWebhookSubscriptionInput!
   ): CreateWebhookSubscriptionPayload!
   """
-  Changes a subscription: only what the input contains, except that a callback URL with another origin removes the request header. If a new callback URL fails the handshake, nothing is changed.
+  Changes a subscription: only what the input contains, except that a callback URL with another scheme, host or port no longer gets the request header. If a new callback URL fails the handshake, nothing is changed.
   """
   updateWebhookSubscription(
     """
