@@ -1,4 +1,4 @@
-import type { EventSnapshots } from '@deedwire/domain';
+import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
 import { addTeamMember, updateLender, updateTeamMember } from '../src/index.ts';
 import { events } from './support/operator.ts';
@@ -20,7 +20,7 @@ interface Updates {
   updates: readonly Update[];
 }
 
-const byType: Record<Extract<keyof EventSnapshots, `${string}.updated`>, Updates> = {
+const byType: Record<string, Updates> = {
   'lender.updated': {
     prepare: async ({ operator, lender }) => {
       return (values) => updateLender(operator, { name: 'Lender', ...values, lenderId: lender.gid });
@@ -47,6 +47,12 @@ const byType: Record<Extract<keyof EventSnapshots, `${string}.updated`>, Updates
     ],
   },
 };
+
+test('each released update is tested below', () => {
+  const released = webhookEventTypes.filter(({ versions }) => versions.some(({ status }) => status === 'current'));
+  const updates = released.map(({ type }) => type).filter((type) => type.endsWith('.updated'));
+  expect(Object.keys(byType).toSorted()).toEqual(updates.toSorted());
+});
 
 const auditEntries = async () => (await world.sql('select from audit_entry')).length;
 

@@ -9,8 +9,8 @@ export function secretAssociatedData(subscriptionId: RecordId<'WebhookSubscripti
 }
 
 /**
- * The same of the value of its request header, which leaves us: it cannot be decrypted for another origin of the callback URL, whoever
- * has written the URL, nor under another name.
+ * The same of the value of its request header, which leaves us: if the callback URL gets another origin, or the header another name, it
+ * cannot be decrypted.
  */
 export function requestHeaderAssociatedData(
   subscriptionId: RecordId<'WebhookSubscription'>,

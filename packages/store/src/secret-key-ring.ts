@@ -92,7 +92,7 @@ export function createSecretKeyRing(keys: ReadonlyMap<string, Buffer>): SecretKe
   };
 }
 
-/** With a key of its own, which is derived: the same key never encrypts and hashes. */
+/** With a separate key, which is derived: the same key never encrypts and hashes. */
 function digestWith(key: Buffer, text: string): string {
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'deedwire digest', 32));
   return createHmac('sha256', derived).update(text).digest('base64url');

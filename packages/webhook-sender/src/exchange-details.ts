@@ -10,7 +10,7 @@ const keptNameCharacters = 100;
 const keptValueCharacters = 300;
 
 /**
- * What an attempt sent and received, for the owner of the receiver. It contains no secret, also if the receiver echoes its header, and of
+ * What an attempt sent and received, for the owner of the receiver. It contains no secret, even if the receiver echoes its header, and of
  * a host name that cannot be called nothing that the error does not tell.
  */
 export interface ExchangeDetails {

@@ -102,7 +102,7 @@ export async function fixOf(grading: Grading, reply: Reply, body: string): Promi
 const ofStatus: Readonly<Record<number, string>> = {
   401: 'The receiver and this command have different secrets; or a proxy or middleware changes the body (compresses or serializes it again) or removes headers. The command verify says which, from a captured request.',
   404: 'Check the path of the URL: the receiver responds that it has no such path.',
-  407: 'A proxy asks for a login of its own, which no header of a subscription can contain. Let requests to this path through without it.',
+  407: 'A proxy asks for its own login, which no header of a subscription can contain. Let requests to this path through without it.',
 };
 const refusedFix =
   'See in the log of the receiver why it refuses the request. If its signature does not verify, the command verify says why.';

@@ -109,7 +109,7 @@ esac
   replaced = [
     ['postgres://postgres@127.0.0.1/deedwire', database.databaseUrl],
     ['postgres://postgres@127.0.0.1/postgres', serverUrl().href],
-    // The test has created it, with a name of its own.
+    // The test has created it, with its own name.
     ['--command="create database deedwire ', `--command="drop database ${name}" --command="create database ${name} `],
     ['https://receiver.example.com/hooks', receiver.url],
     ['/usr/local/bin/', `${folder}/bin/`],

@@ -116,8 +116,8 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
   const todos = Array.from(output.matchAll(/^([^:\n]+):\d+:.*\bTODO\b/gm), ([, file]) => file);
   expect(todos).toEqual([
     `.changeset/lender.renamed-${version}.md`,
+    `.changeset/matter.updated-${version}.md`,
     `.changeset/partner-${version}.md`,
-    `.changeset/partner.updated-${version}.md`,
     `.changeset/referral.declined-${version}.md`,
     `apps/partner-api/src/versions/${version}.ts`,
     ...Array<string>(4).fill('packages/domain/src/event-snapshots.ts'),
@@ -125,14 +125,14 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     ...Array<string>(2).fill('packages/domain/src/sample-snapshots.ts'),
     `packages/partner-schema/own/${version}.graphql`,
     `packages/webhook-events/fixtures/lender.renamed/${version}/accept/typical.json`,
-    `packages/webhook-events/fixtures/partner.updated/${version}/accept/typical.json`,
+    `packages/webhook-events/fixtures/matter.updated/${version}/accept/typical.json`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
     `packages/webhook-events/src/lender.renamed/${version}.ts`,
-    `packages/webhook-events/src/partner.updated/${version}.ts`,
-    `packages/webhook-events/src/partner.updated/${version}.ts`,
+    `packages/webhook-events/src/matter.updated/${version}.ts`,
+    `packages/webhook-events/src/matter.updated/${version}.ts`,
     `packages/webhook-events/src/referral.declined/${version}.ts`,
     `packages/webhook-rendering/src/lender.renamed/${version}.ts`,
-    `packages/webhook-rendering/src/partner.updated/${version}.ts`,
+    `packages/webhook-rendering/src/matter.updated/${version}.ts`,
     `packages/webhook-rendering/src/referral.declined/${version}.ts`,
   ]);
 });
@@ -145,7 +145,7 @@ async function writeTodo(path: string, line = ''): Promise<void> {
 test('the recipes lead to a tree that passes every check', async () => {
   const renamed = `lender.renamed/${version}`;
   const declined = `referral.declined/${version}`;
-  const changesets = ['lender.renamed', 'partner', 'partner.updated', 'referral.declined'].map(
+  const changesets = ['lender.renamed', 'matter.updated', 'partner', 'referral.declined'].map(
     (name) => `.changeset/${name}-${version}.md`,
   );
   for (const path of changesets) await writeTodo(path, 'A preview.\n');
@@ -182,28 +182,28 @@ test('the recipes lead to a tree that passes every check', async () => {
     ),
   );
 
-  const updated = `partner.updated/${version}`;
-  const partnerPayload = `packages/webhook-events/src/${updated}.ts`;
-  await writeTodo(partnerPayload, `name: z.string().describe('The name of the partner after the change.'),\n`);
-  await workspace.edit(partnerPayload, (text) => text.replace('TODO: what happened.', 'The partner was changed.'));
-  const partnerBody = `packages/webhook-events/fixtures/${updated}/accept/typical.json`;
-  await writeTodo(partnerBody, '    "name": "Keystone",\n');
-  await workspace.edit(partnerBody, (text) => text.replace('      "todo"', '      "name"'));
-  const partnerRenderer = `packages/webhook-rendering/src/${updated}.ts`;
-  await writeTodo(partnerRenderer);
-  await workspace.edit(partnerRenderer, (text) =>
-    text.replace('{ todo }:', '{ partner }:').replace('{ todo }', '{ name: partner.name }'),
+  const updated = `matter.updated/${version}`;
+  const matterPayload = `packages/webhook-events/src/${updated}.ts`;
+  await writeTodo(matterPayload, `reference: z.string().describe('The reference of the matter after the change.'),\n`);
+  await workspace.edit(matterPayload, (text) =>
+    text.replace('TODO: what happened.', 'The reference of a matter was changed.'),
+  );
+  const matterBody = `packages/webhook-events/fixtures/${updated}/accept/typical.json`;
+  await writeTodo(matterBody, '    "reference": "M-2026-000099",\n');
+  await workspace.edit(matterBody, (text) => text.replace('      "todo"', '      "reference"'));
+  const matterRenderer = `packages/webhook-rendering/src/${updated}.ts`;
+  await writeTodo(matterRenderer);
+  await workspace.edit(matterRenderer, (text) =>
+    text.replace('{ todo }:', '{ matter }:').replace('{ todo }', '{ reference: matter.reference }'),
   );
   await writeTodo(snapshots);
   await writeTodo(snapshots);
-  await workspace.edit(snapshots, (text) =>
-    text.replace('{ todo: z.string(), ', '{ partner: z.object({ id: z.string(), name: z.string() }), '),
-  );
+  await workspace.edit(snapshots, (text) => text.replace('{ todo: z.string(), ', '{ matter, '));
   await writeTodo(personal);
-  await workspace.edit(personal, (text) => text.replace(/^.*'partner.updated'.*\n/m, ''));
+  await workspace.edit(personal, (text) => text.replace(/^.*'matter.updated'.*\n/m, ''));
   await writeTodo(
     'packages/domain/src/sample-snapshots.ts',
-    "'partner.updated': { partner: { id: '1', name: 'Keystone' }, changed: ['partner.name'] },\n",
+    "'matter.updated': { matter, changed: ['matter.reference'] },\n",
   );
 
   for (const path of [`packages/webhook-events/src/${declined}.ts`, `packages/webhook-rendering/src/${declined}.ts`])

@@ -615,7 +615,7 @@ describe('a header', () => {
     ['401 with a challenge', { status: 401, headers: { 'www-authenticate': 'Digest realm="a"' } }, 'A login protects '],
     ['401 of a receiver', { status: 401, body: '{"code":"SIGNATURE_MISMATCH"}' }, 'The receiver and this command '],
     ['403 of a firewall', { status: 403, body: 'Forbidden' }, 'See in the log of the receiver '],
-    ['407', { status: 407, headers: { 'proxy-authenticate': 'Basic' } }, 'A proxy asks for a login of its own, '],
+    ['407', { status: 407, headers: { 'proxy-authenticate': 'Basic' } }, 'A proxy asks for its own login, '],
   ])('is not advised for %s', async (_, response, fix) => {
     const { url } = await start({ before: () => response });
     const grades: Grade[] = [];
