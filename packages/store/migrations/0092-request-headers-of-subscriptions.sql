@@ -17,8 +17,7 @@ alter table webhook_subscription
     (request_header_ciphertext is null) = (request_header_origin is null)
     and (request_header_ciphertext is null or request_header_name is not null)
   ) not valid;
-grant update (request_header_name, request_header_ciphertext, request_header_origin) on webhook_subscription
-  to lender_api, partner_api, operator;
+grant update (request_header_name, request_header_ciphertext, request_header_origin) on webhook_subscription to operator;
 
 -- Every release deletes a subscription without naming these columns.
 create function webhook_erase_request_header() returns trigger
@@ -78,6 +77,7 @@ begin
   $schema$, '{schema}', quote_ident(current_schema()));
   revoke execute on function webhook_sends_request_headers from public;
   for app in select role_of_interface(name) from interface loop
+    execute format('grant update (request_header_name, request_header_ciphertext, request_header_origin) on webhook_subscription to %I', app);
     execute format('grant execute on function webhook_sends_request_headers to %I', app);
   end loop;
   grant execute on function webhook_sends_request_headers to operator;
