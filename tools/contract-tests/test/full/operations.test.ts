@@ -22,7 +22,7 @@ const [start = '', check = ''] = commandsOf(install, 'Start the servers', 2);
 const [useIt = ''] = commandsOf(install, 'Send the first webhook', 1);
 const [stop = ''] = commandsOf(install, 'Stop', 1);
 const [, upgrade = ''] = commandsOf(await read('upgrade.md'), 'With systemd', 2);
-const [, goBack = ''] = commandsOf(await read('upgrade.md'), 'Go back', 4);
+const [, goBack = ''] = commandsOf(await read('upgrade.md'), 'Go back', 5);
 const [protectDatabase = ''] = commandsOf(await read('database.md'), 'Database', 1);
 const [takeLoginAway = ''] = commandsOf(await read('runbooks.md'), 'A login was stolen', 1);
 const [setLimit = ''] = commandsOf(await read('accounts.md'), 'Rate limits', 1);
