@@ -62,6 +62,7 @@ const partsOfFiles: readonly Parts[] = [
   { path: kubernetes, part: '  - name: deedwire/@-api\n    newName: .*\n    newTag: .*\n' },
   { path: upgrade, before: '--no-deps ', part: '@-api', separator: ' ' },
   { path: upgrade, part: '\\[`@-api`\\]\\(\\S+CHANGELOG\\.md\\)', separator: ', ' },
+  { path: 'docs/operations/restore.md', before: '(?:stop|deployment) ', part: '@-api', separator: ' ' },
   { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
 
