@@ -94,6 +94,8 @@ test('an error counts although a status arrived', () => {
 
 test.each([
   [308, 'The callback URL redirects'],
+  [401, 'Or set the header that a gateway expects.'],
+  [403, 'Or set the header that a gateway expects.'],
   [404, 'The path does not exist'],
   [410, 'which pauses a subscription'],
   [418, 'The receiver rejected the request. See its log'],

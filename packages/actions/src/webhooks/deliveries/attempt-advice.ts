@@ -37,6 +37,7 @@ const byError: Readonly<Record<ShownAttemptError, string>> = {
 
 const respondSooner = 'Store the event, respond at once, and process it later.';
 const waitLonger = 'If it cannot, and the timeout of the subscription is below 15 seconds, raise it.';
+const setHeader = 'Or set the header that a gateway expects.';
 const seeLog = 'See its log at the time of the attempt.';
 const checkTls = 'Check that it supports TLS 1.2 or later on this port.';
 
@@ -65,11 +66,11 @@ const byStatus: ReadonlyMap<number, string> = new Map([
   ],
   [
     401,
-    'The receiver did not accept the signature, or a login protects the URL. Check the secret, that the body is verified as received, and that no proxy removes headers.',
+    `The receiver did not accept the signature, or a login protects the URL. Check the secret, and that no proxy changes the request. ${setHeader}`,
   ],
   [
     403,
-    'A firewall, a proxy, a login or a CSRF check refused the request. Let requests to the callback URL through: their signature authenticates them.',
+    `A firewall, proxy, login or CSRF check refused the request. Let it through: its signature authenticates it. ${setHeader}`,
   ],
   [404, 'The path does not exist. Deploy the receiver at this path, or correct the callback URL of the subscription.'],
   [405, 'The path does not accept POST. Add a route for POST, or correct the callback URL of the subscription.'],
@@ -114,7 +115,8 @@ export function adviceFor({ responseStatus, error, detail, needsLonger = false }
     return needsLonger ? `${advice} ${waitLonger}` : advice;
   }
   if (responseStatus === null || (responseStatus >= 200 && responseStatus < 300)) return null;
-  if (detail !== null && isInterceptor(detail)) return describeInterceptor(detail);
+  if (detail !== null && isInterceptor(detail))
+    return detail === 'SIGN_IN' ? `${describeInterceptor(detail)} ${setHeader}` : describeInterceptor(detail);
   const advice = byStatus.get(responseStatus) ?? byClass(responseStatus);
   // A valid one is not stored with the attempt. The delay of the delivery says how long Deedwire waits because of it.
   if (detail !== 'RETRY_AFTER_IGNORED') return advice;
