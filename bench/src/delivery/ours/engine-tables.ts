@@ -1,5 +1,5 @@
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/actions/webhooks';
-import { type AccountId, secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/domain';
+import { type AccountId, secretAssociatedData } from '@deedwire/domain';
 import { type createSecretKeyRing, type Database, onlyRow, type Transaction } from '@deedwire/store';
 import { insertEvent } from '@deedwire/webhooks/outbox';
 import { secret } from '../../signed-headers.ts';
@@ -13,10 +13,10 @@ const writtenEventType = { type: 'referral.created', version: '2026-11-01' };
 
 export async function addSubscription(
   transaction: Transaction,
-  target: { accountId: AccountId; callbackUrl: string },
+  target: { accountId: AccountId; callbackUrl: string; timeoutSeconds: number },
   keyRing: ReturnType<typeof createSecretKeyRing>,
 ): Promise<void> {
-  const { accountId, callbackUrl } = target;
+  const { accountId, callbackUrl, timeoutSeconds } = target;
   const id = await reserveSubscriptionId(transaction);
   const secretCiphertext = keyRing.encrypt(secret, secretAssociatedData(id));
   await insertSubscription(transaction, {
@@ -26,7 +26,7 @@ export async function addSubscription(
     name: null,
     callbackUrl,
     secretCiphertext,
-    timeoutSeconds: timeoutDefaultSeconds,
+    timeoutSeconds,
     requestHeader: null,
   });
   await insertEventTypePins(transaction, { id, interfaceName }, [eventType, writtenEventType]);

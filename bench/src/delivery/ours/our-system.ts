@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountId } from '@deedwire/domain';
+import { type AccountId, timeoutDefaultSeconds } from '@deedwire/domain';
 import { createLogin } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, migrate } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
@@ -38,7 +38,10 @@ export async function createOurSystem(postgres: BenchPostgres, database: string,
   const workerUrl = await createLogin(databaseUrl, `${database}_worker`, 'webhook_worker');
 
   /** @param callbackUrls the subscriptions of each account */
-  const addAccounts = (callbackUrls: readonly (readonly string[])[]): Promise<AccountId[]> =>
+  const addAccounts = (
+    callbackUrls: readonly (readonly string[])[],
+    timeoutSeconds = timeoutDefaultSeconds,
+  ): Promise<AccountId[]> =>
     store.transaction(async (transaction) => {
       const organization = await insertOrganization(transaction, 'Bench');
       const accounts: AccountId[] = [];
@@ -46,7 +49,8 @@ export async function createOurSystem(postgres: BenchPostgres, database: string,
         const name = `Account ${accounts.length + 1}`;
         const owner = { interfaceName: 'partner', organizationId: organization.id, name } as const;
         const { id: accountId } = await insertAccount(transaction, owner);
-        for (const callbackUrl of urls) await addSubscription(transaction, { accountId, callbackUrl }, keyRing);
+        for (const callbackUrl of urls)
+          await addSubscription(transaction, { accountId, callbackUrl, timeoutSeconds }, keyRing);
         accounts.push(accountId);
       }
       return accounts;

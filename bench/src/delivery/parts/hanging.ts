@@ -1,3 +1,4 @@
+import { timeoutMaxSeconds } from '@deedwire/domain';
 import type { BenchOptions } from '../../bench.ts';
 import { measureLatency } from '../latency.ts';
 import { startReceivers } from '../receivers.ts';
@@ -23,7 +24,7 @@ export async function measureHanging({ quick, progress }: BenchOptions) {
 /** With its own engine: the breakers of endpoints stay open for hours. */
 async function measureRound(quick: boolean, progress: (line: string) => void) {
   const accounts = quick ? 5 : 50;
-  // The connections of all endpoints open in the first second, and the breakers open after half of the minute that follows.
+  // The connections of all endpoints open in the first second. Each attempt holds one for the longest timeout.
   const startEvents = quick ? 10 : perSecond;
   const [aloneEvents, events] = quick ? [20, 20] : [600, 1_200];
   const endpoints = accounts * subscriptionsPerAccount;
@@ -33,7 +34,7 @@ async function measureRound(quick: boolean, progress: (line: string) => void) {
     const others = await startReceivers(endpoints, defer);
     const probe = await system.addAccount([`${receiver.origins[0] ?? ''}/event/0`]);
     const urls = others.origins.map((origin) => `${origin}/hang`);
-    const otherAccounts = await system.addAccounts(inGroups(urls, subscriptionsPerAccount));
+    const otherAccounts = await system.addAccounts(inGroups(urls, subscriptionsPerAccount), timeoutMaxSeconds);
     await system.startWorker();
     await measureLatency(stack, probe, { events: quick ? 5 : 100, perSecond });
     progress(`alone: ${perSecond} events per second`);
