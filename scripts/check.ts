@@ -37,7 +37,7 @@ const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, c
  * links of pages, and the terms of texts.
  */
 const ruleTests = [
-  'packages/domain/src/personal-data.test.ts',
+  'packages/firm/src/personal-data.test.ts',
   'packages/webhook-events/src/event-types.test.ts',
   'packages/webhook-events/src/payload-files.test.ts',
   'packages/webhook-rendering/src/renderer.test.ts',

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appOf, deployedInterfaces } from '../../packages/domain/src/interfaces.ts';
+import { appOf } from '../../packages/domain/src/interfaces.ts';
+import { interfaceNames } from '../../packages/firm/src/interfaces.ts';
 import { workspaceRoot } from '../../tools/checks/src/run.ts';
 import { run } from './command.ts';
 
-export const appNames: readonly string[] = [...deployedInterfaces.map(appOf), 'webhook-worker', 'operator-cli'];
+export const appNames: readonly string[] = [...interfaceNames.map(appOf), 'webhook-worker', 'operator-cli'];
 
 /** What the images say about their origin. */
 export interface Build {

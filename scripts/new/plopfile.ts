@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import nodePlop, { type ActionType, type NodePlopAPI, type PromptQuestion } from 'node-plop';
-import { interfaceNames } from '../../packages/domain/src/interfaces.ts';
+import { interfaceNames } from '../../packages/firm/src/interfaces.ts';
 import {
   add,
   addText,
@@ -65,43 +65,25 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
     ],
     actions: actions(({ type, version, interface: name }) => {
       const [payload, body, renderer] = eventFiles(type, version);
+      const exported = type.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
       const isUpdate = type.endsWith('.updated');
       return [
         add(payload, template('payload.ts', { isUpdate })),
         add(body, template('typical.json', { isUpdate })),
         add(renderer, template('renderer.ts', { isUpdate })),
+        add(`packages/firm/src/events/${type}/event.ts`, template('event.ts', { isUpdate })),
+        edit('packages/firm/src/index.ts', (text) =>
+          text.replace(/(?=\nexport )/, `\nexport { ${exported} } from './events/${type}/event.ts';`),
+        ),
         edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
         edit('packages/webhook-events/event-types.json', (text) =>
           withKey(text, type, { interfaces: choices.get(name) }),
-        ),
-        edit('packages/domain/src/event-snapshots.ts', (text) =>
-          text
-            .replace(
-              /\n\};\n/,
-              `\n  // TODO: what the outbox stores. Fields can be added later, not changed.\n  '${type}': z.object({ todo: z.string()${isUpdate ? ', changed' : ''} }),\n};\n`,
-            )
-            .replace(
-              /(?=\n\} as const satisfies Record<keyof EventSnapshots)/,
-              `\n  // TODO: the type of the record that the event is about.\n  '${type}': null,`,
-            ),
-        ),
-        edit('packages/domain/src/sample-snapshots.ts', (text) =>
-          text.replace(
-            /\n {2}\};\n\}\n$/,
-            `\n    '${type}': { todo: 'TODO'${isUpdate ? ", changed: ['todo']" : ''} },\n  };\n}\n`,
-          ),
-        ),
-        edit('packages/domain/src/personal-data.ts', (text) =>
-          text.replace(
-            /(?=\n\]\);\n)/,
-            `\n  // TODO: the values of the snapshot that identify a person, by their paths. If none does, delete both lines. List all others in personal-data.test.ts.\n  ['${type}', { recordType: 'Referral', paths: ['todo'] }],`,
-          ),
         ),
         changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
       ];
     }),
     description:
-      'The sample snapshot renders the typical body. Call appendEvent in the transaction of the change, in packages/actions/src/: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
+      'The sample renders the typical body. Call appendEvent in the transaction of the change, in packages/actions/src/: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
   });
 
   plop.setGenerator('event-version', {
@@ -154,10 +136,11 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
 
 /** The paths of the payload, the typical body and the renderer. */
 function eventFiles(type: string, version: string): [string, string, string] {
+  const isOwn = /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
   return [
     `packages/webhook-events/src/${type}/${version}.ts`,
     `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
-    `packages/webhook-rendering/src/${type}/${version}.ts`,
+    `${isOwn ? 'packages/domain/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
   ];
 }
 

@@ -1,13 +1,13 @@
-import type { EventSnapshots } from '@deedwire/domain';
 {{#if isUpdate}}
-import { withChanged } from '../with-changed.ts';
+import { withChanged } from '@deedwire/domain';
+{{/if}}
+import type { Snapshot } from './event.ts';
 
 // TODO: the fields of the payload, from the snapshot.
-export const render = withChanged(({ todo }: EventSnapshots['{{type}}']) => ({ todo }));
+{{#if isUpdate}}
+export const render = withChanged(({ todo }: Snapshot) => ({ todo }));
 {{else}}
-
-// TODO: the fields of the payload, from the snapshot.
-export function render({ todo }: EventSnapshots['{{type}}']) {
+export function render({ todo }: Snapshot) {
   return { todo };
 }
 {{/if}}

@@ -1,7 +1,8 @@
+import { firm } from '@deedwire/firm';
 import { type InterfaceConfig, interfaceConfig } from '@deedwire/graphql-server';
 import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readLenderApiConfig(): InterfaceConfig {
-  return readConfig(interfaceConfig('lender'), process.env);
+  return readConfig(interfaceConfig(firm.interfaces.lender), process.env);
 }

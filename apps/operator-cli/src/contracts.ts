@@ -1,5 +1,5 @@
 import { eventContractsOf } from '@deedwire/actions';
-import { interfaceNames } from '@deedwire/domain';
+import { firm, interfaceNames } from '@deedwire/firm';
 
 /** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
-export const contracts = eventContractsOf(interfaceNames);
+export const contracts = eventContractsOf(firm, interfaceNames);

@@ -1,4 +1,4 @@
-import { formatGid, type GidTypeName, interfaceNames, interfaces, parseRecordId } from '@deedwire/domain';
+import { accountTypesOf, formatGid, type GidTypeName, parseRecordId, type Service } from '@deedwire/domain';
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readOperatorConfig } from './config.ts';
 import type { Shell } from './shell.ts';
@@ -6,7 +6,6 @@ import type { Shell } from './shell.ts';
 /** What a command accepts. An account can be of two types, and so can what receives events. */
 type GidTypes = readonly GidTypeName[];
 
-export const accountTypes = interfaceNames.map((name) => interfaces[name].accountType);
 export const subscriptionTypes = ['WebhookSubscription', 'WebhookListener'] as const satisfies GidTypes;
 
 /** The argument of a verb: a global identifier, or its short form. */
@@ -16,9 +15,19 @@ export function gidArgument(shell: Shell, ...types: GidTypes): Argument {
   );
 }
 
+/** The same for an account. */
+export function accountArgument(shell: Shell): Argument {
+  return gidArgument(shell, ...accountTypesOf(shell.service));
+}
+
 /** The same for an option. */
 export function gidOption(shell: Shell, name: string, description: string, ...types: GidTypes): Option {
   return new Option(`--${name} <gid>`, description).argParser((value) => parse(shell, types, value));
+}
+
+/** The same for an account. */
+export function accountOption(shell: Shell, name: string, description: string): Option {
+  return gidOption(shell, name, description, ...accountTypesOf(shell.service));
 }
 
 function nameTypes(types: readonly string[]): string {
@@ -49,12 +58,10 @@ function parse({ env }: Shell, types: GidTypes, value: string): string {
   return formatGid(own, found, id);
 }
 
-/** The types of which a number alone would not say whether it is of this type or of another one. */
-const ambiguousTypes = new Set<string | undefined>([...accountTypes, 'Listener']);
-
 /** The short form of a global identifier, for a person. Every other text stays as it is. */
-export function shortGid(text: string): string {
-  const { type, number } = /^gid:\/\/[^/]+\/(?:Webhook)?(?<type>\w+)\/(?<number>\d+)$/.exec(text)?.groups ?? {};
+export function shortGid(service: Service, text: string): string {
+  const { type = '', number } = /^gid:\/\/[^/]+\/(?:Webhook)?(?<type>\w+)\/(?<number>\d+)$/.exec(text)?.groups ?? {};
   if (number === undefined) return text;
-  return ambiguousTypes.has(type) ? `${type}/${number}` : number;
+  // A number alone would not say whether it is of this type or of another one.
+  return type === 'Listener' || accountTypesOf(service).includes(type) ? `${type}/${number}` : number;
 }

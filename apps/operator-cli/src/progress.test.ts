@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { firm } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 import { createShell } from './shell.ts';
@@ -17,7 +18,7 @@ function run(isTTY: boolean, times: number[], options: Options = {}): { stdout: 
     stdout: { write: (text: string) => (written.stdout += text), isTTY, ...(columns !== undefined && { columns }) },
     stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
   };
-  const shell = createShell(surroundings, options.json === true);
+  const shell = createShell(firm, surroundings, options.json === true);
   let nowMs = 0;
   const progress = createProgress(shell, options, () => nowMs);
   for (const time of times) {

@@ -1,4 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
+import type { Service } from '@deedwire/domain';
 import { messageOf, UnconfirmedCommitError } from '@deedwire/store';
 import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands, addInterfaceCommands } from './commands/account.ts';
@@ -10,11 +11,9 @@ import { addDatabaseCommands } from './commands/database.ts';
 import { addDeliveryCommands } from './commands/delivery.ts';
 import { addEnvironmentCommands } from './commands/environment.ts';
 import { addListenerCommands } from './commands/listener.ts';
-import { addMemberCommands } from './commands/member.ts';
 import { addOrganizationCommands } from './commands/organization.ts';
 import { addPersonCommands } from './commands/person.ts';
 import { addPortalCommands } from './commands/portal.ts';
-import { addReferralCommands } from './commands/referral.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
 import { addVersionCommands } from './commands/version.ts';
@@ -22,21 +21,29 @@ import { addWebhookCommands } from './commands/webhook.ts';
 import { createShell, type Shell, type Surroundings } from './shell.ts';
 import { UnknownAnswerError } from './verb.ts';
 
+/** Adds nouns of an application to the program, or verbs to nouns of the platform. */
+export type AddCommands = (program: Command, shell: Shell) => void;
+
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2, unknown: 3 };
 
 /** Runs a command line without the program name. Returns the exit code. */
-export async function runOperator(surroundings: Surroundings, commandArguments: readonly string[]): Promise<number> {
+export async function runOperator(
+  service: Service,
+  surroundings: Surroundings,
+  commandArguments: readonly string[],
+  commands: readonly AddCommands[] = [],
+): Promise<number> {
   const isJson = commandArguments.includes('--json');
-  const shell = createShell(surroundings, isJson);
+  const shell = createShell(service, surroundings, isJson);
   try {
-    await createProgram(shell, isJson).parseAsync(commandArguments, { from: 'user' });
+    await createProgram(shell, isJson, commands).parseAsync(commandArguments, { from: 'user' });
     return exitCodes.succeeded;
   } catch (error) {
     return isJson ? reportJson(shell, error) : report(shell, error);
   }
 }
 
-function createProgram(shell: Shell, isJson: boolean): Command {
+function createProgram(shell: Shell, isJson: boolean, commands: readonly AddCommands[]): Command {
   const program = new Command('deedwire-operator')
     .description(
       'Manage accounts, credentials, referrals, webhooks, persons, versions, the portal, secrets, the database and cells. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
@@ -55,10 +62,9 @@ function createProgram(shell: Shell, isJson: boolean): Command {
   addOrganizationCommands(program, shell);
   addAccountCommands(program, shell);
   addInterfaceCommands(program, shell);
-  addMemberCommands(program, shell);
+  for (const add of commands) add(program, shell);
   addClientCommands(program, shell);
   addCredentialCommands(program, shell);
-  addReferralCommands(program, shell);
   addSubscriptionCommands(program, shell);
   addListenerCommands(program, shell);
   addDeliveryCommands(program, shell);

@@ -67,7 +67,7 @@ export async function withReadOnlyDatabase<Result>(
 }
 
 async function withStore<Result>(
-  { warn }: Shell,
+  { service, warn }: Shell,
   config: Config,
   connections: Pick<StoreOptions, 'databaseUrl' | 'directUrl' | 'prepares' | 'timeouts'>,
   work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
@@ -86,6 +86,7 @@ async function withStore<Result>(
   try {
     const context = {
       store,
+      service,
       gidNamespace: config.GID_NAMESPACE,
       now: () => new Date(),
       random: systemRandom,

@@ -1,4 +1,4 @@
-import { terminalText } from '@deedwire/domain';
+import { type Service, terminalText } from '@deedwire/domain';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,18 +33,19 @@ interface Output extends Stream {
 
 /** What a command uses. Whatever it writes, including foreign text, is safe for a terminal. */
 export interface Shell extends Surroundings {
+  readonly service: Service;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Writes to standard error what does not keep the command from succeeding: a line, or with `--json` an object with a `warning`. */
   readonly warn: (message: string) => void;
 }
 
-export function createShell({ env, stdin, ...streams }: Surroundings, isJson: boolean): Shell {
+export function createShell(service: Service, { env, stdin, ...streams }: Surroundings, isJson: boolean): Shell {
   const [stdout, stderr] = [createOutput(streams.stdout), createOutput(streams.stderr)];
   const warn = (message: string): void => {
     stderr.write(`${isJson ? JSON.stringify({ warning: { message } }) : message}\n`);
   };
-  return { env, stdin, stdout, stderr, warn };
+  return { service, env, stdin, stdout, stderr, warn };
 }
 
 function createOutput(stream: Stream): Output {

@@ -1,3 +1,5 @@
+import { firm } from '@deedwire/firm';
+import { firmCommands } from './firm-commands.ts';
 import { runOperator } from './run-operator.ts';
 
 const { env, stdin, stdout, stderr, argv } = process;
@@ -13,4 +15,5 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (!isChange) process.exit();
 });
 stderr.on('error', () => {});
-process.exitCode = (await runOperator({ env, stdin, stdout, stderr }, argv.slice(2))) || process.exitCode;
+process.exitCode =
+  (await runOperator(firm, { env, stdin, stdout, stderr }, argv.slice(2), firmCommands)) || process.exitCode;

@@ -1,4 +1,4 @@
-import { terminalText } from '@deedwire/domain';
+import { type Service, terminalText } from '@deedwire/domain';
 import stringWidth from 'string-width';
 import { shortGid } from './gid.ts';
 
@@ -9,6 +9,7 @@ export type Columns<Row> = Record<string, (row: Row) => Cell>;
 
 /** Where a person reads a table. */
 export interface Terminal {
+  service: Service;
   /** In columns: a Chinese character takes two. */
   width: number;
   now: Date;
@@ -69,7 +70,7 @@ function formatCell(value: Cell, terminal?: Terminal): string {
   // A cell that contains line feeds is one line too.
   const text = terminalText(String(value));
   if (terminal === undefined) return text;
-  const short = shortGid(text);
+  const short = shortGid(terminal.service, text);
   if (stringWidth(short) <= terminalCellMax) return short;
   let cut = '';
   for (const { segment } of graphemes.segment(short)) {

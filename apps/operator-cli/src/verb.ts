@@ -1,5 +1,5 @@
 import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNamesOf } from '@deedwire/domain';
 import { type AddHelpTextContext, type Command, Help, Option } from 'commander';
 import { type ListName, readList, type Window } from './limit.ts';
 import { withContext } from './session.ts';
@@ -41,9 +41,10 @@ export function notes(text: string): (context: AddHelpTextContext) => string {
 }
 
 export function interfaceOption(
+  { service }: Shell,
   description = 'the interface of the account, which its global identifier says',
 ): Option {
-  return new Option('--interface <name>', description).choices(interfaceNames);
+  return new Option('--interface <name>', description).choices(interfaceNamesOf(service));
 }
 
 /** Prints a result as JSON if `--json` is set, otherwise as the text that `text` returns. */
@@ -62,7 +63,7 @@ export function print<Result>(
  * @param fixed columns whose cells are the same in all rows
  */
 export function tableFor<Row>(
-  { stdout }: Shell,
+  { service, stdout }: Shell,
   rows: readonly Row[],
   columns: Columns<Row>,
   fixed: readonly string[] = [],
@@ -71,7 +72,7 @@ export function tableFor<Row>(
   const width = stdout.columns ?? 0;
   if (stdout.isTTY !== true || width === 0) return formatTable(rows, columns);
   const shown = Object.entries(columns).filter(([name]) => !fixed.includes(name));
-  return formatTable(rows, Object.fromEntries(shown), { width, now: new Date() });
+  return formatTable(rows, Object.fromEntries(shown), { service, width, now: new Date() });
 }
 
 export interface ListView<Row> {

@@ -23,10 +23,7 @@ export async function watchAttempts(
   for (;;) {
     try {
       for (const attempt of await poll())
-        await writePart(
-          shell.stdout.write,
-          `${json ? JSON.stringify(attempt) : lineOf(attempt, shell.stdout.isTTY === true)}\n`,
-        );
+        await writePart(shell.stdout.write, `${json ? JSON.stringify(attempt) : lineOf(shell, attempt)}\n`);
       isAvailable = true;
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || performance.now() >= untilMs) throw error;
@@ -40,10 +37,11 @@ export async function watchAttempts(
 }
 
 /** A terminal shows the local time and the number of the delivery, so that a line fits. */
-function lineOf(attempt: FollowedAttempt, isTerminal: boolean): string {
+function lineOf({ service, stdout }: Shell, attempt: FollowedAttempt): string {
+  const isTerminal = stdout.isTTY === true;
   const { startedAt, deliveryId, eventType, number, responseStatus, error, durationMs } = attempt;
   const start = isTerminal ? startedAt.toLocaleTimeString('en-GB') : startedAt.toISOString();
-  const delivery = isTerminal ? shortGid(deliveryId) : deliveryId;
+  const delivery = isTerminal ? shortGid(service, deliveryId) : deliveryId;
   const result = error ?? `HTTP ${responseStatus}`;
   return `${start}  ${delivery}  ${eventType ?? '-'}  attempt ${number}  ${result}  ${durationMs} ms`;
 }

@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { firm } from '@deedwire/firm';
 import { serveContract } from '@deedwire/graphql-server';
 import { abilities, costs, sdl, versions } from '@deedwire/partner-schema';
 import { schemas } from './generated/schemas.ts';
 
 export const partnerInterface = {
+  service: firm,
   interfaceName: 'partner',
   /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl, costs, abilities }, schemas),

@@ -1,15 +1,19 @@
-import { alertTypes, names, sampleSnapshots, snapshotSchema } from '@deedwire/domain';
-import { knownEventVersions, neededPart } from '@deedwire/webhook-rendering';
-
-const samples = new Map<string, unknown>(Object.entries(sampleSnapshots(names.gidNamespace)));
+import { alertTypes, eventOf, names, snapshotSchema } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
+import { neededPart, renderingsOf } from '@deedwire/webhook-rendering';
 
 /** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
 export const contracts = {
-  appends: alertTypes.map((type) => ({ type, snapshot: snapshotSchema(type) })),
-  renders: knownEventVersions.map(({ type, version, renderData }) => ({
-    type,
-    version,
-    /** The part of the snapshot from which it renders. */
-    needs: neededPart(renderData, samples.get(type), snapshotSchema(type)),
-  })),
+  appends: alertTypes.flatMap((type) => {
+    const event = eventOf(firm, type);
+    return event === undefined ? [] : [{ type, snapshot: snapshotSchema(event) }];
+  }),
+  renders: firm.events.flatMap((event) =>
+    renderingsOf(event).map(({ type, version, render }) => ({
+      type,
+      version,
+      /** The part of the snapshot from which it renders. */
+      needs: neededPart(render, event.sample(names.gidNamespace), snapshotSchema(event)),
+    })),
+  ),
 };

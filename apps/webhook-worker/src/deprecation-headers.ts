@@ -1,9 +1,14 @@
-import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/domain';
-import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
+import {
+  deprecationDocumentationAt,
+  deprecationHeaders,
+  type Event,
+  type EventVersion,
+  readDeprecation,
+} from '@deedwire/domain';
 
-/** The part of the registry of event types that announces deprecations. */
-export type EventTypeLifecycles = readonly (Pick<WebhookEventType, 'type'> & {
-  readonly versions: readonly Pick<WebhookEventVersion, 'version' | 'deprecatedOn' | 'sunsetOn'>[];
+/** The part of the events of a service that announces deprecations. */
+export type EventTypeLifecycles = readonly (Pick<Event, 'type'> & {
+  readonly versions: readonly Pick<EventVersion, 'version' | 'deprecatedOn' | 'sunsetOn'>[];
 })[];
 
 /** Returns the headers that announce the end of an event version. Undefined unless the version is deprecated or retired. */

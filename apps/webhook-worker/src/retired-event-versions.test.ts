@@ -1,6 +1,7 @@
+import { firm } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { retiredEventVersions } from './worker.ts';
 
 test('returns no version while none is retired', () => {
-  expect(retiredEventVersions(new Date('2026-11-20T00:00:00Z'))).toEqual([]);
+  expect(retiredEventVersions(firm, new Date('2026-11-20T00:00:00Z'))).toEqual([]);
 });

@@ -1,39 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { createLogger, loadTracing, runMain, startService } from '@deedwire/service-runtime';
-import { Registry } from 'prom-client';
-import { readWorkerConfig } from './config.ts';
-import { createWorker } from './worker.ts';
+import { firm } from '@deedwire/firm';
+import { runMain } from '@deedwire/service-runtime';
+import { startWorker } from './start-worker.ts';
 
 // `require`, because an import of a file outside of `src` does not compile.
 const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
 
-await runMain(async () => {
-  const config = readWorkerConfig();
-  const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
-  const metrics = new Registry();
-  const tracing = await loadTracing(version);
-  const worker = createWorker({ config, logger, metrics, version, tracing });
-  await startService({
-    app: 'webhook-worker',
-    version,
-    config,
-    logger,
-    metrics,
-    tracing,
-    registration: {
-      database: worker.database,
-      app: 'webhook-worker',
-      id: randomUUID(),
-      contracts: new URL('contracts.json', import.meta.url),
-    },
-    pools: worker.pools,
-    readiness: () => worker.readiness(),
-    risks: () => worker.risks(),
-    failures: () => worker.failures(),
-    onReady: () => worker.start(),
-    stopAcceptingWork: () => worker.stopAcceptingWork(),
-    drain: () => worker.drain(),
-    close: () => worker.close(),
-  });
-});
+await runMain(() => startWorker(firm, version));

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isRetired, names } from '@deedwire/domain';
+import { isRetired, names, type Service } from '@deedwire/domain';
 import { createAlarms, databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
@@ -13,7 +13,6 @@ import {
   SecretUnreadableError,
 } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { createRenderer } from '@deedwire/webhook-rendering';
 import { createWebhookSender } from '@deedwire/webhook-sender';
 import { armFailpoint, createWebhookEngine, type QueueState, type EventTypePin } from '@deedwire/webhooks';
@@ -38,6 +37,7 @@ const alertIntervalMs = 10_000;
 const monotonicMs = (): number => performance.now();
 
 export interface WorkerOptions {
+  service: Pick<Service, 'events'>;
   config: WorkerConfig;
   logger: Logger;
   metrics: Registry;
@@ -69,7 +69,8 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-export function createWorker({ config, logger, metrics: registry, version, tracing = null }: WorkerOptions): Worker {
+export function createWorker(options: WorkerOptions): Worker {
+  const { service, config, logger, metrics: registry, version, tracing = null } = options;
   const { GID_NAMESPACE: gidNamespace } = config;
   const { databaseUrl, directUrl, prepares } = storeConnections(config);
   const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
@@ -97,7 +98,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     nowMs: monotonicMs,
     onFailed: (loop) => metrics.loopFailures.inc({ loop }),
   });
-  const send = createSend(sender, gidNamespace, createDeprecationHeaders(webhookEventTypes, config.DOCUMENTATION_URL));
+  const send = createSend(sender, gidNamespace, createDeprecationHeaders(service.events, config.DOCUMENTATION_URL));
   const engine = createWebhookEngine({
     store,
     fanOutStore,
@@ -106,7 +107,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
     name: `${hostname()}/${process.pid}`,
     clock: { nowMs: clock.nowMs, setTimer },
     random: Math.random,
-    renderer: createRenderer(gidNamespace),
+    renderer: createRenderer(service, gidNamespace),
     send: tracing === null ? send : traceSend(send, tracing, gidNamespace),
     traceFanOut: tracing === null ? undefined : createTraceFanOut(tracing, gidNamespace),
     openSecret(ciphertext, associatedData) {
@@ -117,7 +118,7 @@ export function createWorker({ config, logger, metrics: registry, version, traci
         throw error;
       }
     },
-    retiredVersions: () => retiredEventVersions(clock.now()),
+    retiredVersions: () => retiredEventVersions(service, clock.now()),
     slots: config.WORKER_CONCURRENCY,
     leaseMs: config.WORKER_LEASE_MS,
     pollMs: config.POLL_INTERVAL_MS,
@@ -194,8 +195,8 @@ export function createWorker({ config, logger, metrics: registry, version, traci
 }
 
 /** Every retired version of every event type. The worker pauses the subscriptions that pin one of them. */
-export function retiredEventVersions(now: Date): EventTypePin[] {
-  return webhookEventTypes.flatMap(({ type, versions }) =>
+export function retiredEventVersions({ events }: Pick<Service, 'events'>, now: Date): EventTypePin[] {
+  return events.flatMap(({ type, versions }) =>
     versions.filter((version) => isRetired(version, now)).map(({ version }) => ({ type, version })),
   );
 }

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 import { startChild } from '../child.ts';
 import { inGroups } from '../delivery/workloads.ts';
 import { stringAt } from '../services/service-api.ts';

@@ -1,5 +1,5 @@
 import { run, workspaceRoot } from '@deedwire/checks';
-import { type InterfaceName, interfaces } from '@deedwire/domain';
+import { type InterfaceName, firm } from '@deedwire/firm';
 import { type AppProcess, type AppProcessOptions, startAppProcess } from '../app-process.ts';
 import { startChild } from '../child.ts';
 import type { ProcessUsage } from '../rounds.ts';
@@ -77,7 +77,7 @@ export async function startOurApp(
     },
     checkout,
   });
-  return { ...app, url: `${app.url ?? ''}${interfaces[interfaceName].path}/graphql` };
+  return { ...app, url: `${app.url ?? ''}${firm.interfaces[interfaceName].path}/graphql` };
 }
 
 export async function buildApps(apps: readonly string[]): Promise<void> {

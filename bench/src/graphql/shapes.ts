@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 
 /** A query that clients send, and the accounts that send it. */
 export interface Shape {

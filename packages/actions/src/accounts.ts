@@ -3,7 +3,7 @@ import {
   formatAccountGid,
   formatGid,
   type InterfaceName,
-  interfaceNames,
+  interfaceNamesOf,
   parseAccountGid,
   parseGid,
   parseRecordId,
@@ -12,6 +12,7 @@ import {
   describeLength,
   isAccountName,
 } from '@deedwire/domain';
+import { lenderUpdated } from '@deedwire/firm';
 import {
   type AccountRow,
   insertAccount,
@@ -25,8 +26,9 @@ import {
 } from '@deedwire/store/accounts';
 import { appendEvent } from './append-event.ts';
 import { nameOperator, appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
+import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import type { LenderContext } from './lender-reader.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `Lender` of the lender interface, without its members. */
@@ -52,7 +54,7 @@ export async function createAccount(
   return context.store.transaction(async (transaction) => {
     await nameOperator(transaction, context.operator, `${interfaceName}.create`);
     const account = await insertAccount(transaction, { interfaceName, organizationId, name: input.name });
-    return { id: formatAccountGid(context.gidNamespace, interfaceName, account.id), name: account.name };
+    return { id: formatAccountGid(context, interfaceName, account.id), name: account.name };
   });
 }
 
@@ -66,7 +68,7 @@ export async function updateLender(
   input: { lenderId: string; name: string },
 ): Promise<Lender> {
   checkName(input.name);
-  const id = parseGid(context.gidNamespace, 'Lender', input.lenderId);
+  const id = parseAccountGid(context, 'lender', input.lenderId);
   await context.store.transaction(async (transaction) => {
     const account = id === null ? null : await lockAccount(transaction, 'lender', id);
     if (account === null) throw new RefusedError('NOT_FOUND', `The lender ${input.lenderId} does not exist.`);
@@ -76,7 +78,7 @@ export async function updateLender(
     if (snapshot.changed.length === 0) return;
     await nameOperator(transaction, context.operator, 'lender.update');
     await updateAccountName(transaction, account.id, input.name);
-    await appendEvent(transaction, account, 'lender.updated', toRecordId(account.id), snapshot);
+    await appendEvent(transaction, account, lenderUpdated, toRecordId(account.id), snapshot);
   });
   return { id: input.lenderId, name: input.name };
 }
@@ -86,8 +88,8 @@ export interface OwnLender {
   id: string;
 }
 
-export function ownLender({ gidNamespace }: LenderContext, caller: Caller): OwnLender {
-  return { id: formatAccountGid(gidNamespace, 'lender', caller.accountId) };
+export function ownLender(context: ActionContext, caller: Caller): OwnLender {
+  return { id: formatAccountGid(context, 'lender', caller.accountId) };
 }
 
 export function readLenderName({ lenders }: LenderContext, caller: Caller): Promise<string> {
@@ -97,7 +99,7 @@ export function readLenderName({ lenders }: LenderContext, caller: Caller): Prom
 /** The calling partner. */
 export async function readPartner(context: ActionContext, caller: Caller): Promise<Partner> {
   const account = await readOwnAccount(context, caller);
-  return { id: formatAccountGid(context.gidNamespace, account.interfaceName, account.id), name: account.name };
+  return { id: formatAccountGid(context, account.interfaceName, account.id), name: account.name };
 }
 
 /** The account of the caller, which exists: accounts are never deleted. */
@@ -140,7 +142,7 @@ export async function listAccounts(context: ActionContext, request: AccountsRequ
     ({ after, limit }) =>
       selectAccounts(context.store, { interfaceName, organizationId, nameContains }, { afterId: after, limit }),
     (row) => ({
-      id: formatAccountGid(context.gidNamespace, row.interfaceName, row.id),
+      id: formatAccountGid(context, row.interfaceName, row.id),
       interfaceName: row.interfaceName,
       name: row.name,
       organizationId: formatGid(context.gidNamespace, 'Organization', row.organizationId),
@@ -168,9 +170,9 @@ export async function findAccount(
   interfaceName: InterfaceName | null,
   gid: string,
 ): Promise<AccountRow> {
-  let noun: InterfaceName | 'account' = interfaceName ?? 'account';
-  for (const candidate of interfaceName === null ? interfaceNames : [interfaceName]) {
-    const named = parseAccountGid(context.gidNamespace, candidate, gid);
+  let noun: string = interfaceName ?? 'account';
+  for (const candidate of interfaceName === null ? interfaceNamesOf(context.service) : [interfaceName]) {
+    const named = parseAccountGid(context, candidate, gid);
     if (named !== null) noun = candidate;
     const id = named ?? parseRecordId(gid);
     const account = id === null ? null : await selectAccount(context.store, candidate, id);

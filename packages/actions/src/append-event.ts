@@ -1,4 +1,4 @@
-import type { AccountId, AppendedSnapshots, InterfaceName, RecordId, recordTypeOf } from '@deedwire/domain';
+import type { AccountId, EventDefinition, InterfaceName, RecordId } from '@deedwire/domain';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
 import type { Caller } from './context.ts';
@@ -7,9 +7,6 @@ interface EventAccount {
   id: AccountId;
   interfaceName: InterfaceName;
 }
-
-/** The record that an event is about. */
-type EventRecord<Type extends keyof AppendedSnapshots> = RecordId<NonNullable<(typeof recordTypeOf)[Type]>>;
 
 /** What an event keeps of its caller. */
 export type EventCause = Pick<Caller, 'requestId' | 'traceParent'>;
@@ -24,24 +21,24 @@ export function originOfCause(cause: EventCause | undefined) {
  *
  * @param cause the caller of the API request that made the change. Omitted for changes by an operator.
  */
-export async function appendEvent<Type extends keyof AppendedSnapshots>(
+export async function appendEvent<Snapshot extends object, RecordType extends string>(
   transaction: Transaction,
   account: EventAccount,
-  type: Type,
-  recordId: EventRecord<Type>,
-  snapshot: AppendedSnapshots[Type],
+  { type }: EventDefinition<Snapshot, RecordType>,
+  recordId: RecordId<NoInfer<RecordType>>,
+  snapshot: Required<NoInfer<Snapshot>>,
   cause?: EventCause,
 ): Promise<void> {
   await insertEvent(transaction, newEvent(account, type, recordId, snapshot, cause));
 }
 
 /** As `appendEvent`, for a write that only inserts rows. */
-export function appendedEvent<Type extends keyof AppendedSnapshots>(
+export function appendedEvent<Snapshot extends object, RecordType extends string>(
   id: string,
   account: EventAccount,
-  type: Type,
-  recordId: EventRecord<Type>,
-  snapshot: AppendedSnapshots[Type],
+  { type }: EventDefinition<Snapshot, RecordType>,
+  recordId: RecordId<NoInfer<RecordType>>,
+  snapshot: Required<NoInfer<Snapshot>>,
   cause?: EventCause,
 ): InsertedRow {
   return eventRow(id, newEvent(account, type, recordId, snapshot, cause));

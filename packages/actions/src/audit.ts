@@ -1,11 +1,4 @@
-import {
-  type AccountId,
-  formatAccountGid,
-  type GidTypeName,
-  type InterfaceName,
-  interfaceNames,
-  interfaces,
-} from '@deedwire/domain';
+import { type AccountId, formatAccountGid, type InterfaceName, ofService } from '@deedwire/domain';
 import { type InsertedRow, insertRow, type Transaction } from '@deedwire/store';
 import {
   type AuditBound,
@@ -135,23 +128,27 @@ export async function* readAuditEntries(context: ActionContext): AsyncGenerator<
 }
 
 /** The types of the subjects that the database names. It knows no namespace, and `initcap` makes the type of an account. */
-const subjectTypes = new Map<string, GidTypeName>([
-  ...interfaceNames.map(
-    (name) => [name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), interfaces[name].accountType] as const,
-  ),
-  ...interfaceNames.flatMap((name) => interfaces[name].records.map((type) => [type, type] as const)),
-  ['PortalSession', 'PortalSession'],
-  ['WebhookListener', 'WebhookListener'],
-]);
+const subjectTypes = ofService(
+  ({ interfaces }) =>
+    new Map([
+      ...Object.entries(interfaces).map(
+        ([name, { account }]) => [name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), account] as const,
+      ),
+      ...Object.values(interfaces).flatMap(({ records }) => records.map((type) => [type, type] as const)),
+      ['PortalSession', 'PortalSession'],
+      ['WebhookListener', 'WebhookListener'],
+    ]),
+);
 
-function toStoredEntry({ gidNamespace }: ActionContext, row: AuditEntryRow): StoredAuditEntry {
+function toStoredEntry(context: ActionContext, row: AuditEntryRow): StoredAuditEntry {
+  const types = subjectTypes(context.service);
   const { accountId, interfaceName, subject, ...entry } = row;
   return {
     ...entry,
     subject: subject.replace(/^([\w-]+)(?=\/\d+$)/, (named: string) =>
-      subjectTypes.has(named) ? `gid://${gidNamespace}/${subjectTypes.get(named)}` : named,
+      types.has(named) ? `gid://${context.gidNamespace}/${types.get(named)}` : named,
     ),
     accountId:
-      accountId === null || interfaceName === null ? null : formatAccountGid(gidNamespace, interfaceName, accountId),
+      accountId === null || interfaceName === null ? null : formatAccountGid(context, interfaceName, accountId),
   };
 }

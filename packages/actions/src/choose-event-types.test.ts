@@ -1,20 +1,21 @@
+import { firm } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
-import { type WebhookEventType, webhookEventTypes } from '@deedwire/webhook-events';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { chooseEventTypes } from './webhook-event-types.ts';
 
+const [known = missing()] = firm.events;
+const versions = known.versions
+  .slice(0, 1)
+  .map((each) => ({ ...each, version: '2027-02-01', status: 'preview' as const }));
+const service = {
+  ...firm,
+  events: [...firm.events, { ...known, type: 'matter.closed', interfaces: ['partner'], versions }],
+};
+
 const choose = (version?: string) =>
-  chooseEventTypes('partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
+  chooseEventTypes(service, 'partner', [{ type: 'matter.closed', version }], [], new Date('2026-11-20T00:00:00Z'));
 
 test('requires a version for an event type without a released version', () => {
-  const types = webhookEventTypes as WebhookEventType[];
-  const [known = missing()] = types;
-  const versions = known.versions
-    .slice(0, 1)
-    .map((each) => ({ ...each, version: '2027-02-01', status: 'preview' as const }));
-  types.push({ ...known, type: 'matter.closed', interfaces: ['partner'], versions });
-  onTestFinished(() => void types.pop());
-
   expect(choose('2027-02-01')).toEqual({
     eventTypes: [{ type: 'matter.closed', version: '2027-02-01' }],
     userErrors: [],

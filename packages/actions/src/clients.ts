@@ -1,9 +1,11 @@
 import {
   formatAccountGid,
   type InterfaceName,
+  interfaceOf,
   isRetired,
   operationCostPoints,
   portalClientPattern,
+  type Service,
 } from '@deedwire/domain';
 import {
   type ListedApiClientRow,
@@ -17,7 +19,6 @@ import { findAccount } from './accounts.ts';
 import { nameOperator } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import { interfaceVersions } from './generated/interface-versions.ts';
 import { formatCursor, keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** An API client, without its keys. */
@@ -43,7 +44,7 @@ export async function listClients(
     ({ after, limit }) => selectApiClients(context.store, account?.id ?? null, { afterId: after, limit }),
     (row) => ({
       clientId: row.clientId,
-      accountId: formatAccountGid(context.gidNamespace, row.interfaceName, row.accountId),
+      accountId: formatAccountGid(context, row.interfaceName, row.accountId),
       interfaceName: row.interfaceName,
       schemaVersion: row.schemaVersion,
       costMaximum: row.costMaximum,
@@ -79,8 +80,8 @@ export async function pinClient(
   const previousSchemaVersion = await context.store.transaction(async (transaction) => {
     const client = await lockApiClient(transaction, input.clientId);
     if (client === null) throw new RefusedError('NOT_FOUND', `The client ${input.clientId} does not exist.`);
-    checkNotOfPortal(input.clientId);
-    checkInterfaceVersion(client.interfaceName, input.schemaVersion, context.now());
+    checkNotOfPortal(context, input.clientId);
+    checkInterfaceVersion(context, client.interfaceName, input.schemaVersion);
     await nameOperator(transaction, context.operator, 'client.pin');
     await updateApiClientVersion(transaction, client.id, input.schemaVersion);
     return client.schemaVersion;
@@ -89,8 +90,8 @@ export async function pinClient(
 }
 
 /** @throws {RefusedError} `INVALID` for the client of the portal of an account: it has no keys, and the version of its pages */
-export function checkNotOfPortal(clientId: string): void {
-  if (new RegExp(portalClientPattern).test(clientId))
+export function checkNotOfPortal({ service }: ActionContext, clientId: string): void {
+  if (new RegExp(portalClientPattern(service)).test(clientId))
     throw new RefusedError('INVALID', `The client ${clientId} belongs to the portal. Pass another client.`);
 }
 
@@ -136,16 +137,21 @@ function checkNumber(name: string, value: number, min: number): void {
 }
 
 /** The version that a new client is pinned to by default: the latest with the status `current`. */
-export function currentInterfaceVersion(interfaceName: InterfaceName): string {
-  const current = interfaceVersions[interfaceName].findLast(({ status }) => status === 'current');
+export function currentInterfaceVersion(service: Service, interfaceName: InterfaceName): string {
+  const current = interfaceOf(service, interfaceName).versions.findLast(({ status }) => status === 'current');
   if (current === undefined) throw new Error(`The ${interfaceName} interface has no current version.`);
   return current.version;
 }
 
 /** @throws {RefusedError} `INVALID` if the version is unknown or retired */
-export function checkInterfaceVersion(interfaceName: InterfaceName, version: string, now: Date): void {
-  const served = interfaceVersions[interfaceName]
-    .filter((known) => !isRetired(known, now))
+export function checkInterfaceVersion(
+  { service, now }: ActionContext,
+  interfaceName: InterfaceName,
+  version: string,
+): void {
+  const at = now();
+  const served = interfaceOf(service, interfaceName)
+    .versions.filter((known) => !isRetired(known, at))
     .map((known) => known.version);
   if (!served.includes(version)) {
     throw new RefusedError(

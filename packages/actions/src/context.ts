@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import { type Ability, type AccountId, type InterfaceName, toRecordId } from '@deedwire/domain';
+import { type Ability, type AccountId, type InterfaceName, type Service, toRecordId } from '@deedwire/domain';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { HostProblem, WebhookSender } from '@deedwire/webhook-sender';
-import type { LenderReader } from './lender-reader.ts';
 
 /** The dependencies of every use case. */
 export interface ActionContext {
   store: Store;
+  service: Service;
   /** The namespace of global identifiers, `gid://<namespace>/…`. */
   gidNamespace: string;
   /** The wall clock. */
@@ -21,12 +21,6 @@ export interface WebhookActionContext extends ActionContext {
   /** Logs why the host name of a callback URL could not be called, which is not in the response. */
   reportHostProblem: (problem: HostProblem & { requestId: string | undefined }) => void;
   secretKeys: SecretKeyRing;
-}
-
-/** The dependencies of use cases that read the calling lender. */
-export interface LenderContext extends ActionContext {
-  /** One for the process. */
-  lenders: LenderReader;
 }
 
 /** The person who runs an operator's command, for the audit log. */

@@ -6,6 +6,7 @@ import {
   referralStatuses,
   toRecordId,
 } from '@deedwire/domain';
+import { referralCreated } from '@deedwire/firm';
 import type { SharedWrite } from '@deedwire/store';
 import { referralRow } from '@deedwire/store/referrals';
 import { workerOf } from '@deedwire/webhooks/outbox';
@@ -122,7 +123,7 @@ function newReferral(
       return {
         rows: [
           referralRow(referralId, partnerId, details),
-          appendedEvent(eventId, account, 'referral.created', referralId, snapshot, cause),
+          appendedEvent(eventId, account, referralCreated, referralId, snapshot, cause),
           auditedChange(by, { action: 'referral.create', subject: id, account }),
         ],
         answer: referral,

@@ -124,7 +124,7 @@ async function checkInput(
   const userErrors: UserError<CreateWebhookSubscriptionErrorCode>[] = [];
   const url = context.sender.check(input.callbackUrl);
   if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
-  const choice = chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now());
+  const choice = chooseEventTypes(context.service, caller.interfaceName, input.eventTypes, [], context.now());
   userErrors.push(...choice.userErrors);
   const webhookSecret = input.webhookSecret ?? generateWebhookSecret();
   if (!isWebhookSecret(webhookSecret)) {

@@ -203,12 +203,12 @@ export async function issueCredential(
   checkExpiry(expiresAt, context.now());
   const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   const { interfaceName } = account;
-  const schemaVersion = chooseVersion({ ...input, interfaceName }, context.now());
+  const schemaVersion = chooseVersion(context, { ...input, interfaceName });
   const isNew = input.clientId === null;
   const clientId = input.clientId ?? createClientId(context, interfaceName);
   const apiKey = await context.store.transaction(async (transaction) => {
     await nameOperator(transaction, context.operator, 'credential.issue');
-    const apiClientId = await lockClientForKey(transaction, account, { clientId, schemaVersion, isNew });
+    const apiClientId = await lockClientForKey(context, transaction, account, { clientId, schemaVersion, isNew });
     const owner = { accountId: account.id, interfaceName };
     return issue(context, transaction, owner, { apiClientId, replaced: null, name, abilities, addresses, expiresAt });
   });
@@ -220,19 +220,19 @@ export async function issueCredential(
 }
 
 function chooseVersion(
+  context: ActionContext,
   input: {
     interfaceName: InterfaceName;
     clientId: string | null;
     schemaVersion?: string | null;
   },
-  now: Date,
 ): string {
   const { interfaceName, clientId, schemaVersion = null } = input;
-  if (schemaVersion === null) return currentInterfaceVersion(interfaceName);
+  if (schemaVersion === null) return currentInterfaceVersion(context.service, interfaceName);
   if (clientId !== null) {
     throw new RefusedError('INVALID', `Client ${clientId} is pinned already. Move its pin instead.`);
   }
-  checkInterfaceVersion(interfaceName, schemaVersion, now);
+  checkInterfaceVersion(context, interfaceName, schemaVersion);
   return schemaVersion;
 }
 
@@ -246,6 +246,7 @@ export function createClientId({ random }: ActionContext, interfaceName: Interfa
  * @throws {RefusedError} `NOT_FOUND` if the account has no such client, `INVALID` if it is that of the portal
  */
 export async function lockClientForKey(
+  context: ActionContext,
   transaction: Transaction,
   { id: accountId, interfaceName }: { id: AccountId; interfaceName: InterfaceName },
   { clientId, schemaVersion, isNew }: { clientId: string; schemaVersion: string; isNew: boolean },
@@ -255,7 +256,7 @@ export async function lockClientForKey(
   if (client === null || client.accountId !== accountId) {
     throw new RefusedError('NOT_FOUND', `The account has no client ${clientId}.`);
   }
-  checkNotOfPortal(clientId);
+  checkNotOfPortal(context, clientId);
   return client.id;
 }
 

@@ -1,22 +1,20 @@
-import { appOf, type InterfaceName, interfaceNames, roleOf, terminalText } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceNamesOf, roleOf, terminalText } from '@deedwire/domain';
 import {
   createLoginSql,
   type DatabaseRisk,
   findCertificateRisk,
   findDatabaseRisks,
   type GroupRole,
-  groupRoles,
+  groupRolesOf,
   selectDatabaseName,
   advanceSequences,
   type AdvancedSequence,
   drawMatterNumbers,
   type PooledStore,
   selectSequences,
-  type Store,
   tryGrowth,
 } from '@deedwire/store';
 import { selectLackingWorkers } from '@deedwire/store/processes';
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { type AppsCheck, checkDatabaseOfApps } from '@deedwire/webhooks/check-database';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, OperatorContext } from './context.ts';
@@ -36,13 +34,15 @@ export interface OperatorsCheck extends AppsCheck {
 
 /** Checks a database as all apps together do before they become ready, and whether it can grow. */
 export async function checkDatabase(context: ActionContext & { store: PooledStore }): Promise<OperatorsCheck> {
-  const { store, now } = context;
-  const check = await checkDatabaseOfApps(store, 'operator', groupRoles);
+  const { store, service, now } = context;
+  const check = await checkDatabaseOfApps(store, 'operator', groupRolesOf(service));
   const none = { warnings: [], risks: [], sharedAddresses: [] };
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);
   const mayRead = check.missingRights.length === 0;
-  const workers = mayRead ? await findWorkersToReplace(store, interfaceNames) : { problems: [], warnings: [] };
+  const workers = mayRead
+    ? await findWorkersToReplace(context, interfaceNamesOf(service))
+    : { problems: [], warnings: [] };
   return {
     ...check,
     problems: [...(problem === null ? [] : [problem]), ...workers.problems],
@@ -58,13 +58,13 @@ export async function checkDatabase(context: ActionContext & { store: PooledStor
  * problem if no running worker knows the interface. Otherwise its events wait for a worker that renders them: a warning.
  */
 export async function findWorkersToReplace(
-  store: Store,
+  { store, service }: Pick<ActionContext, 'store' | 'service'>,
   names: readonly InterfaceName[],
 ): Promise<{ problems: string[]; warnings: string[] }> {
   const problems: string[] = [];
   const warnings: string[] = [];
   for (const name of names) {
-    const own = webhookEventTypes.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
+    const own = service.events.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
     for (const { version, digest, lacking, isKnown } of own.length > 0 ? await selectLackingWorkers(store, own) : []) {
       const worker = `the webhook-worker ${terminalText(version)} with the contracts ${digest} runs and does not`;
       if (isKnown)
@@ -86,23 +86,25 @@ export interface ProposedLogin {
   sql: string;
 }
 
-const apps = new Map<GroupRole, string>([
-  ...interfaceNames.map((name) => [roleOf(name), appOf(name)] as const),
-  ['webhook_worker', 'webhook-worker'],
-  ['operator', 'operator-cli'],
-]);
-
 /**
  * Proposes a login for each app, with a new random password. Changes nothing.
  *
  * @param prefix of the names. Logins belong to the cluster, so it defaults to the name of the database.
  */
-export async function proposeLogins({ store, random }: ActionContext, prefix?: string): Promise<ProposedLogin[]> {
+export async function proposeLogins(
+  { store, service, random }: ActionContext,
+  prefix?: string,
+): Promise<ProposedLogin[]> {
   const start = prefix ?? (await selectDatabaseName(store));
-  return groupRoles.map((role) => {
+  const apps: [GroupRole, string][] = [
+    ...interfaceNamesOf(service).map((name): [GroupRole, string] => [roleOf(name), appOf(name)]),
+    ['webhook_worker', 'webhook-worker'],
+    ['operator', 'operator-cli'],
+  ];
+  return apps.map(([role, app]) => {
     const login = `${start}_${role}`;
     const password = random.bytes(24).toString('base64url');
-    return { app: apps.get(role) ?? role, login, password, sql: createLoginSql(login, password, role) };
+    return { app, login, password, sql: createLoginSql(login, password, role) };
   });
 }
 

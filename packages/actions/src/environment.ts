@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import { appOf, deployedInterfaces, interfaceNames } from '@deedwire/domain';
+import { appOf, interfaceNamesOf, ofService } from '@deedwire/domain';
 import { type EndingUse, selectEndingUse, selectEnvironment, selectStoredBuilds } from '@deedwire/store/environment';
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ActionContext } from './context.ts';
 import { exportedContracts } from './exported-contracts.ts';
-import { interfaceVersions } from './generated/interface-versions.ts';
 
 export type { EndingUse };
 
@@ -12,8 +10,8 @@ export type { EndingUse };
 const otherApps = ['operator-cli'];
 
 /** What the contracts of an app can have: `contract-check` believes no more of a build that a login of the app has stored. */
-const apps = [
-  ...interfaceNames.map((name) => ({
+const appsOf = ofService((service) => [
+  ...interfaceNamesOf(service).map((name) => ({
     app: appOf(name),
     interface: name,
     package: `@deedwire/${name}-schema`,
@@ -21,24 +19,17 @@ const apps = [
   })),
   { app: 'webhook-worker', interface: null, package: null, renders: true },
   ...otherApps.map((app) => ({ app, interface: null, package: null, renders: false })),
-];
-const expectedApps = apps
-  .filter(
-    (app) => !otherApps.includes(app.app) && (app.interface === null || deployedInterfaces.includes(app.interface)),
-  )
-  .map(({ app }) => app);
+]);
 
 /**
  * What runs in an environment, what its clients pin and what they use: the file that `contract-check can-i-deploy` reads.
  *
  * @param rollbacks builds that may be deployed again, `partner-api@1.4.0`: they are in the file without a process, too
  */
-export async function exportEnvironment(
-  { store, gidNamespace }: ActionContext,
-  environment: string,
-  rollbacks: readonly string[],
-) {
-  const stored = await selectEnvironment(store, gidNamespace, rollbacks);
+export async function exportEnvironment(context: ActionContext, environment: string, rollbacks: readonly string[]) {
+  const apps = appsOf(context.service);
+  const expectedApps = apps.map(({ app }) => app).filter((app) => !otherApps.includes(app));
+  const stored = await selectEnvironment(context.store, context, rollbacks);
   const { contracts, incomplete } = exportedContracts(stored.contracts);
   const lists = { expectedApps, ...stored.lists, contracts, incomplete: [...stored.incomplete, ...incomplete] };
   const counted = [
@@ -73,15 +64,15 @@ export async function describeUnknownBuilds({ store }: ActionContext, builds: re
 }
 
 /** Who pins or uses the versions whose sunset is until a day, `YYYY-MM-DD`. Retired ones too. */
-export async function listEndingUse({ store, gidNamespace }: ActionContext, until: string): Promise<EndingUse[]> {
+export async function listEndingUse(context: ActionContext, until: string): Promise<EndingUse[]> {
   const sources = [
-    ...interfaceNames.map((name) => ({ name, versions: interfaceVersions[name] })),
-    ...webhookEventTypes.map(({ type, versions }) => ({ name: type, versions })),
+    ...Object.entries(context.service.interfaces).map(([name, { versions }]) => ({ name, versions })),
+    ...context.service.events.map(({ type, versions }) => ({ name: type, versions })),
   ];
   const sunsets = sources.flatMap(({ name, versions }) =>
     versions.flatMap(({ version, sunsetOn }): [string, string][] =>
       sunsetOn !== null && sunsetOn <= until ? [[`${name}@${version}`, sunsetOn]] : [],
     ),
   );
-  return selectEndingUse(store, gidNamespace, new Map(sunsets));
+  return selectEndingUse(context.store, context, new Map(sunsets));
 }

@@ -1,4 +1,4 @@
-import { idAt, placeholderOf, timeOf } from '@deedwire/domain';
+import { idAt, placeholderOf, type Service, timeOf } from '@deedwire/domain';
 import { type Transaction, vacuumTables } from '@deedwire/store';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';
@@ -109,8 +109,8 @@ async function eraseHistory(
   await erase('end_erased_deliveries', history.deliveries);
 }
 
-function nameIn(each: PersonHistory['deliveries' | 'events'][number]): string | null {
-  const record = recordOf(each);
+function nameIn(service: Service, each: PersonHistory['deliveries' | 'events'][number]): string | null {
+  const record = recordOf(service, each);
   return record && nameOf(record);
 }
 
@@ -123,8 +123,8 @@ async function endErasures(
 ): Promise<OpenErasure[]> {
   const later = newHistory();
   await readHistory(context, records, later, onProgress, { from });
-  const eventsOf = Map.groupBy(later.events, nameIn);
-  const deliveriesOf = Map.groupBy(later.deliveries, nameIn);
+  const eventsOf = Map.groupBy(later.events, (each) => nameIn(context.service, each));
+  const deliveriesOf = Map.groupBy(later.deliveries, (each) => nameIn(context.service, each));
   const open: OpenErasure[] = [];
   for (const record of records) {
     // What an early release wrote about one of them names none.

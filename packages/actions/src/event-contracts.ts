@@ -1,16 +1,15 @@
-import { type InterfaceName, snapshotSchema } from '@deedwire/domain';
-import { webhookEventTypes } from '@deedwire/webhook-events';
+import { type InterfaceName, type Service, snapshotSchema } from '@deedwire/domain';
 
 /**
  * What a build does with events for the interfaces that it serves: the versions that a subscription can pin, until their sunset, and
  * the types that it appends, in test events at least, with the JSON Schema of their snapshots.
  */
-export function eventContractsOf(interfaceNames: readonly InterfaceName[]) {
-  const types = webhookEventTypes.filter(({ interfaces }) => interfaces.some((name) => interfaceNames.includes(name)));
+export function eventContractsOf({ events }: Service, interfaceNames: readonly InterfaceName[]) {
+  const own = events.filter(({ interfaces }) => interfaces.some((name) => interfaceNames.includes(name)));
   return {
-    pins: types.flatMap(({ type, versions }) =>
+    pins: own.flatMap(({ type, versions }) =>
       versions.flatMap(({ version, status }) => (status === 'retired' ? [] : [{ type, version }])),
     ),
-    appends: types.map(({ type }) => ({ type, snapshot: snapshotSchema(type) })),
+    appends: own.map((event) => ({ type: event.type, snapshot: snapshotSchema(event) })),
   };
 }

@@ -80,7 +80,7 @@ async function findRecord(
   const left = newHistory();
   await readHistory(context, named, left, onProgress);
   const isSought = isOneOf(named);
-  const kept = [...left.events, ...left.deliveries].flatMap((each) => recordOf(each) ?? []);
+  const kept = [...left.events, ...left.deliveries].flatMap((each) => recordOf(context.service, each) ?? []);
   const removed = new Map([...kept, ...unfinished.filter(isSought)].map((each) => [nameOf(each), each]));
   const [first, ...others] = removed.values();
   if (first === undefined) throw new RefusedError('NOT_FOUND', `${record} does not exist, and no event of it is kept.`);
@@ -94,6 +94,6 @@ async function findRecord(
   return first;
 }
 
-export function accountGidOf({ gidNamespace }: ActionContext, { type, accountId }: PersonRecord): string {
-  return formatAccountGid(gidNamespace, interfaceOfPerson[type], accountId);
+export function accountGidOf(context: ActionContext, { type, accountId }: PersonRecord): string {
+  return formatAccountGid(context, interfaceOfPerson(context.service, type), accountId);
 }

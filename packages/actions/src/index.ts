@@ -24,7 +24,6 @@ export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } f
 export {
   type ActionContext,
   type Caller,
-  type LenderContext,
   type OperatorContext,
   systemRandom,
   toCaller,
@@ -49,7 +48,7 @@ export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, ty
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
 export { inviteToKeys, type KeyInvite } from './key-invites.ts';
 export { type LateWork, listLateWork } from './late-deliveries.ts';
-export { createLenderReader } from './lender-reader.ts';
+export { createLenderReader, type LenderContext } from './lender-reader.ts';
 export {
   pauseWebhookSubscription,
   resumePausedSubscription,

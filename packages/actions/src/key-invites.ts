@@ -75,8 +75,12 @@ export async function inviteToKeys(
   const token = createToken(context.random);
   const link = await context.store.transaction(async (transaction) => {
     await nameOperator(transaction, context.operator, 'credential.invite');
-    const client = { clientId, schemaVersion: currentInterfaceVersion(interfaceName), isNew: input.clientId === null };
-    const apiClientId = await lockClientForKey(transaction, account, client);
+    const client = {
+      clientId,
+      schemaVersion: currentInterfaceVersion(context.service, interfaceName),
+      isNew: input.clientId === null,
+    };
+    const apiClientId = await lockClientForKey(context, transaction, account, client);
     const created = {
       accountId: account.id,
       interfaceName,
@@ -94,7 +98,7 @@ export async function inviteToKeys(
     if (inserted === null) throw new RefusedError('LIMIT_REACHED', limitReached.message);
     return inserted;
   });
-  const url = `${context.portalOrigin}${portalPath(interfaceName, link.organizationId)}keys#link=${token}`;
+  const url = `${context.portalOrigin}${portalPath(context, interfaceName, link.organizationId)}keys#link=${token}`;
   const sessionId = formatGid(context.gidNamespace, 'PortalSession', link.id);
   return { sessionId, url, expiresAt: link.expiresAt, clientId, abilities };
 }

@@ -58,7 +58,7 @@ export async function listLateWork(context: OperatorContext, { limit }: { limit:
   const subscriptions = rows.map(
     ({ subscriptionId, accountId, interfaceName, deliveryId, dueAt, isUnexplained, ...row }, index) => ({
       subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
-      accountId: formatAccountGid(gidNamespace, interfaceName, accountId),
+      accountId: formatAccountGid(context, interfaceName, accountId),
       deliveryId: formatGid(gidNamespace, 'WebhookDelivery', deliveryId),
       dueAt,
       isUnexplained,
@@ -77,7 +77,7 @@ export async function listLateWork(context: OperatorContext, { limit }: { limit:
       else if (blockedOn !== null) reason = 'BLOCKED';
       else if (!hasWorker) reason = 'NO_WORKER';
       return {
-        accountId: formatAccountGid(gidNamespace, interfaceName, accountId),
+        accountId: formatAccountGid(context, interfaceName, accountId),
         eventId: formatGid(gidNamespace, 'WebhookEvent', eventId),
         occurredAt: timeOf(eventId),
         reason,

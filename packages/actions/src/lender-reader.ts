@@ -9,6 +9,13 @@ import {
   selectLenders,
 } from '@deedwire/store/lenders';
 import DataLoader from 'dataloader';
+import type { ActionContext } from './context.ts';
+
+/** The dependencies of use cases that read the calling lender. */
+export interface LenderContext extends ActionContext {
+  /** One for the process. */
+  lenders: LenderReader;
+}
 
 /** Reads lenders and their team members. Batches the concurrent reads of all fields and operations into one statement. */
 export interface LenderReader {

@@ -1,13 +1,5 @@
 import { Buffer } from 'node:buffer';
-import {
-  type AccountTypeName,
-  type GidTypeName,
-  interfaceNames,
-  interfaces,
-  parseGid,
-  parseRecordId,
-  type RecordId,
-} from '@deedwire/domain';
+import { accountTypesOf, parseGid, parseRecordId, type RecordId } from '@deedwire/domain';
 import type { ActionContext } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 
@@ -31,7 +23,7 @@ export interface PageRequest {
 
 /** The lists in the order of ids, with the type of their records. */
 interface ListTypes {
-  accounts: AccountTypeName;
+  accounts: 'Account';
   clients: 'ApiClient';
   members: 'TeamMember';
   organizations: 'Organization';
@@ -64,24 +56,26 @@ export function orderOfIds<List extends ListName>(
   return { name: list, description, write: ({ id }) => id, read: parseRecordId };
 }
 
-const gidTypesOf = {
-  accounts: interfaceNames.map((name) => interfaces[name].accountType),
-  members: ['TeamMember'],
-  organizations: ['Organization'],
-  portalSessions: ['PortalSession'],
-  referrals: ['Referral'],
-  webhookDeliveries: ['WebhookDelivery'],
-  webhookListeners: ['WebhookListener'],
-  webhookSubscriptions: ['WebhookSubscription'],
-} satisfies Partial<Record<ListName, readonly GidTypeName[]>>;
+/** Those of accounts are of several types. */
+const gidTypeOf = {
+  accounts: null,
+  members: 'TeamMember',
+  organizations: 'Organization',
+  portalSessions: 'PortalSession',
+  referrals: 'Referral',
+  webhookDeliveries: 'WebhookDelivery',
+  webhookListeners: 'WebhookListener',
+  webhookSubscriptions: 'WebhookSubscription',
+} satisfies Partial<Record<ListName, string | null>>;
 
 /**
  * The cursor of a record in a list, for operators, who continue a list after a record. They can also pass its number.
  *
  * @throws {RefusedError} `INVALID` if it is not the identifier of a record of this list
  */
-export function cursorOf({ gidNamespace }: ActionContext, list: keyof typeof gidTypesOf, gid: string): string {
-  const ids = gidTypesOf[list].map((type) => parseGid(gidNamespace, type, gid));
+export function cursorOf({ gidNamespace, service }: ActionContext, list: keyof typeof gidTypeOf, gid: string): string {
+  const type = gidTypeOf[list];
+  const ids = (type === null ? accountTypesOf(service) : [type]).map((each) => parseGid(gidNamespace, each, gid));
   const id = ids.find((found) => found !== null) ?? parseRecordId(gid);
   if (id === null) throw new RefusedError('INVALID', `${gid} is not the identifier of a record of this list.`);
   return formatCursor(list, id);

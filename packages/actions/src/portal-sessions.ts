@@ -9,7 +9,7 @@ import {
   parseGid,
   parseRecordId,
   type InterfaceName,
-  interfaces,
+  interfaceOf,
   type PortalAbility,
   type RecordId,
 } from '@deedwire/domain';
@@ -144,12 +144,12 @@ async function createLink(
     return insertPortalLink(transaction, created, unusedLinksPerAccount);
   });
   if (link === null) return { portalLink: null, userErrors: [limitReached] };
-  const url = `${portalOrigin}${portalPath(interfaceName, link.organizationId)}#link=${token}`;
+  const url = `${portalOrigin}${portalPath(context, interfaceName, link.organizationId)}#link=${token}`;
   return { portalLink: { url, expiresAt: link.expiresAt }, userErrors: [] };
 }
 
-export function portalPath(interfaceName: InterfaceName, organizationId: string): string {
-  return `${interfaces[interfaceName].path}/portal/${organizationId}/`;
+export function portalPath({ service }: ActionContext, interfaceName: InterfaceName, organizationId: string): string {
+  return `${interfaceOf(service, interfaceName).path}/portal/${organizationId}/`;
 }
 
 /** Of a link or of a session. */
@@ -230,7 +230,8 @@ export interface PortalSession extends Omit<PortalSessionRow, 'id' | 'subscripti
   client: AuthenticatedClient;
 }
 
-function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): PortalSession {
+function toSession(context: ActionContext, row: PortalSessionRow): PortalSession {
+  const { gidNamespace } = context;
   const { id, subscriptionId, interfaceName, accountId, accountName, invitedAbilities, ...rest } = row;
   const ofKey = row.abilities.includes('MANAGE_KEYS') ? row.abilities : [];
   return {
@@ -241,7 +242,7 @@ function toSession({ gidNamespace }: ActionContext, row: PortalSessionRow): Port
     keyAbilities: invitedAbilities ?? ofKey,
     id: formatGid(gidNamespace, 'PortalSession', id),
     recordId: id,
-    account: { id: formatAccountGid(gidNamespace, interfaceName, accountId), name: accountName },
+    account: { id: formatAccountGid(context, interfaceName, accountId), name: accountName },
     subscriptionId: subscriptionId && formatGid(gidNamespace, 'WebhookSubscription', subscriptionId),
     client: toClient(row),
   };
@@ -369,7 +370,7 @@ export async function listPortalSessions(context: ActionContext, request: PageRe
       const { interfaceName, abilities, actor, keyId, startedAt, lastUsedAt, expiresAt } = row;
       const { keyClient, invitedAbilities } = row;
       const id = formatGid(context.gidNamespace, 'PortalSession', row.id);
-      const accountId = formatAccountGid(context.gidNamespace, interfaceName, row.accountId);
+      const accountId = formatAccountGid(context, interfaceName, row.accountId);
       const ofLink = { id, accountId, interfaceName, abilities, actor, keyId, keyClient, invitedAbilities };
       return { ...ofLink, startedAt, lastUsedAt, expiresAt };
     },

@@ -1,4 +1,5 @@
 import { formatGid, toRecordId } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from './errors.ts';
@@ -14,7 +15,13 @@ function contextWith(snapshotOf: (id: string) => string | null, render: PreviewC
       return ids.map((id) => ({ id, snapshot: snapshotOf(id) })).filter(({ snapshot }) => snapshot !== null);
     },
   };
-  const context = { store: store as never, gidNamespace: 'service', now: () => new Date(), random: {} as never };
+  const context = {
+    store: store as never,
+    service: firm,
+    gidNamespace: 'service',
+    now: () => new Date(),
+    random: {} as never,
+  };
   return { context: { ...context, renderer: { render } }, read };
 }
 

@@ -28,7 +28,7 @@ export async function previewWebhookPayloads(
 ): Promise<(string | null | InvalidArgumentError)[]> {
   const now = context.now();
   const wanted = requests.map(({ delivery: { event }, version }) => {
-    const available = pinnableEventVersions(event.type, now);
+    const available = pinnableEventVersions(context.service, event.type, now);
     return available.includes(version)
       ? { ...event, id: idOf(context, 'WebhookEvent', event.id), version }
       : new InvalidArgumentError(describeUnknownVersion(event.type, version, available));

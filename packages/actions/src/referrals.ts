@@ -8,6 +8,7 @@ import {
   parseRecordId,
   type ReferralStatus,
 } from '@deedwire/domain';
+import { referralConverted, referralDeclined } from '@deedwire/firm';
 import type { Transaction } from '@deedwire/store';
 import { insertMatter, reserveMatterNumber } from '@deedwire/store/matters';
 import {
@@ -198,7 +199,7 @@ export async function convertReferral(
     const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
     const matterGid = formatGid(context.gidNamespace, 'Matter', id);
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;
-    await appendEvent(transaction, account, 'referral.converted', referral.id, {
+    await appendEvent(transaction, account, referralConverted, referral.id, {
       referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
       matter: { id: matterGid, reference, openedAt: openedAt.toISOString() },
       convertedAt: closedAt.toISOString(),
@@ -236,7 +237,7 @@ export async function declineReferral(
     const referral = await lockOpenReferral(context, transaction, input.referralId);
     const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;
-    await appendEvent(transaction, account, 'referral.declined', referral.id, {
+    await appendEvent(transaction, account, referralDeclined, referral.id, {
       referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
       declinedAt: closedAt.toISOString(),
       reason,

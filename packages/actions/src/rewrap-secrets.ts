@@ -153,7 +153,7 @@ function secretTables(context: ActionContext): SecretTable[] {
         })),
       replace: replaceIdempotencySecrets,
       describe: ({ interfaceName, accountId, key }) =>
-        `${formatAccountGid(gidNamespace, interfaceName, accountId)} idempotency key '${key}'`,
+        `${formatAccountGid(context, interfaceName, accountId)} idempotency key '${key}'`,
     }),
   ];
 }

@@ -1,5 +1,4 @@
-import { formatGid, type InterfaceName, sampleSnapshots } from '@deedwire/domain';
-import { findEventType } from '@deedwire/webhook-events';
+import { eventOf, formatGid, type InterfaceName, type Service } from '@deedwire/domain';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { z } from 'zod';
@@ -70,7 +69,7 @@ interface TestInput {
 
 /** The errors outside of a transaction that sends the event. */
 async function findInputErrors(
-  { gidNamespace, store, now }: ActionContext,
+  { service, gidNamespace, store, now }: ActionContext,
   { accountId, interfaceName }: SubscriptionOwner,
   { subscriptionId, eventType }: TestInput,
 ): Promise<UserError<InputErrorCode>[]> {
@@ -78,11 +77,11 @@ async function findInputErrors(
   const eventTypes = ref && (await selectSubscribedTypes(store, accountId, ref));
   return ref === null || eventTypes === null
     ? [notFound]
-    : checkEventType(interfaceName, ref, eventTypes, eventType, now());
+    : checkEventType(service, interfaceName, ref, eventTypes, eventType, now());
 }
 
 async function send(
-  { gidNamespace, store, now }: ActionContext,
+  { service, gidNamespace, store, now }: ActionContext,
   { accountId, interfaceName }: SubscriptionOwner,
   by: Caller | Operator,
   { subscriptionId, eventType }: TestInput,
@@ -93,14 +92,14 @@ async function send(
   return store.transaction(async (transaction) => {
     const eventTypes = await selectSubscribedTypes(transaction, accountId, ref);
     if (eventTypes === null) return reject([notFound]);
-    const userErrors = checkEventType(interfaceName, ref, eventTypes, eventType, now());
+    const userErrors = checkEventType(service, interfaceName, ref, eventTypes, eventType, now());
     if (userErrors.length > 0) return reject(userErrors);
     if (isCaller(by)) {
       const count = await countInMinute(transaction, 'test_events', { accountId, interfaceName });
       if (count === 1) await deleteOldLimitCounts(transaction, accountId);
       if (count > testEventsPerMinute) return reject([rateLimited(count)]);
     }
-    const snapshot = sampleOf(gidNamespace, eventType);
+    const snapshot = sampleOf(service, gidNamespace, eventType);
     const origin = originOfCause(isCaller(by) ? by : undefined);
     const eventId = await insertTestEvent(
       transaction,
@@ -122,15 +121,16 @@ async function send(
 const notFound = inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.');
 
 function checkEventType(
+  service: Service,
   interfaceName: InterfaceName,
   { isListener }: SubscriptionRef,
   eventTypes: readonly EventTypePin[],
   type: string,
   now: Date,
 ): UserError<InputErrorCode>[] {
-  const known = findEventType(type);
+  const known = eventOf(service, type);
   if (known === undefined || !known.interfaces.includes(interfaceName))
-    return [inputError('EVENT_TYPE_UNKNOWN', 'eventType', describeUnknownType(interfaceName, type))];
+    return [inputError('EVENT_TYPE_UNKNOWN', 'eventType', describeUnknownType(service, interfaceName, type))];
   const noun = isListener ? 'listener' : 'subscription';
   const pin = eventTypes.find((subscribed) => subscribed.type === type);
   if (pin === undefined) {
@@ -140,7 +140,7 @@ function checkEventType(
     return [inputError('NOT_SUBSCRIBED', 'eventType', message)];
   }
   // The worker pauses the subscription, and it gets no events of this type.
-  if (!pinnableEventVersions(type, now).includes(pin.version)) {
+  if (!pinnableEventVersions(service, type, now).includes(pin.version)) {
     const otherwise = isListener
       ? 'Create a listener for another version.'
       : 'Pin another version with updateWebhookSubscription.';
@@ -155,10 +155,10 @@ function rateLimited(count: number): UserError<'TEST_RATE_LIMITED'> {
   return { code: 'TEST_RATE_LIMITED', message, field: null };
 }
 
-function sampleOf(gidNamespace: string, eventType: string): object {
-  const sample = new Map<string, object>(Object.entries(sampleSnapshots(gidNamespace))).get(eventType);
-  if (sample === undefined) throw new Error(`${eventType} has no sample.`);
-  return sample;
+function sampleOf(service: Service, gidNamespace: string, eventType: string): object {
+  const event = eventOf(service, eventType);
+  if (event === undefined) throw new Error(`${eventType} has no sample.`);
+  return event.sample(gidNamespace);
 }
 
 function reject(userErrors: UserError<SendTestWebhookEventErrorCode>[]): SendTestWebhookEventResult {

@@ -11,10 +11,10 @@ export interface SharedAddress {
 const membersTogether = 10_000;
 
 /** What was added while the locale of the database decided which addresses are the same. */
-export async function findSharedAddresses({
-  store,
-  gidNamespace,
-}: Pick<ActionContext, 'store' | 'gidNamespace'>): Promise<SharedAddress[]> {
+export async function findSharedAddresses(
+  context: Pick<ActionContext, 'store' | 'service' | 'gidNamespace'>,
+): Promise<SharedAddress[]> {
+  const { store, gidNamespace } = context;
   const shared: SharedAddress[] = [];
   let accountId: AccountId | null = null;
   let byKey = new Map<string, MemberAddress[]>();
@@ -22,7 +22,7 @@ export async function findSharedAddresses({
     for (const members of byKey.values()) {
       if (accountId === null || members.length < 2) continue;
       shared.push({
-        lenderId: formatAccountGid(gidNamespace, 'lender', accountId),
+        lenderId: formatAccountGid(context, 'lender', accountId),
         teamMemberIds: members.map(({ id }) => formatGid(gidNamespace, 'TeamMember', id)),
       });
     }

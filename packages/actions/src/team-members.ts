@@ -4,10 +4,12 @@ import {
   findTeamMemberProblems,
   formatAccountGid,
   formatGid,
+  parseAccountGid,
   parseGid,
   type TeamMemberDetails,
   teamMembersMax,
 } from '@deedwire/domain';
+import { teamMemberAdded, teamMemberRemoved, teamMemberUpdated } from '@deedwire/firm';
 import type { Transaction } from '@deedwire/store';
 import { type AccountRow, lockAccount } from '@deedwire/store/accounts';
 import { type LenderMemberRow, selectLender } from '@deedwire/store/lenders';
@@ -23,8 +25,9 @@ import {
 import { findAccount } from './accounts.ts';
 import { appendEvent } from './append-event.ts';
 import { appendAuditEntry } from './audit.ts';
-import type { ActionContext, Caller, LenderContext, OperatorContext } from './context.ts';
+import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
+import type { LenderContext } from './lender-reader.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
 
 /** `TeamMember` of the lender interface. */
@@ -86,7 +89,7 @@ export async function addTeamMember(
   input: TeamMemberDetails & { lenderId: string },
 ): Promise<TeamMember> {
   checkTeamMemberDetails(input);
-  const lenderId = parseGid(context.gidNamespace, 'Lender', input.lenderId);
+  const lenderId = parseAccountGid(context, 'lender', input.lenderId);
   return context.store.transaction(async (transaction) => {
     // The lock keeps the count and the address valid until the commit.
     const lender = lenderId === null ? null : await lockAccount(transaction, 'lender', lenderId);
@@ -190,27 +193,27 @@ async function checkTeamMemberEmail(
   }
 }
 
-const eventTypes = { add: 'team_member.added', remove: 'team_member.removed' } as const;
+const events = { add: teamMemberAdded, remove: teamMemberRemoved };
 
-type TeamMemberChange = { verb: keyof typeof eventTypes } | { verb: 'update'; changed: string[] };
+type TeamMemberChange = { verb: keyof typeof events } | { verb: 'update'; changed: string[] };
 
 /** Appends the event and the audit entry of a change, in its transaction, and returns the team member that they report. */
 async function appendChange(
-  { gidNamespace, operator }: OperatorContext,
+  context: OperatorContext,
   transaction: Transaction,
   change: TeamMemberChange,
   lender: AccountRow,
   row: LenderMemberRow,
 ): Promise<TeamMember> {
-  const teamMember = toTeamMember(gidNamespace, row);
+  const teamMember = toTeamMember(context.gidNamespace, row);
   const snapshot = {
-    lender: { id: formatAccountGid(gidNamespace, 'lender', lender.id), name: lender.name },
+    lender: { id: formatAccountGid(context, 'lender', lender.id), name: lender.name },
     teamMember,
   };
   if (change.verb === 'update')
-    await appendEvent(transaction, lender, 'team_member.updated', row.id, { ...snapshot, changed: change.changed });
-  else await appendEvent(transaction, lender, eventTypes[change.verb], row.id, snapshot);
+    await appendEvent(transaction, lender, teamMemberUpdated, row.id, { ...snapshot, changed: change.changed });
+  else await appendEvent(transaction, lender, events[change.verb], row.id, snapshot);
   const action = `member.${change.verb}`;
-  await appendAuditEntry(transaction, operator, { action, subject: teamMember.id, account: lender });
+  await appendAuditEntry(transaction, context.operator, { action, subject: teamMember.id, account: lender });
   return teamMember;
 }

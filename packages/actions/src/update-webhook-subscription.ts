@@ -1,4 +1,4 @@
-import { formatGid, originOf, parseGid, type RequestHeader } from '@deedwire/domain';
+import { formatGid, originOf, parseGid, type RequestHeader, type Service } from '@deedwire/domain';
 import type { SecretKeyRing } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
@@ -133,7 +133,7 @@ function parseChange(
     const { eventTypes } = input;
     const now = context.now();
     const choose = (pinned: readonly EventTypePin[]) =>
-      chooseEventTypes(caller.interfaceName, eventTypes, [...current.eventTypes, ...pinned], now);
+      chooseEventTypes(context.service, caller.interfaceName, eventTypes, [...current.eventTypes, ...pinned], now);
     change.eventTypes = (pinned) => choose(pinned).eventTypes;
     userErrors.push(...choose([]).userErrors);
   }
@@ -207,7 +207,7 @@ async function save(
       const eventTypes = change.eventTypes((await selectSubscription(transaction, accountId, id))?.eventTypes ?? []);
       await deleteEventTypePins(transaction, id);
       await insertEventTypePins(transaction, { id, interfaceName }, eventTypes);
-      const arePinsServed = arePinnable(eventTypes, context.now());
+      const arePinsServed = arePinnable(context.service, eventTypes, context.now());
       await endPause(transaction, locked, { isUrlVerified: false, arePinsServed, byOwner: false });
     }
     if (change.name !== undefined) await updateSubscriptionName(transaction, id, change.name);
@@ -234,8 +234,8 @@ async function save(
 }
 
 /** A version that this build does not know counts as retired: its retirement may have removed it. */
-function arePinnable(eventTypes: readonly EventTypePin[], now: Date): boolean {
-  return eventTypes.every(({ type, version }) => pinnableEventVersions(type, now).includes(version));
+function arePinnable(service: Service, eventTypes: readonly EventTypePin[], now: Date): boolean {
+  return eventTypes.every(({ type, version }) => pinnableEventVersions(service, type, now).includes(version));
 }
 
 function reject(userErrors: UserError<UpdateWebhookSubscriptionErrorCode>[]): UpdateWebhookSubscriptionResult {

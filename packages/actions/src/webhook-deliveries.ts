@@ -1,16 +1,14 @@
 import {
-  type EventRecordType,
+  eventOf,
   formatGid,
   type GidTypeName,
   parseGid,
   parseRecordId,
   type RecordId,
-  recordTypeOf,
   timeOf,
   timeoutMaxSeconds,
 } from '@deedwire/domain';
 import type { PageQuery } from '@deedwire/store';
-import { findEventType } from '@deedwire/webhook-events';
 import { findAccount } from './accounts.ts';
 import type { ActionContext, Caller } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
@@ -115,7 +113,7 @@ export interface WebhookDeliveriesRequest extends PageRequest {
 export interface FilteredDeliveriesRequest extends WebhookDeliveriesRequest, SearchEvents {
   /** A page reads at most 5,000 deliveries, so it can be short. */
   eventType?: string | null | undefined;
-  /** Only deliveries of events about the record with this global identifier, of any type of `EventRecordType`. */
+  /** Only deliveries of events about the record with this global identifier. */
   recordId?: string | null | undefined;
   /** Only deliveries of the event with this global identifier. A page reads a bounded number of deliveries, so it can be short. */
   eventId?: string | null | undefined;
@@ -184,14 +182,14 @@ async function selectFiltered(
  * @param parseNumber reads what is not a global identifier
  */
 function eventsAbout(
-  { gidNamespace }: ActionContext,
+  { service, gidNamespace }: ActionContext,
   record: string,
   { eventType, eventId }: EventFilter,
-  parseNumber: typeof parseRecordId<EventRecordType> = () => null,
+  parseNumber: typeof parseRecordId<string> = () => null,
 ): RecordEvents | null {
   let recordId: RecordEvents['recordId'] | null = null;
   const eventTypes: string[] = [];
-  for (const [type, recordType] of Object.entries(recordTypeOf)) {
+  for (const { type, record: recordType } of service.events) {
     if (recordType === null || (eventType !== null && eventType !== type)) continue;
     const id = parseGid(gidNamespace, recordType, record) ?? parseNumber(record);
     if (id === null) continue;
@@ -274,8 +272,8 @@ export async function listAllWebhookDeliveries(
   request: AllDeliveriesRequest,
 ): Promise<Page<WebhookDelivery>> {
   const { status = null, eventType = null, eventId = null, recordId = null, since = null, until = null } = request;
-  if (eventType !== null && findEventType(eventType) === undefined)
-    throw new RefusedError('INVALID', describeUnknownType(null, eventType));
+  if (eventType !== null && eventOf(context.service, eventType) === undefined)
+    throw new RefusedError('INVALID', describeUnknownType(context.service, null, eventType));
   const of = await ownerOfDeliveries(context, request);
   if (of === null && recordId === null && (eventType !== null || eventId !== null))
     throw new RefusedError(

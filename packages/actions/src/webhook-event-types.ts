@@ -1,5 +1,4 @@
-import { isRetired, type InterfaceName } from '@deedwire/domain';
-import { findEventType, webhookEventTypes } from '@deedwire/webhook-events';
+import { eventOf, isRetired, type InterfaceName, type Service } from '@deedwire/domain';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import type { ActionContext, Caller } from './context.ts';
 import type { UserError } from './errors.ts';
@@ -20,9 +19,12 @@ export interface SubscribableEventType {
 const statuses = { preview: 'PREVIEW', current: 'CURRENT', deprecated: 'DEPRECATED' } as const;
 
 /** The event types of the caller's interface, ordered by name. */
-export function listWebhookEventTypes(context: Pick<ActionContext, 'now'>, caller: Caller): SubscribableEventType[] {
-  const now = context.now();
-  return webhookEventTypes
+export function listWebhookEventTypes(
+  { service, now: clock }: Pick<ActionContext, 'service' | 'now'>,
+  caller: Caller,
+): SubscribableEventType[] {
+  const now = clock();
+  return service.events
     .filter(({ interfaces }) => interfaces.includes(caller.interfaceName))
     .toSorted((a, b) => (a.type < b.type ? -1 : 1))
     .map(({ type, description, versions }) => ({
@@ -36,8 +38,8 @@ export function listWebhookEventTypes(context: Pick<ActionContext, 'now'>, calle
 }
 
 /** The versions of an event type that a subscription can pin, oldest first. Empty if this build does not know the type. */
-export function pinnableEventVersions(type: string, now: Date): string[] {
-  const versions = findEventType(type)?.versions ?? [];
+export function pinnableEventVersions(service: Service, type: string, now: Date): string[] {
+  const versions = eventOf(service, type)?.versions ?? [];
   return versions.filter((known) => !isRetired(known, now)).map(({ version }) => version);
 }
 
@@ -65,6 +67,7 @@ const quotedMaxLength = 60;
  * @returns the pins and at most 20 user errors. The pins are valid only if there is no user error.
  */
 export function chooseEventTypes(
+  service: Service,
   interfaceName: InterfaceName,
   choices: readonly EventTypeChoice[],
   pinned: readonly EventTypePin[],
@@ -83,9 +86,9 @@ export function chooseEventTypes(
   for (const [index, { type, version }] of choices.entries()) {
     if (userErrors.length >= userErrorsMax) break;
     const field = ['input', 'eventTypes', String(index)];
-    const eventType = findEventType(type);
+    const eventType = eventOf(service, type);
     if (eventType === undefined || !eventType.interfaces.includes(interfaceName)) {
-      const message = describeUnknownType(interfaceName, type);
+      const message = describeUnknownType(service, interfaceName, type);
       userErrors.push({ code: 'EVENT_TYPE_UNKNOWN', message, field: [...field, 'type'] });
       continue;
     }
@@ -94,7 +97,7 @@ export function chooseEventTypes(
       userErrors.push({ code: 'EVENT_TYPES_INVALID', message, field });
       continue;
     }
-    const available = pinnableEventVersions(type, now);
+    const available = pinnableEventVersions(service, type, now);
     const current = eventType.versions.findLast(({ status }) => status === 'current')?.version;
     const chosen = version ?? pins.get(type) ?? current;
     if (chosen === undefined) {
@@ -119,8 +122,8 @@ export function describeUnknownVersion(type: string, version: string, available:
 }
 
 /** The message of `EVENT_TYPE_UNKNOWN`. */
-export function describeUnknownType(interfaceName: InterfaceName | null, type: string): string {
-  const types = webhookEventTypes
+export function describeUnknownType(service: Service, interfaceName: InterfaceName | null, type: string): string {
+  const types = service.events
     .filter(({ interfaces }) => interfaceName === null || interfaces.includes(interfaceName))
     .map((eventType) => eventType.type);
   // A longer text is not a misspelled type, and comparing it would take long.

@@ -118,20 +118,20 @@ export async function createWebhookListener(
     repeat: (saved) => ({ webhookListener: saved.payload, userErrors: [] }),
     reject,
     findInputErrors: async () => [
-      ...chooseEventTypes(caller.interfaceName, input.eventTypes, [], context.now()).userErrors,
+      ...chooseEventTypes(context.service, caller.interfaceName, input.eventTypes, [], context.now()).userErrors,
       ...(await checkAccount(context.store, caller)),
     ],
   });
 }
 
 async function create(
-  { gidNamespace, store, now }: ActionContext,
+  { service, gidNamespace, store, now }: ActionContext,
   caller: Caller,
   input: CreateWebhookListenerInput,
   saveResult: SaveResult<WebhookListener>,
 ): Promise<CreateWebhookListenerResult> {
   const { accountId, interfaceName } = caller;
-  const choice = chooseEventTypes(interfaceName, input.eventTypes, [], now());
+  const choice = chooseEventTypes(service, interfaceName, input.eventTypes, [], now());
   return store.transaction(async (transaction) => {
     await lockSubscriptionsOfAccount(transaction, accountId);
     const userErrors = [...choice.userErrors, ...(await checkAccount(transaction, caller))];
@@ -215,7 +215,7 @@ export async function listAllWebhookListeners(
     ({ after, limit }) => selectListeners(store, account?.id ?? null, { afterId: after, limit }),
     (row) => ({
       ...toWebhookListener(gidNamespace, row),
-      accountId: formatAccountGid(gidNamespace, row.interfaceName, row.accountId),
+      accountId: formatAccountGid(context, row.interfaceName, row.accountId),
       interfaceName: row.interfaceName,
     }),
   );
@@ -272,7 +272,7 @@ export async function permitListeners(
     await nameOperator(transaction, context.operator, isForbidden ? 'listener.forbid' : 'listener.allow');
     await forbidListeners(transaction, id, isForbidden);
     return {
-      accountId: formatAccountGid(context.gidNamespace, interfaceName, id),
+      accountId: formatAccountGid(context, interfaceName, id),
       forbiddenAt: await selectListenersForbiddenAt(transaction, id),
       listeners: await countSubscriptions(transaction, id, 'LISTENER'),
     };

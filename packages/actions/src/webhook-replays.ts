@@ -1,5 +1,4 @@
-import { formatGid, type InterfaceName, parseGid, type RecordId } from '@deedwire/domain';
-import { findEventType } from '@deedwire/webhook-events';
+import { eventOf, formatGid, type InterfaceName, parseGid, type RecordId, type Service } from '@deedwire/domain';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { appendAuditEntry } from './audit.ts';
@@ -161,7 +160,7 @@ export async function replayWebhookEvents(
     reject,
     async findInputErrors() {
       const found = await findSubscription(context, owner, input.subscriptionId);
-      return found === null ? [notFound] : checkInput(owner.interfaceName, input);
+      return found === null ? [notFound] : checkInput(context.service, owner.interfaceName, input);
     },
   });
 }
@@ -209,7 +208,7 @@ async function replay(
   const { accountId, interfaceName } = owner;
   const subscriptionId = await findSubscription(context, owner, input.subscriptionId);
   if (subscriptionId === null) return reject([notFound]);
-  const userErrors = checkInput(interfaceName, input);
+  const userErrors = checkInput(context.service, interfaceName, input);
   if (userErrors.length > 0) return reject(userErrors);
   const range = toRange(input);
   const perSecond = input.maxPerSecond ?? defaultPerSecond;
@@ -251,6 +250,7 @@ async function findSubscription(
 }
 
 function checkInput(
+  service: Service,
   interfaceName: InterfaceName,
   { since, until, fromSequence, toSequence, eventTypes, onlyFailed, maxPerSecond }: ReplayRequest['input'],
 ): UserError<InputErrorCode>[] {
@@ -281,8 +281,8 @@ function checkInput(
   }
   if (eventTypes?.length === 0) add('eventTypes', 'Name at least one event type, or omit `eventTypes` for all.');
   for (const [index, type] of (eventTypes ?? []).entries()) {
-    if (findEventType(type)?.interfaces.includes(interfaceName) === true) continue;
-    const message = describeUnknownType(interfaceName, type);
+    if (eventOf(service, type)?.interfaces.includes(interfaceName) === true) continue;
+    const message = describeUnknownType(service, interfaceName, type);
     userErrors.push({ code: 'EVENT_TYPE_UNKNOWN', message, field: ['input', 'eventTypes', String(index)] });
     // Enough to find the mistake.
     break;

@@ -130,10 +130,10 @@ export interface SubscriptionOfAccount extends WebhookSubscription {
   interfaceName: InterfaceName;
 }
 
-function toSubscriptionOfAccount(gidNamespace: string, row: SubscriptionRow): SubscriptionOfAccount {
+function toSubscriptionOfAccount(context: ActionContext, row: SubscriptionRow): SubscriptionOfAccount {
   const { interfaceName } = row;
-  const accountId = formatAccountGid(gidNamespace, interfaceName, row.accountId);
-  return { ...toWebhookSubscription(gidNamespace, row), accountId, interfaceName };
+  const accountId = formatAccountGid(context, interfaceName, row.accountId);
+  return { ...toWebhookSubscription(context.gidNamespace, row), accountId, interfaceName };
 }
 
 /**
@@ -152,7 +152,7 @@ export async function listAllWebhookSubscriptions(
     orderOfIds('webhookSubscriptions'),
     request,
     ({ after, limit }) => selectSubscriptions(context.store, filter, { afterId: after, limit }),
-    (row) => toSubscriptionOfAccount(context.gidNamespace, row),
+    (row) => toSubscriptionOfAccount(context, row),
   );
 }
 
@@ -177,7 +177,7 @@ export async function readWebhookSubscription(
     throw await notASubscription(context, input.subscriptionId);
   const { lastFailedDeliveryId: _, ...shownHealth } = health;
   return {
-    ...toSubscriptionOfAccount(context.gidNamespace, row),
+    ...toSubscriptionOfAccount(context, row),
     ...state,
     health: shownHealth,
     lastSequence: Number(state.lastSequence),

@@ -1,4 +1,4 @@
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { createAccount, createOrganization, updateLender } from '../src/index.ts';
 import { events, expectRefused } from './support/operator.ts';

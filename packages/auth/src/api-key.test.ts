@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 import { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 

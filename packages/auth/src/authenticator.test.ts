@@ -1,4 +1,5 @@
 import { usualAbilities } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { describe, expect, test, vi } from 'vitest';
 import { readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
@@ -33,6 +34,7 @@ function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number 
   const clock = { ms: 0 };
   const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => (key?.keyId === keyId ? key : null));
   const created = createAuthenticator({
+    service: firm,
     interfaceName: 'lender',
     findApiKey,
     now: () => new Date(Date.UTC(2026, 10, 1) + clock.ms),
@@ -248,9 +250,9 @@ describe('the cache', () => {
   });
 
   test('rejects a longer time with a RangeError', () => {
-    expect(() => createAuthenticator({ interfaceName: 'lender', findApiKey: async () => null, cacheMs: 901 })).toThrow(
-      RangeError,
-    );
+    expect(() =>
+      createAuthenticator({ service: firm, interfaceName: 'lender', findApiKey: async () => null, cacheMs: 901 }),
+    ).toThrow(RangeError);
   });
 
   test('does not keep unknown key ids', async () => {
@@ -268,6 +270,7 @@ describe('the cache', () => {
       keyId,
     }));
     const authenticator = createAuthenticator({
+      service: firm,
       interfaceName: 'lender',
       findApiKey,
       monotonicMs: () => 0,

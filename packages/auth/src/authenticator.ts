@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Ability, InterfaceName } from '@deedwire/domain';
+import type { Ability, InterfaceName, Service } from '@deedwire/domain';
 import { addressBlock } from './address-block.ts';
 import { createAddressLimiter } from './address-limiter.ts';
 import { hashAsText, parseApiKey, peekKeyId } from './api-key.ts';
@@ -32,12 +32,13 @@ export type AuthenticationResult =
   | { kind: 'authenticated'; client: AuthenticatedClient; keyId: string; abilities: readonly Ability[] }
   /** The credentials are missing, malformed, unknown, wrong, expired or revoked. The response must not say which. */
   | { kind: 'unauthenticated'; refusal: AuthenticationRefusal }
-  /** A well-formed key of the other interface. No store is read, so the result does not reveal if the key is valid. */
+  /** A well-formed key of another interface. No store is read, so the result does not reveal if the key is valid. */
   | { kind: 'wrong_interface'; refusal: AuthenticationRefusal }
   /** The address has sent too many requests without a valid key. The credentials were not checked. */
   | { kind: 'rate_limited'; refusal: AuthenticationRefusal };
 
 export interface AuthenticatorOptions {
+  service: Pick<Service, 'interfaces'>;
   interfaceName: InterfaceName;
   /**
    * Returns null if the key does not exist. If it rejects, `authenticate` rejects with the same error.
@@ -71,7 +72,7 @@ export const maxCacheMs = 900;
 export const requestsWithoutKey = { atOnce: 50, perSecond: 50 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { interfaceName, findApiKey, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;
+  const { service, interfaceName, findApiKey, cacheMs = maxCacheMs, cacheSize = 10_000 } = options;
   const now = options.now ?? (() => new Date());
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   if (cacheMs > maxCacheMs) throw new RangeError(`cacheMs is ${cacheMs}. The maximum is ${maxCacheMs}.`);
@@ -117,7 +118,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 
   async function check(credentials: Credentials | null, address: string): Promise<AuthenticationResult> {
-    const parsed = credentials && parseApiKey(credentials.apiKey);
+    const named = credentials && parseApiKey(credentials.apiKey);
+    const parsed = named && Object.hasOwn(service.interfaces, named.interfaceName) ? named : null;
     const keyId = parsed?.keyId ?? null;
     const block = addressBlock(address);
     if (!credentials || !parsed || keyId === null || parsed.interfaceName !== interfaceName) {

@@ -1,8 +1,12 @@
-import { type InterfaceName, interfaces } from './interfaces.ts';
+import { type InterfaceName, interfaceOf } from './interfaces.ts';
 import { parseRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
+import type { Service } from './service.ts';
 
 /** The types of records that have a global identifier. */
-export type GidTypeName = Exclude<RecordTypeName, 'ApiClient'>;
+export type GidTypeName = RecordTypeName;
+
+/** An API client has a client id instead. */
+type WithGid<TypeName> = TypeName extends 'ApiClient' ? never : unknown;
 
 /** The format of a namespace. All records of an installation have the same namespace. */
 export const gidNamespacePattern = /^[a-z][a-z0-9-]{0,62}$/;
@@ -10,7 +14,7 @@ export const gidNamespacePattern = /^[a-z][a-z0-9-]{0,62}$/;
 /** Returns `gid://<namespace>/<TypeName>/<number>`. */
 export function formatGid<TypeName extends GidTypeName>(
   namespace: string,
-  typeName: TypeName,
+  typeName: TypeName & WithGid<TypeName>,
   id: RecordId<NoInfer<TypeName>>,
 ): string {
   return `gid://${namespace}/${typeName}/${id}`;
@@ -30,12 +34,28 @@ export function parseGid<TypeName extends GidTypeName>(
   return value.startsWith(prefix) ? parseRecordId<TypeName>(value.slice(prefix.length)) : null;
 }
 
+/** What the global identifiers of accounts depend on. */
+export interface GidContext {
+  /** The namespace of global identifiers, `gid://<namespace>/…`. */
+  readonly gidNamespace: string;
+  readonly service: Service;
+}
+
 /** The global identifier of an account of an interface. */
-export function formatAccountGid(namespace: string, interfaceName: InterfaceName, id: AccountId): string {
-  return `gid://${namespace}/${interfaces[interfaceName].accountType}/${id}`;
+export function formatAccountGid(
+  { gidNamespace, service }: GidContext,
+  interfaceName: InterfaceName,
+  id: AccountId,
+): string {
+  return `gid://${gidNamespace}/${interfaceOf(service, interfaceName).account}/${id}`;
 }
 
 /** As `parseGid`, for the accounts of one interface. */
-export function parseAccountGid(namespace: string, interfaceName: InterfaceName, value: string): AccountId | null {
-  return parseGid(namespace, interfaces[interfaceName].accountType, value);
+export function parseAccountGid(
+  { gidNamespace, service }: GidContext,
+  interfaceName: InterfaceName,
+  value: string,
+): AccountId | null {
+  const prefix = `gid://${gidNamespace}/${interfaceOf(service, interfaceName).account}/`;
+  return value.startsWith(prefix) ? parseRecordId(value.slice(prefix.length)) : null;
 }

@@ -1,3 +1,4 @@
+export { alertTypes } from './alert-types.ts';
 export {
   type Ability,
   abilities,
@@ -7,6 +8,7 @@ export {
   portalAbilities,
   usualAbilities,
 } from './abilities.ts';
+export { defineService, ServiceError } from './define-service.ts';
 export {
   deprecationDocumentationAt,
   deprecationHeaders,
@@ -16,32 +18,37 @@ export {
 } from './deprecation.ts';
 export { changedPaths } from './changed-paths.ts';
 export {
-  alertTypes,
-  type AppendedSnapshots,
-  type EventSnapshots,
-  recordTypeOf,
+  defineEvent,
+  type Event,
+  type EventContract,
+  type EventDefinition,
+  type EventVersion,
+  type RenderData,
+  type RenderedEvent,
+  type SnapshotOf,
   snapshotSchema,
   type SnapshotSchema,
-} from './event-snapshots.ts';
+  withRenderers,
+} from './event.ts';
 export {
   formatAccountGid,
   formatGid,
+  type GidContext,
   gidNamespacePattern,
   parseAccountGid,
   parseGid,
   type GidTypeName,
 } from './gid.ts';
 export {
-  type AccountTypeName,
+  accountTypesOf,
   appOf,
-  type EventRecordType,
+  eventOf,
   type InterfaceApp,
   type InterfaceName,
-  deployedInterfaces,
-  interfaceNames,
+  interfaceNamesOf,
+  interfaceOf,
   type InterfaceRole,
-  interfaces,
-  perInterface,
+  ofService,
   portalClientPattern,
   roleOf,
   type SnakeCase,
@@ -50,7 +57,13 @@ export {
 export { apiKeyHeader, deliveryHeaders, names, requestHeaders } from './names.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
-export { addressKey, interfaceOfPerson, personEvents, type PersonRecordType, placeholderOf } from './personal-data.ts';
+export {
+  addressKey,
+  interfaceOfPerson,
+  personEventsOf,
+  type PersonRecordType,
+  placeholderOf,
+} from './personal-data.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 export {
   canCloseReferral,
@@ -70,11 +83,12 @@ export {
   requestHeaderNames,
   type RequestHeaderState,
 } from './request-header.ts';
-export { sampleSnapshots } from './sample-snapshots.ts';
 export { requestHeaderAssociatedData, secretAssociatedData } from './secret-associated-data.ts';
+export type { Interface, InterfaceVersion, Service, ServiceOf, ServiceOptions } from './service.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
 export { timeoutDefaultSeconds, timeoutMaxSeconds } from './subscription-timeout.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { invisibleCharacters, terminalText } from './terminal-text.ts';
 export { describeLength, isEmail } from './text.ts';
 export { isRetired, type VersionLifecycle } from './version-lifecycle.ts';
+export { withChanged } from './with-changed.ts';

@@ -1,68 +1,49 @@
-/** What is known about an interface beside its contract. */
-interface Interface {
-  /** In headings. */
-  title: string;
-  /** The type of its accounts, in the SDL and in global identifiers. */
-  accountType: string;
-  /** The beginning of its URLs: `<path>/graphql` and `<path>/portal/`. */
-  path: string;
-  /** The default of `PORT`. */
-  port: number;
-  /** The default of `ADMIN_PORT`. */
-  adminPort: number;
-  /** The types of the records that its events are about. */
-  records: readonly string[];
+import type { Event } from './event.ts';
+import type { Interface, Service } from './service.ts';
+
+/** The name of an interface of the service, which `defineService` has checked. */
+export type InterfaceName = string;
+
+/** @throws {TypeError} if the service has no such interface */
+export function interfaceOf({ interfaces }: Service, name: InterfaceName): Interface {
+  const found = interfaces[name];
+  if (found === undefined) throw new TypeError(`The service has no interface ${JSON.stringify(name)}.`);
+  return found;
 }
 
-/**
- * The GraphQL interfaces. Each account belongs to exactly one. `docs/your-domain.md` says how to add one; `pnpm generate` and the code
- * derive the rest from this list. The name is the value in the database and in API keys, `packages/<name>-schema` is the contract, and
- * `apps/<name>-api` serves it.
- */
-export const interfaces = {
-  lender: {
-    title: 'Lender',
-    accountType: 'Lender',
-    path: '/lenders',
-    port: 4001,
-    adminPort: 4101,
-    records: ['Lender', 'TeamMember'],
-  },
-  partner: {
-    title: 'Partner',
-    accountType: 'Partner',
-    path: '/partners',
-    port: 4002,
-    adminPort: 4102,
-    records: ['Referral'],
-  },
-} as const satisfies Record<string, Interface>;
-
-export type InterfaceName = keyof typeof interfaces;
-export type AccountTypeName = (typeof interfaces)[InterfaceName]['accountType'];
-/** The types of the records that events are about. */
-export type EventRecordType = (typeof interfaces)[InterfaceName]['records'][number];
-
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Object.keys` returns strings
-export const interfaceNames = Object.keys(interfaces) as unknown as readonly [InterfaceName, ...InterfaceName[]];
-
-/** What only `pnpm dev` and the tests start: no image, deployment, alarm or question about an environment contains it. */
-const notDeployed: readonly InterfaceName[] = [];
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without any, there is nothing to deploy
-export const deployedInterfaces = interfaceNames.filter(
-  (name) => !notDeployed.includes(name),
-) as unknown as typeof interfaceNames;
-
-/** A value for each interface, in the order of the list. */
-export function perInterface<Value>(valueOf: (name: InterfaceName) => Value): Record<InterfaceName, Value> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return Object.fromEntries(interfaceNames.map((name) => [name, valueOf(name)])) as Record<InterfaceName, Value>;
+/** In the order of the service. */
+export function interfaceNamesOf({ interfaces }: Service): InterfaceName[] {
+  return Object.keys(interfaces);
 }
 
-export type InterfaceApp = `${InterfaceName}-api`;
+/** The types of the accounts of all interfaces. */
+export function accountTypesOf({ interfaces }: Service): string[] {
+  return Object.values(interfaces).map(({ account }) => account);
+}
+
+/** What is derived from a service, once for each. */
+export function ofService<Value>(derive: (service: Service) => Value): (service: Service) => Value {
+  const derived = new WeakMap<Service, Value>();
+  return (service) => {
+    const known = derived.get(service);
+    if (known !== undefined) return known;
+    const value = derive(service);
+    derived.set(service, value);
+    return value;
+  };
+}
+
+const eventsByType = ofService(({ events }) => new Map(events.map((event) => [event.type, event])));
+
+/** Undefined if the service has no such event. */
+export function eventOf(service: Service, type: string): Event | undefined {
+  return eventsByType(service).get(type);
+}
+
+export type InterfaceApp<Name extends InterfaceName = InterfaceName> = `${Name}-api`;
 
 /** The app of an interface. */
-export function appOf<Name extends InterfaceName>(name: Name): `${Name}-api` {
+export function appOf<Name extends InterfaceName>(name: Name): InterfaceApp<Name> {
   return `${name}-api`;
 }
 
@@ -70,12 +51,11 @@ export function appOf<Name extends InterfaceName>(name: Name): `${Name}-api` {
 export type SnakeCase<Name extends string> = Name extends `${infer Start}-${infer End}`
   ? `${Start}_${SnakeCase<End>}`
   : Name;
-export type InterfaceRole = `${SnakeCase<InterfaceName>}_api`;
+export type InterfaceRole = `${string}_api`;
 
 /** The group role of the app of an interface, in the database. */
 export function roleOf(name: InterfaceName): InterfaceRole {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `SnakeCase` describes this replacement
-  return `${name.replaceAll('-', '_')}_api` as InterfaceRole;
+  return `${name.replaceAll('-', '_')}_api`;
 }
 
 /** The beginning of the environment variables of an interface: `LENDER`. */
@@ -85,4 +65,4 @@ export function variableOf<Name extends InterfaceName>(name: Name): Uppercase<Sn
 }
 
 /** The client ids of the portal, which the database makes. */
-export const portalClientPattern = `^portal_(?:${interfaceNames.join('|')})_[0-9]+$`;
+export const portalClientPattern = ofService((service) => `^portal_(?:${interfaceNamesOf(service).join('|')})_[0-9]+$`);

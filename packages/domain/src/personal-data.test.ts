@@ -1,62 +1,8 @@
 import { expect, test } from 'vitest';
-import { recordTypeOf, snapshotSchema, type SnapshotSchema } from './event-snapshots.ts';
-import { addressKey, personEvents, placeholderOf } from './personal-data.ts';
+import { addressKey, placeholderOf } from './personal-data.ts';
 import { toRecordId } from './record-id.ts';
 import { findTeamMemberProblems } from './team.ts';
 import { isEmail } from './text.ts';
-
-/** The snapshot values that do not identify a person. Add each new field here or to `personEvents`. */
-const othersInSnapshots = new Set([
-  'apiKey.abilities',
-  'apiKey.expiresAt',
-  'apiKey.id',
-  'apiKey.name',
-  // Names of values, not the values.
-  'changed',
-  'consecutiveFailures',
-  'convertedAt',
-  // The actor of a session is an identifier of the account, as in the audit log.
-  'createdBy',
-  'declinedAt',
-  'disruptedAt',
-  'failedCount',
-  'failingSince',
-  'lender.id',
-  'lender.name',
-  'matter.id',
-  'matter.openedAt',
-  'matter.reference',
-  'message',
-  'pausedAt',
-  'referral.id',
-  'referral.status',
-  'replacedApiKey.expiresAt',
-  'replacedApiKey.id',
-  'revokedAt',
-  'since',
-  'teamMember.id',
-  'webhookDeliveryIds',
-  'webhookSubscription.id',
-  'webhookSubscription.name',
-]);
-
-function pathsOf({ properties }: SnapshotSchema, prefix = ''): string[] {
-  return Object.entries(properties ?? {}).flatMap(([name, schema]) =>
-    schema.properties === undefined ? [`${prefix}${name}`] : pathsOf(schema, `${prefix}${name}.`),
-  );
-}
-
-test.each(Object.entries(recordTypeOf))(
-  'every value of the snapshot of %s identifies or does not',
-  (type, recordType) => {
-    const all = pathsOf(snapshotSchema(type));
-    const person = personEvents.get(type);
-    // The reason of a pause is one of a list, that of a decline a text.
-    const others = new Set([...othersInSnapshots, ...(type === 'webhook_subscription.paused' ? ['reason'] : [])]);
-    expect(all.filter((path) => !others.has(path)).toSorted()).toEqual(person?.paths.toSorted() ?? []);
-    expect(person?.recordType ?? recordType).toBe(recordType);
-  },
-);
 
 test('placeholders are valid', () => {
   const id = toRecordId<'TeamMember'>('9223372036854775807');

@@ -1,30 +1,42 @@
-// What identifies a person in events, for `deedwire-operator person erase`. Its test has the columns of records.
 // A further type of record also belongs in `erase-person.ts` of `actions`, and in a migration that replaces person_addresses(),
 // person_row(), begin_person_erasure(), read_person_event() and is_of_erased_person().
 
-import type { InterfaceName } from './interfaces.ts';
+import { type InterfaceName, ofService } from './interfaces.ts';
 import type { RecordId } from './record-id.ts';
+import type { Service } from './service.ts';
 
 /** The types of the records that identify a person. */
 export type PersonRecordType = 'Referral' | 'TeamMember';
 
-/** The interface whose accounts have records of a type. An event of another interface does not report them. */
-export const interfaceOfPerson: Readonly<Record<PersonRecordType, InterfaceName>> = {
-  Referral: 'partner',
-  TeamMember: 'lender',
-};
+/** An event that identifies the person of its record. */
+export interface PersonEvent {
+  readonly recordType: PersonRecordType;
+  /** The interface whose accounts have such records. An event of another interface does not report them. */
+  readonly interfaceName: InterfaceName;
+}
 
-const ofMember = ['teamMember.firstName', 'teamMember.lastName', 'teamMember.email'];
+/** By their types. */
+export const personEventsOf = ofService(
+  ({ events }): ReadonlyMap<string, PersonEvent> =>
+    new Map(
+      events.flatMap(({ type, record, persons, interfaces: [interfaceName] }): [string, PersonEvent][] =>
+        persons.length > 0 && interfaceName !== undefined && isOfPerson(record)
+          ? [[type, { recordType: record, interfaceName }]]
+          : [],
+      ),
+    ),
+);
 
-/** The events that identify the person of their record, and the values of their snapshots that do, by their paths. */
-export const personEvents: ReadonlyMap<string, { recordType: PersonRecordType; paths: readonly string[] }> = new Map([
-  ['referral.converted', { recordType: 'Referral', paths: ['referral.externalReference'] }],
-  ['referral.created', { recordType: 'Referral', paths: ['referral.externalReference'] }],
-  ['referral.declined', { recordType: 'Referral', paths: ['referral.externalReference', 'reason'] }],
-  ['team_member.added', { recordType: 'TeamMember', paths: ofMember }],
-  ['team_member.removed', { recordType: 'TeamMember', paths: ofMember }],
-  ['team_member.updated', { recordType: 'TeamMember', paths: ofMember }],
-]);
+function isOfPerson(record: string | null): record is PersonRecordType {
+  return record === 'Referral' || record === 'TeamMember';
+}
+
+/** @throws {TypeError} if no event of the service identifies such a person */
+export function interfaceOfPerson(service: Service, type: PersonRecordType): InterfaceName {
+  const found = [...personEventsOf(service).values()].find(({ recordType }) => recordType === type);
+  if (found === undefined) throw new TypeError(`No event of the service identifies the person of a ${type}.`);
+  return found.interfaceName;
+}
 
 /** What replaces a text that identifies. Valid, and unique for each record. */
 export function placeholderOf(id: RecordId<PersonRecordType>, kind: 'address' | 'text'): string {

@@ -1,18 +1,5 @@
-import type { AccountTypeName, EventRecordType } from './interfaces.ts';
-
-/** The types of records that have an id. */
-export type RecordTypeName =
-  | AccountTypeName
-  | EventRecordType
-  | 'ApiClient'
-  | 'Matter'
-  | 'Organization'
-  | 'PortalSession'
-  | 'WebhookDelivery'
-  | 'WebhookEvent'
-  | 'WebhookListener'
-  | 'WebhookReplay'
-  | 'WebhookSubscription';
+/** The types of records that have an id: those of the platform, such as `WebhookEvent`, and those of the application. */
+export type RecordTypeName = string;
 
 // Exists for the compiler only: no value has this property.
 declare const recordType: unique symbol;
@@ -23,8 +10,8 @@ declare const recordType: unique symbol;
  */
 export type RecordId<TypeName extends RecordTypeName> = string & { readonly [recordType]: TypeName };
 
-/** The id of an account. */
-export type AccountId = RecordId<AccountTypeName>;
+/** The id of an account of any interface. */
+export type AccountId = RecordId<'Account'>;
 
 const largestBigint = '9223372036854775807';
 

@@ -7,7 +7,12 @@ export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } 
 export { defaultCostLimit } from './cost/open-cost-buckets.ts';
 export { acceptAnyId, type CheckId, requireIdOfType } from './schema/check-id.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
-export type { OperationContext } from './schema/operation-context.ts';
+export {
+  type InterfaceActionContext,
+  type OperationContext,
+  type OwnContext,
+  ownContext,
+} from './schema/operation-context.ts';
 export { addMutation } from './schema/add-mutation.ts';
 export { serveContract, type ServedContract } from './versions/serve-contract.ts';
 export type { InterfaceAlarm } from './webhooks/open-pull.ts';

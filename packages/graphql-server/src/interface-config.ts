@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaces } from '@deedwire/domain';
+import type { Interface } from '@deedwire/domain';
 import {
   appConfig,
   clientServerConfig,
@@ -11,11 +11,11 @@ import { z } from 'zod';
 const headerFields = z.record(z.string(), z.string());
 
 /** The environment variables of the app of an interface. */
-export const interfaceConfig = (interfaceName: InterfaceName) =>
-  appConfig(interfaces[interfaceName])
+export const interfaceConfig = ({ port, adminPort }: Pick<Interface, 'port' | 'adminPort'>) =>
+  appConfig({ adminPort })
     .safeExtend({
       ...clientServerConfig,
-      PORT: clientServerConfig.PORT.default(interfaces[interfaceName].port),
+      PORT: clientServerConfig.PORT.default(port),
       /** How long a request waits for the database, in milliseconds, until its response is 503. */
       DATABASE_TIMEOUT_MS: wholeNumberVariable({ min: 500, max: 60_000 }).default(2_500),
       /** `off`: no pages, and no links to them. */

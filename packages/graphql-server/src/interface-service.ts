@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createLenderReader, findApiKey, findWorkersToReplace, recordApiKeyUse, systemRandom } from '@deedwire/actions';
+import { type ActionContext, findApiKey, findWorkersToReplace, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
-import { appOf, type InterfaceName, interfaces, names, roleOf } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceOf, names, roleOf, type Service } from '@deedwire/domain';
 import {
   createAlarms,
   createLogger,
@@ -42,13 +42,16 @@ import { deprecatedIn } from './use/used-coordinates.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 import { openPull } from './webhooks/open-pull.ts';
 
-export interface InterfaceServiceOptions {
-  interfaceName: InterfaceName;
+export interface InterfaceServiceOptions<Served extends Service = Service> {
+  service: Served;
+  interfaceName: InterfaceName & keyof Served['interfaces'];
   contract: ServedContract;
   /** The folder of the examples of its operations, for GraphiQL. */
   examples: string;
   /** Plugins of Envelop and Yoga, in the order in which their hooks run. Called for each version. */
   plugins: () => readonly InterfacePlugin[];
+  /** `create` of `ownContext`, if the resolvers of the interface need more than all have. */
+  context?: (base: ActionContext) => object;
   config: InterfaceConfig;
   /** The folder of the built pages of the portal. Defaults to that of their package. */
   portalFolder?: string;
@@ -66,10 +69,13 @@ const now = (): Date => new Date();
 const connectionsPerClient = 6;
 
 /** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
-export async function startInterfaceService(options: InterfaceServiceOptions): Promise<RunningServer> {
-  const { interfaceName, contract, config } = options;
+export async function startInterfaceService<Served extends Service>(
+  options: InterfaceServiceOptions<Served>,
+): Promise<RunningServer> {
+  const { service, interfaceName, contract, config } = options;
   const name = appOf(interfaceName);
-  const path = `${interfaces[interfaceName].path}/graphql`;
+  const { path: interfacePath } = interfaceOf(service, interfaceName);
+  const path = `${interfacePath}/graphql`;
   const tracing = await loadTracing(options.appVersion);
   const plugins = (): readonly InterfacePlugin[] => [
     ...(tracing === null ? [] : [useTraces(tracing, interfaceName)]),
@@ -111,7 +117,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const pull = openPull({ store, interfaceName, logger, metrics });
-  const base = { store, gidNamespace: config.GID_NAMESPACE, now, random: systemRandom };
+  const base = { store, service, gidNamespace: config.GID_NAMESPACE, now, random: systemRandom };
   const storeOf = createClientStores({ store, perClient: connectionsPerClient, maxWaitMs: requestLimits.operationMs });
   const portal = await openPortal({
     interfaceName,
@@ -126,17 +132,18 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
   });
   const actions: InterfaceActionContext = {
     ...base,
+    ...options.context?.(base),
     ...pull.context,
-    lenders: createLenderReader(store),
     portalOrigin: portal?.origin ?? null,
     webhookEgressAddresses: config.WEBHOOK_EGRESS_ADDRESSES,
-    renderer: createRenderer(config.GID_NAMESPACE),
+    renderer: createRenderer(service, config.GID_NAMESPACE),
     sender,
     reportHostProblem: (problem) => logger.info(problem, 'callback host refused'),
     secretKeys: createSecretKeyRing(config.WEBHOOK_SECRET_KEYS),
   };
 
   const authenticator = createAuthenticator({
+    service,
     interfaceName,
     now,
     findApiKey: (keyId, isProven) => findApiKey(isProven ? actions : { ...actions, store: unprovenKeyStore }, keyId),
@@ -195,7 +202,7 @@ export async function startInterfaceService(options: InterfaceServiceOptions): P
     async readiness() {
       const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
       if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
-      const ofWorkers = await findWorkersToReplace(store, [interfaceName]);
+      const ofWorkers = await findWorkersToReplace({ store, service }, [interfaceName]);
       if (ofWorkers.warnings.join() !== workerWarnings.join() && ofWorkers.warnings.length > 0)
         logger.warn({ warnings: ofWorkers.warnings }, 'events of this interface can wait for another worker');
       workerWarnings = ofWorkers.warnings;

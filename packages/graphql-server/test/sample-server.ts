@@ -1,5 +1,6 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
 import { usualAbilities } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import {
   type ClientServerConfig,
   createLogger,
@@ -177,6 +178,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
       new Map(['2025-01-01', '2026-01-01', '2027-01-01'].map((date) => [date, makeSchema()])),
     ).versions,
     authenticator: createAuthenticator({
+      service: firm,
       interfaceName: 'lender',
       findApiKey: async (keyId) => {
         const found = await find(keyId);

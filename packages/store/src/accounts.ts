@@ -1,4 +1,4 @@
-import type { AccountId, AccountTypeName, InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
 import { firstRow, onlyRow, type Database, sql } from './database.ts';
 import { pageConditions, type PageQuery } from './page-query.ts';
 
@@ -90,7 +90,7 @@ export interface ListedAccountRow extends AccountRow {
 export async function selectAccounts(
   database: Database,
   { interfaceName, organizationId, nameContains }: AccountFilter,
-  page: PageQuery<AccountTypeName>,
+  page: PageQuery<'Account'>,
 ): Promise<ListedAccountRow[]> {
   const filters = `($4::interface_name is null or interface = $4) and ${containsName('$5')}`;
   const { scope, conditions, values } = pageConditions(['organization_id', organizationId], 'id', page);

@@ -1,5 +1,5 @@
 import { type Database, onlyRow, sql } from './database.ts';
-import { groupRoles } from './rights.ts';
+import { migratedRoles } from './rights.ts';
 import { formatSettings, resultSettings } from './session-settings.ts';
 
 /** A setting, its value and where it comes from: `database`, `user`, `client` and others that `pg_settings` names. */
@@ -18,7 +18,7 @@ interface Found {
   /** What migrations need there. They let the worker create tables in a new database, for a moment. */
   schemaRight: string;
   hasSchemaRight: boolean;
-  /** The group roles that migrations would create. */
+  /** The group roles that migrations would create. Only found for them. */
   missingRoles: string[];
   mayCreateRoles: boolean;
   /** The migrations that grant this role to the login were applied, or can be. */
@@ -65,8 +65,9 @@ export type Purpose =
  * database that is read-only, the search path and settings that results depend on. Each names the setting, its value and the remedy.
  */
 export async function findSettingProblems(database: Database, purpose: Purpose): Promise<string[]> {
+  const roles = purpose === 'migrate' ? await migratedRoles() : [];
   const found = onlyRow(
-    await database.query<Found & Record<string, unknown>>(settingsStatement, [Object.keys(accepted), groupRoles]),
+    await database.query<Found & Record<string, unknown>>(settingsStatement, [Object.keys(accepted), roles]),
   );
   return [
     ...encodingProblems(found),

@@ -1,28 +1,32 @@
-import { interfaceNames, interfaces, portalClientPattern } from '@deedwire/domain';
+import { ofService, portalClientPattern, type Service } from '@deedwire/domain';
 
-const accountTypes = interfaceNames.map((name) => `when '${name}' then '${interfaces[name].accountType}'`).join(' ');
+const accountTypes = ofService(({ interfaces }) =>
+  Object.entries(interfaces)
+    .map(([name, { account }]) => `when '${name}' then '${account}'`)
+    .join(' '),
+);
 
-const accountGid = (table: string) =>
-  `'gid://' || $1 || '/' || case ${table}.interface::text ${accountTypes} end || '/' || ${table}.account_id`;
+const accountGid = (service: Service, table: string) =>
+  `'gid://' || $1 || '/' || case ${table}.interface::text ${accountTypes(service)} end || '/' || ${table}.account_id`;
 
 /**
  * Clients that pin a version, and subscriptions and listeners that pin an event, `type@version`. $1 is the namespace of global
  * identifiers.
  */
-export const pins = `
+export const pins = (service: Service): string => `
   select 'gid://' || $1 || case s.kind when 'LISTENER' then '/WebhookListener/' else '/WebhookSubscription/' end || s.id as id,
-    ${accountGid('s')} as account, s.interface, t.event_type || '@' || t.event_version as event, null as version
+    ${accountGid(service, 's')} as account, s.interface, t.event_type || '@' || t.event_version as event, null as version
   from webhook_subscription s
   join webhook_subscription_event_type t on t.subscription_id = s.id
   where s.deleted_at is null
   union all
-  select c.client_id, ${accountGid('c')}, c.interface, null, c.schema_version
+  select c.client_id, ${accountGid(service, 'c')}, c.interface, null, c.schema_version
   from api_client c
-  where c.client_id !~ '${portalClientPattern}'`;
+  where c.client_id !~ '${portalClientPattern(service)}'`;
 
 /** How often a client used a version, or a coordinate of it. The coordinate is null for the version itself. */
-export const uses = `
-  select c.client_id as client, ${accountGid('c')} as account, c.interface, u.version, nullif(u.coordinate, '') as coordinate,
+export const uses = (service: Service): string => `
+  select c.client_id as client, ${accountGid(service, 'c')} as account, c.interface, u.version, nullif(u.coordinate, '') as coordinate,
     "firstDay", "lastDay", u.count
   from (
     select api_client_id, version, coordinate, min(day) as "firstDay", max(day) as "lastDay", sum(count)::bigint as count
@@ -74,13 +78,13 @@ interface ExportedList {
 }
 
 /** What apps make longer. Rows that are invalid or above the limit are left out, and make only their app unknown. */
-export const exportedLists: readonly ExportedList[] = [
+export const exportedLists = ofService((service): readonly ExportedList[] => [
   {
     name: 'pins',
     rows: `
       select interface || '-api' as app, event, version,
         json_build_object('id', id, 'account', account, 'interface', interface, 'event', event, 'version', version) as row
-      from (${pins}) p`,
+      from (${pins(service)}) p`,
     isValid: `case when event is null then ${isName('version')} else event ~ '^[!-?A-~]+@[!-?A-~]+$' end`,
     maxBytes: 5_000_000,
   },
@@ -90,7 +94,7 @@ export const exportedLists: readonly ExportedList[] = [
       select interface || '-api' as app, version, coordinate,
         json_build_object('client', client, 'account', account, 'interface', interface, 'version', version,
           'coordinate', coordinate, 'firstDay', "firstDay", 'lastDay', "lastDay", 'count', count) as row
-      from (${uses}) u`,
+      from (${uses(service)}) u`,
     isValid: `${isName('version')} and (coordinate is null or ${isName('coordinate')})`,
     maxBytes: 7_000_000,
   },
@@ -109,7 +113,7 @@ export const exportedLists: readonly ExportedList[] = [
     isValid: 'true',
     maxBytes: 2_500_000,
   },
-];
+]);
 
 /** The rows of a list, and whether each is exported. */
 export function exportedRows({ name, rows, isValid, maxBytes }: ExportedList): string {

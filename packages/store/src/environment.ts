@@ -1,4 +1,4 @@
-import { interfaceNames, roleOf } from '@deedwire/domain';
+import { type GidContext, interfaceNamesOf, ofService, roleOf } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from './database.ts';
 import { exportedLists, exportedRows, isName, pins, uses } from './environment-rows.ts';
 import { neededMigration } from './pending-migrations.ts';
@@ -14,25 +14,31 @@ const queuedMax = 2_000;
 /** Of an app. A build has about 300 kB. */
 const contractsMaxBytes = 3_000_000;
 
-const interfaceApps = interfaceNames.map((name) => `('${name}-api', to_regrole('${roleOf(name)}'))`).join(', ');
+const interfaceApps = ofService((service) =>
+  interfaceNamesOf(service)
+    .map((name) => `('${name}-api', to_regrole('${roleOf(name)}'))`)
+    .join(', '),
+);
 
-const leftOut = [
-  ...exportedLists.map(
-    ({ name, maxBytes }) => `
+const leftOut = ofService((service) =>
+  [
+    ...exportedLists(service).map(
+      ({ name, maxBytes }) => `
           select app, count(*) || ' rows of ${name} ' || case when is_valid then 'exceed ${maxBytes} bytes' else 'are malformed' end as reason
           from ${name}
           where not is_exported
           group by app, is_valid`,
-  ),
-  `
+    ),
+    `
           select app, count(*) || ' periods count coordinates that are not stored' from use_counting where coordinates_id is null group by app`,
-  `
+    `
           select interface || '-api', count(*) || ' queued events have a malformed type' from waiting_event where not is_valid group by interface`,
-  `
+    `
           select interface || '-api', count(*) || ' waiting deliveries have a malformed type' from waiting_delivery where not is_valid group by interface`,
-  `
+    `
           select app, count(*) || ' builds exceed ${contractsMaxBytes} bytes' from build where not is_exported group by app`,
-].join(' union all');
+  ].join(' union all'),
+);
 
 /** The contracts of a build as they are stored. */
 export interface StoredContracts {
@@ -53,7 +59,12 @@ export interface IncompleteApp {
  *
  * @param rollbacks builds without a process whose contracts are read, too: `partner-api@1.4.0`
  */
-export async function selectEnvironment(database: Database, gidNamespace: string, rollbacks: readonly string[]) {
+export async function selectEnvironment(
+  database: Database,
+  { gidNamespace, service }: GidContext,
+  rollbacks: readonly string[],
+) {
+  const lists = exportedLists(service);
   const statement = sql('environment')`
       with registered as materialized (
         select app, case when ${isName('version')} then version else 'unknown' end as version,
@@ -71,7 +82,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         select distinct i.app
         from pg_stat_activity s
         -- Every login can choose the name of its session: it is the app only with a right to be it.
-        join (values ${interfaceApps}) as i (app, group_role)
+        join (values ${interfaceApps(service)}) as i (app, group_role)
           on s.application_name = 'deedwire-' || i.app || '-costs' and pg_has_role(s.usesysid, i.group_role, 'member')
           -- A login of the owner of the tables, which cannot register.
           or s.application_name = 'deedwire-' || i.app and not pg_has_role(s.usesysid, i.group_role, 'member')
@@ -106,7 +117,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         where is_valid
         group by event_type, event_version
         limit ${queuedMax} + 1
-      ), ${exportedLists.map(exportedRows).join(', ')}
+      ), ${lists.map(exportedRows).join(', ')}
       select installation_id as installation, cell, now() as "takenAt",
         (select array_agg(name order by name) from schema_migration) as migrations,
         ${list(`
@@ -118,7 +129,7 @@ export async function selectEnvironment(database: Database, gidNamespace: string
         ${list(`select * from queued order by 1, 2 limit ${queuedMax}`)} as queued,
         (select count(*) = ${eventsMax} from waiting_event) or (select count(*) = ${deliveriesMax} from waiting_delivery)
           or (select count(*) > ${queuedMax} from queued) as "isQueueCut",
-        ${exportedLists
+        ${lists
           .map(
             ({ name }) =>
               `(select coalesce(json_agg(row::json order by row), '[]') from ${name} where is_exported) as ${name}`,
@@ -129,19 +140,19 @@ export async function selectEnvironment(database: Database, gidNamespace: string
           from counted_coordinates c
           where exists (select from use_counting u where u.coordinates_id = c.id)
         ) as "coordinateSets",
-        ${list(`select * from (${leftOut}) l order by app, reason`)} as incomplete
+        ${list(`select * from (${leftOut(service)}) l order by app, reason`)} as incomplete
       from installation`;
   const read = await database.query<
     Record<string, unknown> & { migrations: string[]; contracts: StoredContracts[]; incomplete: IncompleteApp[] }
   >(statement, [gidNamespace, rollbacks]);
   const { migrations, contracts, incomplete, ...row } = onlyRow(read);
   const needed = migrations.flatMap((name) => neededMigration(name) ?? []).toSorted();
-  const lists: Record<string, unknown> = {
+  const found: Record<string, unknown> = {
     ...row,
     migration: migrations.at(-1) ?? '',
     needsMigration: needed.at(-1) ?? null,
   };
-  return { lists, contracts, incomplete };
+  return { lists: found, contracts, incomplete };
 }
 
 /** The builds whose contracts are stored: `partner-api@1.4.0`. */
@@ -171,16 +182,16 @@ export interface EndingUse {
 /** @param sunsets the day of each version that ends */
 export async function selectEndingUse(
   database: Database,
-  gidNamespace: string,
+  { gidNamespace, service }: GidContext,
   sunsets: ReadonlyMap<string, string>,
 ): Promise<EndingUse[]> {
   const statement = sql('ending-use')`
       select id, account, version, sunset as "sunsetOn", bool_or("isPinned") as "isPinned", max(day)::text as "lastUsedOn"
       from (
         select id, account, coalesce(event, interface || '@' || version) as version, true as "isPinned", null::date as day
-        from (${pins}) p
+        from (${pins(service)}) p
         union all
-        select client, account, interface || '@' || version, false, "lastDay" from (${uses}) u where coordinate is null
+        select client, account, interface || '@' || version, false, "lastDay" from (${uses(service)}) u where coordinate is null
       ) used
       join unnest($2::text[], $3::text[]) as ending (version, sunset) using (version)
       group by id, account, version, sunset

@@ -42,7 +42,7 @@ export { applyMigrations, migrate, type MigrateOptions, readMigrations } from '.
 export { type LockHolder, type MigrationWait, onNewWait } from './migration-wait.ts';
 export { pageConditions, type PageQuery } from './page-query.ts';
 export { beginInIndexOrder, type Planning } from './planning.ts';
-export { createLoginSql, type GroupRole, groupRoles, selectDatabaseName } from './rights.ts';
+export { createLoginSql, type GroupRole, groupRolesOf, selectDatabaseName } from './rights.ts';
 export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
 export {
   advanceSequences,

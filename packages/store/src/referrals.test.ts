@@ -21,7 +21,7 @@ async function statements(): Promise<Statement[]> {
       for (const createdFrom of choices)
         for (const createdBefore of choices) {
           const filter = {
-            accountId: toRecordId<'Partner'>('1'),
+            accountId: toRecordId<'Account'>('1'),
             status,
             externalReference,
             createdFrom,

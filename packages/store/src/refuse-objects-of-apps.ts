@@ -1,6 +1,6 @@
 import { type Client, escapeIdentifier } from 'pg';
 import { ObjectsOfAppsError } from './errors.ts';
-import { groupRoles } from './rights.ts';
+import { migratedRoles } from './rights.ts';
 
 /** The tables that the worker owned before migration 0005, which takes them. */
 const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\d{8})?$`;
@@ -14,6 +14,7 @@ const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\
  * @throws {ObjectsOfAppsError}
  */
 export async function refuseObjectsOfApps(client: Client): Promise<void> {
+  const groupRoles = await migratedRoles();
   await client.query('begin');
   const { rows: places } = await client.query<{ schema: string }>('select current_schema() as schema');
   const schema = places[0]?.schema ?? '';

@@ -1,15 +1,27 @@
 import { readFile } from 'node:fs/promises';
-import { type InterfaceRole, interfaceNames, roleOf } from '@deedwire/domain';
+import { type InterfaceRole, interfaceNamesOf, roleOf, type Service } from '@deedwire/domain';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { type Database, onlyRow, sql } from './database.ts';
 
 /** The role of an app, which migrations create and whose rights its logins have. */
 export type GroupRole = InterfaceRole | 'webhook_worker' | 'operator';
 
-export const groupRoles: readonly GroupRole[] = [...interfaceNames.map(roleOf), 'webhook_worker', 'operator'];
+/** The roles of the apps of a service. */
+export function groupRolesOf(service: Service): GroupRole[] {
+  return [...interfaceNamesOf(service).map(roleOf), 'webhook_worker', 'operator'];
+}
 
 /** What the migrations of this build grant to each role. A test compares the file with a migrated database. */
 const grantedFile = new URL('../migrations/rights.json', import.meta.url);
+
+async function readGranted(): Promise<Readonly<Record<string, readonly string[]>>> {
+  return JSON.parse(await readFile(grantedFile, 'utf8'));
+}
+
+/** The roles that the migrations of this build create. */
+export async function migratedRoles(): Promise<string[]> {
+  return Object.keys(await readGranted());
+}
 
 /**
  * The rights of a role, each in the words of GRANT, for example `select on account` or `update (last_used_at) on api_key`, in
@@ -44,11 +56,11 @@ export interface MissingRight {
 
 /** The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. */
 export async function missingRights(database: Database, roles: readonly GroupRole[]): Promise<MissingRight[]> {
-  const granted: Record<GroupRole, readonly string[]> = JSON.parse(await readFile(grantedFile, 'utf8'));
+  const granted = await readGranted();
   const missing: MissingRight[] = [];
   for (const role of roles) {
     const own = new Set(await rightsOf(database, role));
-    for (const right of granted[role]) if (!own.has(right)) missing.push({ role, right });
+    for (const right of granted[role] ?? []) if (!own.has(right)) missing.push({ role, right });
   }
   return missing;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { firm } from '@deedwire/firm';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +7,8 @@ import { selectEndingUse, selectEnvironment } from '../src/environment.ts';
 import { createStore } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
+
+const context = { gidNamespace: 'service', service: firm };
 
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
@@ -65,7 +68,7 @@ test.each([
        ($1, '0.5.0', now() - $2::interval, now() - $3::interval)) as process (app, version, seen_since, last_seen_at)`,
     [app, since, last],
   );
-  const { processes } = (await selectEnvironment(operator, 'service', [])).lists;
+  const { processes } = (await selectEnvironment(operator, context, [])).lists;
   await superuser.run('delete from app_process');
   expect((processes as { version: string }[]).map(({ version }) => version)).toEqual([...versions, '0.5.0']);
 });
@@ -78,7 +81,7 @@ test.each([
   const url = new URL(await database.urlFor(role));
   url.searchParams.set('application_name', name);
   const session = await connect(url.href);
-  const { lists } = await selectEnvironment(operator, 'service', []);
+  const { lists } = await selectEnvironment(operator, context, []);
   await session.close();
   expect(lists).toMatchObject({ processes: [] });
 });
@@ -126,7 +129,7 @@ describe('gaps', () => {
     ],
   ])('%s', async (_, rows, gaps) => {
     await insert(rows);
-    const { lists: selected } = await selectEnvironment(operator, 'service', []);
+    const { lists: selected } = await selectEnvironment(operator, context, []);
     const { takenAt, gaps: found } = selected as {
       takenAt: Date;
       gaps: Record<'app' | 'from' | 'until' | 'reason', string>[];
@@ -166,7 +169,7 @@ test('lists who pins or uses a version that ends, with the last use', async () =
     ['partner@2026-11-01', '2027-06-01'],
     ['referral.created@2026-11-01', '2027-05-01'],
   ]);
-  const found = await selectEndingUse(operator, 'service', sunsets);
+  const found = await selectEndingUse(operator, context, sunsets);
   expect(found.map(({ id: who, sunsetOn, isPinned, lastUsedOn }) => [who, sunsetOn, isPinned, lastUsedOn])).toEqual([
     [expect.stringMatching(/^gid:\/\/service\/WebhookSubscription\/\d+$/), '2027-05-01', true, null],
     ['moved', '2027-06-01', false, '2026-11-02'],
@@ -210,7 +213,7 @@ test('what an app wrote and no line can show is left out, and makes only this ap
      select id, interface, event_type, '1' from subscription, (values ('a b'), ('a@b'), (''), ('referral.created')) as t (event_type)`,
     [id],
   );
-  const { lists, incomplete } = await selectEnvironment(operator, 'service', []);
+  const { lists, incomplete } = await selectEnvironment(operator, context, []);
   expect(lists).toMatchObject({
     processes: [
       { app: 'lender-api', version: '1.0.0', digest: 'b'.repeat(64) },

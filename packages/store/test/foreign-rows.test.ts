@@ -1,4 +1,4 @@
-import { interfaceNames, type InterfaceName } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';

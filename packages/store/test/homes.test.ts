@@ -1,4 +1,5 @@
-import { type AccountId, interfaceNames, roleOf, toRecordId } from '@deedwire/domain';
+import { type AccountId, roleOf, toRecordId } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { connect, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { DatabaseError } from 'pg';

@@ -1,4 +1,5 @@
-import { interfaceNames as known, roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/domain';
+import { interfaceNames as known } from '@deedwire/firm';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';

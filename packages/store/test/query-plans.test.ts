@@ -96,7 +96,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
 
     test.each([
       ['of all accounts', null, 'api_client_pkey'],
-      ['of an account', toRecordId<'Partner'>('1'), 'api_client_by_account'],
+      ['of an account', toRecordId<'Account'>('1'), 'api_client_by_account'],
     ])('clients %s', async (_of, accountId, index) => {
       const nodes = await explain(connection, mode, (db) => selectApiClients(db, accountId, page));
       expect(indexes(nodes)).toContain(index);
@@ -132,7 +132,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     ['a page far down', 1000],
   ])('%s', (_, after) => {
     const all = {
-      accountId: toRecordId<'Partner'>('1'),
+      accountId: toRecordId<'Account'>('1'),
       status: null,
       externalReference: null,
       createdFrom: null,

@@ -1,13 +1,16 @@
-import { type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/domain';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkDatabase } from '../src/check-database.ts';
 import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
-import { groupRoles as roles, rightsOf } from '../src/rights.ts';
+import { groupRolesOf, rightsOf } from '../src/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
+
+const roles = groupRolesOf(firm);
 
 const login = (role: GroupRole): Connection => logins.of(role);
 

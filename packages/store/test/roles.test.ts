@@ -1,10 +1,13 @@
-import { interfaceNames, roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/domain';
+import { firm, interfaceNames } from '@deedwire/firm';
 import type { Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { createStore, type GroupRole, groupRoles as roles } from '../src/index.ts';
+import { createStore, type GroupRole, groupRolesOf } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
+
+const roles = groupRolesOf(firm);
 
 const login = (role: GroupRole): Connection => logins.of(role);
 

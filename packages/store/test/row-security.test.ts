@@ -1,11 +1,14 @@
-import { type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/domain';
+import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client, DatabaseError } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type GroupRole, groupRoles as roles } from '../src/index.ts';
+import { type GroupRole, groupRolesOf } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { rowFixtures, type RowFixture } from './support/row-fixtures.ts';
+
+const roles = groupRolesOf(firm);
 
 const operations = ['select', 'insert', 'update', 'delete'] as const;
 type Operation = (typeof operations)[number];

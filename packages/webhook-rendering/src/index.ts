@@ -1,2 +1,2 @@
 export { neededPart } from './needed-part.ts';
-export { createRenderer, knownEventVersions } from './renderer.ts';
+export { createRenderer, renderingsOf } from './renderer.ts';

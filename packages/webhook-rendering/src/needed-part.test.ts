@@ -1,18 +1,20 @@
-import { sampleSnapshots, type SnapshotSchema, snapshotSchema } from '@deedwire/domain';
-import { findEventVersion } from '@deedwire/webhook-events';
+import { type RenderData, type SnapshotSchema, snapshotSchema } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 import { neededPart } from './needed-part.ts';
-import type { RenderData } from './render-data.ts';
-import { knownEventVersions } from './renderer.ts';
+import { renderingsOf } from './renderer.ts';
 
 const read = (value: unknown, name: string): unknown => Reflect.get(Object(value), name);
-const samples = new Map<string, unknown>(Object.entries(sampleSnapshots('service')));
-const renders = knownEventVersions.map(({ type, version, renderData }) => ({
-  type,
-  version,
-  renderData,
-  needs: neededPart(renderData, samples.get(type), snapshotSchema(type)),
-}));
+const renders = firm.events.flatMap((event) => {
+  const [sample, schema] = [event.sample('service'), snapshotSchema(event)];
+  return renderingsOf(event).map(({ schema: data, ...rest }) => ({
+    ...rest,
+    data,
+    sample,
+    schema,
+    needs: neededPart(rest.render, sample, schema),
+  }));
+});
 
 /** The fields of a snapshot that a schema lists. */
 function only(value: unknown, schema: SnapshotSchema | undefined): unknown {
@@ -50,29 +52,26 @@ function withoutEach(schema: SnapshotSchema): SnapshotSchema[] {
 
 describe.each(renders.map(({ type, version, ...rest }) => [type, version, rest] as const))(
   '%s at %s',
-  (type, version, { renderData, needs }) => {
-    const sample = samples.get(type);
-
-    function isValid(render: () => unknown): boolean {
+  (_type, _version, { render, data, sample, schema: whole, needs }) => {
+    function isValid(rendered: () => unknown): boolean {
       try {
-        return findEventVersion(type, version)?.data.safeParse(render()).success === true;
+        return data.safeParse(rendered()).success;
       } catch {
         return false;
       }
     }
 
     test('renders the same from the part that it needs', () => {
-      const schema = snapshotSchema(type);
-      const appended = withoutOptional(sample, schema);
-      for (const snapshot of [appended, withNulls(appended, schema)])
-        expect(renderData(only(snapshot, needs))).toEqual(renderData(snapshot));
+      const appended = withoutOptional(sample, whole);
+      for (const snapshot of [appended, withNulls(appended, whole)])
+        expect(render(only(snapshot, needs))).toEqual(render(snapshot));
     });
 
     test('renders no valid payload without any field of this part', () => {
       const fewer = withoutEach(needs);
       expect(fewer).not.toEqual([]);
       for (const schema of fewer) {
-        expect({ schema, isValid: isValid(() => renderData(only(sample, schema))) }).toEqual({
+        expect({ schema, isValid: isValid(() => render(only(sample, schema))) }).toEqual({
           schema,
           isValid: false,
         });
@@ -107,8 +106,8 @@ test('needs the fields that are read, with the values that a payload accepts', (
 });
 
 test('needs a value that is rendered as a whole as a whole, and copied fields each', () => {
-  const part = (render: RenderData<unknown>) =>
-    neededPart(render, { lender: { id: '1', name: 'x' }, at: 'now' }, snapshot);
+  const part = (rendered: RenderData<unknown>) =>
+    neededPart(rendered, { lender: { id: '1', name: 'x' }, at: 'now' }, snapshot);
   const lender = {
     type: 'object',
     properties: { id: { type: 'string' }, name: { type: 'string' } },

@@ -1,5 +1,4 @@
-import type { SnapshotSchema } from '@deedwire/domain';
-import type { RenderData } from './render-data.ts';
+import type { RenderData, SnapshotSchema } from '@deedwire/domain';
 
 /**
  * The part of a snapshot's schema that a renderer reads, without the values that earlier builds did not append. It accepts values that an

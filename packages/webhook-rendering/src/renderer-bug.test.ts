@@ -1,16 +1,20 @@
 import { toRecordId } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
-import { renderers } from './generated/renderers.ts';
 import { createRenderer } from './renderer.ts';
 
 const message = 'Hello.';
-const withBug = { ...renderers, 'webhook.test': { '2026-11-01': () => ({ message, internal: 'secret' }) } };
+const render = () => ({ message, internal: 'secret' });
+const events = firm.events.map((event) => ({
+  ...event,
+  versions: event.versions.map((version) => ({ ...version, render })),
+}));
 
 test('rejects a payload with a field that is not published', () => {
   const event = {
     id: toRecordId<'WebhookEvent'>('5'),
-    accountId: toRecordId<'Partner'>('6'),
+    accountId: toRecordId<'Account'>('6'),
     interfaceName: 'partner',
     type: 'webhook.test',
     recordId: null,
@@ -20,8 +24,8 @@ test('rejects a payload with a field that is not published', () => {
     requestId: null,
     isTest: false,
   } as const;
-  const render = () => createRenderer('service', withBug).render(event, '2026-11-01');
-  expect(render).toThrow(RenderError);
-  expect(render).toThrow('unrecognized_keys');
-  expect(render).not.toThrow('secret');
+  const rendered = () => createRenderer({ events }, 'service').render(event, '2026-11-01');
+  expect(rendered).toThrow(RenderError);
+  expect(rendered).toThrow('unrecognized_keys');
+  expect(rendered).not.toThrow('secret');
 });

@@ -1,20 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { sampleSnapshots, toRecordId } from '@deedwire/domain';
+import { eventOf, toRecordId } from '@deedwire/domain';
+import { firm, referralCreated, teamMemberAdded } from '@deedwire/firm';
+import { missing } from '@deedwire/testing';
 import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
-import { createRenderer, knownEventVersions } from './renderer.ts';
+import { createRenderer, renderingsOf } from './renderer.ts';
 
 const occurredAt = '2026-11-20T08:00:00.000Z';
-const snapshots = sampleSnapshots('service');
-const { referral } = snapshots['referral.created'];
-const { lender, teamMember } = snapshots['team_member.added'];
+const sampleOf = (type: string): object => (eventOf(firm, type) ?? missing()).sample('service');
+const { referral } = referralCreated.sample('service');
+const { lender, teamMember } = teamMemberAdded.sample('service');
 
-const renderer = createRenderer('service');
+const renderer = createRenderer(firm, 'service');
 
 function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer {
   const account = {
-    accountId: toRecordId<'Partner'>('6'),
+    accountId: toRecordId<'Account'>('6'),
     interfaceName: 'partner',
     recordId: null,
     aboutSubscriptionId: null,
@@ -27,7 +29,7 @@ function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer
   );
 }
 
-const known = knownEventVersions.map(({ type, version }) => [type, version] as const);
+const known = firm.events.flatMap(renderingsOf).map(({ type, version }) => [type, version] as const);
 
 test('has a renderer for every published version, and no other renderer', () => {
   const published = webhookEventTypes.flatMap(({ type, versions }) =>
@@ -37,8 +39,7 @@ test('has a renderer for every published version, and no other renderer', () => 
 });
 
 test.each(known)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
-  const snapshot = new Map<string, unknown>(Object.entries(snapshots)).get(type);
-  const body: unknown = JSON.parse(render(type, snapshot, version).toString());
+  const body: unknown = JSON.parse(render(type, sampleOf(type), version).toString());
   expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
   const file = new URL(`../../webhook-events/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
@@ -59,24 +60,24 @@ test('does not know a version that is not published', () => {
 });
 
 test('renders exactly these bytes, because receivers verify a signature over them', () => {
-  expect(render('referral.created', snapshots['referral.created']).toString()).toBe(
+  expect(render('referral.created', sampleOf('referral.created')).toString()).toBe(
     '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/4711","externalReference":"CRM-2026/0815 Müller 🏡"}}',
   );
 });
 
 test('omits fields that a newer build has added to the snapshot', () => {
   const newer = { referral: { ...referral, secretNote: 'x' }, source: 'api' };
-  expect(render('referral.created', newer)).toEqual(render('referral.created', snapshots['referral.created']));
+  expect(render('referral.created', newer)).toEqual(render('referral.created', sampleOf('referral.created')));
 });
 
 test.each<[string, string, unknown]>([
   ['an empty snapshot', 'referral.created', {}],
   ['null', 'referral.created', null],
-  ['the snapshot of another type', 'referral.created', snapshots['lender.updated']],
+  ['the snapshot of another type', 'referral.created', sampleOf('lender.updated')],
   ['a missing field', 'referral.created', { referral: { id: referral.id, status: 'OPEN' } }],
   ['an id of another type', 'referral.created', { referral: { ...referral, id: teamMember.id } }],
   ['a field of the wrong type', 'lender.updated', { lender: { ...lender, name: 7 } }],
-  ['an invalid time', 'referral.declined', { ...snapshots['referral.declined'], declinedAt: 'yesterday' }],
+  ['an invalid time', 'referral.declined', { ...sampleOf('referral.declined'), declinedAt: 'yesterday' }],
   ['a payload that is too large', 'webhook.test', { message: 'x'.repeat(256_000) }],
   ['an unknown type', 'referral.lost', {}],
   ['the name of an inherited property', 'constructor', {}],
@@ -85,7 +86,7 @@ test.each<[string, string, unknown]>([
 });
 
 test('rejects an unknown version', () => {
-  expect(() => render('referral.created', snapshots['referral.created'], '2026-11-02')).toThrow(RenderError);
+  expect(() => render('referral.created', sampleOf('referral.created'), '2026-11-02')).toThrow(RenderError);
 });
 
 test('accepts at most 256 kB', () => {

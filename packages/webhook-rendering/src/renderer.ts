@@ -1,51 +1,29 @@
-import { formatGid } from '@deedwire/domain';
-import { findEventVersion } from '@deedwire/webhook-events';
+import { type Event, formatGid, type RenderData, type Service } from '@deedwire/domain';
 import { type RenderedEvent, RenderError, type Renderer } from '@deedwire/webhooks/renderer';
-import { renderers } from './generated/renderers.ts';
-import type { RenderData, Renderers } from './render-data.ts';
 
 // This limit is published: receivers may reject larger bodies.
 const payloadMaxBytes = 256_000;
 
-/** One version of one event type that this build can render. */
+/** One version of one event type that a service can render. */
 export interface Rendering {
   readonly type: string;
   readonly version: string;
-  readonly renderData: RenderData<unknown>;
+  readonly render: RenderData<unknown>;
   /** Also rejects fields that are not published. */
-  readonly schema: NonNullable<ReturnType<typeof findEventVersion>>['data'];
+  readonly schema: Event['versions'][number]['data'];
 }
 
-/** By type, then by version. */
-type Renderings = ReadonlyMap<string, ReadonlyMap<string, Rendering>>;
-
-function renderingsOf(byType: Renderers): Renderings {
-  return new Map(
-    // Safe, because the outbox stores each snapshot under its event type, and every payload is validated.
-    Object.entries(byType).map(([type, byVersion]) => [
-      type,
-      renderingsOfType(type, new Map<string, RenderData<unknown>>(Object.entries(byVersion))),
-    ]),
+export function renderingsOf({ type, versions }: Pick<Event, 'type' | 'versions'>): Rendering[] {
+  return versions.flatMap(({ version, render, data }) =>
+    render === null ? [] : [{ type, version, render, schema: data }],
   );
 }
 
-function renderingsOfType(type: string, byVersion: ReadonlyMap<string, RenderData<unknown>>): Map<string, Rendering> {
-  const found = new Map<string, Rendering>();
-  for (const [version, renderData] of byVersion) {
-    const contract = findEventVersion(type, version);
-    if (contract !== undefined) found.set(version, { type, version, renderData, schema: contract.data });
-  }
-  return found;
-}
-
-/** The versions that this build can render. */
-export const knownEventVersions: readonly Rendering[] = [...renderingsOf(renderers).values()].flatMap((versions) => [
-  ...versions.values(),
-]);
-
 /** Renders the bodies of webhooks. The same bytes are signed, stored and sent on every attempt. */
-export function createRenderer(gidNamespace: string, byType = renderers): Renderer {
-  const renderings = renderingsOf(byType);
+export function createRenderer({ events }: Pick<Service, 'events'>, gidNamespace: string): Renderer {
+  const renderings = new Map(
+    events.map((event) => [event.type, new Map(renderingsOf(event).map((each) => [each.version, each]))]),
+  );
   return {
     knowsType: (type) => renderings.has(type),
     knows: (type, version) => renderings.get(type)?.has(version) === true,
@@ -58,15 +36,11 @@ export function createRenderer(gidNamespace: string, byType = renderers): Render
 }
 
 /** The envelope is valid by construction. `data` comes from a snapshot that another build may have written. */
-function renderBody(
-  gidNamespace: string,
-  { type, version, renderData, schema }: Rendering,
-  event: RenderedEvent,
-): Buffer {
+function renderBody(gidNamespace: string, { type, version, render, schema }: Rendering, event: RenderedEvent): Buffer {
   const name = `${type} at ${version}`;
   let data: object;
   try {
-    data = renderData(event.snapshot);
+    data = render(event.snapshot);
   } catch (cause) {
     throw new RenderError(`${name} cannot be rendered from its snapshot.`, { cause });
   }

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deployedInterfaces, interfaceNames, interfaces, names, roleOf } from '@deedwire/domain';
+import { names, roleOf } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
@@ -24,21 +25,16 @@ function namesIn(pattern: string): string[] {
 
 const sorted = interfaceNames.toSorted();
 
-test.each(['apps/@-api/package.json', 'packages/@-schema/package.json'])(
-  '%s exists for each interface on the list, and for no other',
-  (pattern) => {
-    expect(namesIn(pattern)).toEqual(sorted);
-  },
-);
+test.each([
+  'apps/@-api/package.json',
+  'deploy/kubernetes/apps/@-api.yaml',
+  'deploy/systemd/deedwire-@-api.service',
+  'packages/@-schema/package.json',
+])('%s exists for each interface of the service, and for no other', (pattern) => {
+  expect(namesIn(pattern)).toEqual(sorted);
+});
 
-test.each(['deploy/kubernetes/apps/@-api.yaml', 'deploy/systemd/deedwire-@-api.service'])(
-  '%s exists for each interface that is deployed, and for no other',
-  (pattern) => {
-    expect(namesIn(pattern)).toEqual(deployedInterfaces.toSorted());
-  },
-);
-
-test('rights.json has a role for each interface on the list, and for no other', () => {
+test('rights.json has a role for each interface of the service, and for no other', () => {
   const roles = Object.keys(readJson('packages/store/migrations/rights.json')).filter((role) => role.endsWith('_api'));
   expect(roles.toSorted()).toEqual(interfaceNames.map(roleOf).toSorted());
 });
@@ -47,12 +43,12 @@ const eventTypes: [type: string, { interfaces: string[] }][] = Object.entries(
   readJson('packages/webhook-events/event-types.json'),
 );
 
-test.each(eventTypes)('%s is an event of interfaces on the list only', (_, { interfaces: named }) => {
+test.each(eventTypes)('%s is an event of interfaces of the service only', (_, { interfaces: named }) => {
   expect(named.filter((name) => !sorted.some((known) => known === name))).toEqual([]);
 });
 
 test.each(eventTypes.filter(([type]) => /^webhook[._]/.test(type)))(
-  '%s is an event of every interface on the list',
+  '%s is an event of every interface of the service',
   (_, { interfaces: named }) => {
     expect(named.toSorted()).toEqual(sorted);
   },
@@ -66,7 +62,7 @@ test.each([
   ['packages/store/migrations', appOrRole],
   ['packages/store/migrations', comparison],
   ['packages/*/src', comparison],
-])('%s names interfaces on the list only', (pattern, form) => {
+])('%s names interfaces of the service only', (pattern, form) => {
   const found = globSync([pattern, `${pattern}/**/*`], { cwd: root, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .flatMap(({ parentPath, name: file }) => {
@@ -75,11 +71,4 @@ test.each([
     });
   expect(found.length).toBeGreaterThan(1);
   expect(found.filter((each) => !sorted.some((name) => each.endsWith(`: ${name}`)))).toEqual([]);
-});
-
-test('names, types, paths and ports of interfaces differ', () => {
-  const all = Object.values(interfaces);
-  const values = all.flatMap(({ accountType, path, port, adminPort }) => [accountType, path, port, adminPort]);
-  expect(new Set(values).size).toBe(values.length);
-  expect(interfaceNames.filter((name) => !/^[a-z]+(?:-[a-z]+)*$/.test(name))).toEqual([]);
 });

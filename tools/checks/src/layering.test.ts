@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 
 const schemas = interfaceNames.map((name) => `${name}-schema`);
@@ -14,6 +15,7 @@ const layers0to4 = [...layers0to3, 'graphql-server'];
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
+  'firm',
   ...apps,
   'checks',
   'contract-tests',
@@ -37,6 +39,8 @@ const mayImport: Record<string, readonly string[]> = {
   'embedded-postgres': [],
   testing: [],
   // Layer 1
+  // The application. Tests of the platform use it, and in `actions` the use cases of its records.
+  firm: ['domain', 'webhook-events'],
   auth: ['domain'],
   store: ['domain'],
   'webhook-diagnosis': ['webhook-events', 'webhook-signing'],
@@ -48,22 +52,14 @@ const mayImport: Record<string, readonly string[]> = {
   'service-runtime': ['auth', 'domain', 'store'],
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
-  actions: [...contracts, 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
-  'webhook-rendering': ['domain', 'webhook-events', 'webhooks'],
+  actions: ['webhook-signing', 'domain', 'firm', 'auth', 'store', 'webhook-sender', 'webhooks'],
+  'webhook-rendering': ['domain', 'webhooks'],
   // Layer 4
   'graphql-server': [...layers0to3, 'portal'],
   // Layer 5
-  ...Object.fromEntries(apis.map((name) => [name, layers0to4])),
-  'webhook-worker': [
-    'domain',
-    'service-runtime',
-    'store',
-    'webhook-events',
-    'webhook-rendering',
-    'webhook-sender',
-    'webhooks',
-  ],
-  'operator-cli': layers0to4,
+  ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
+  'webhook-worker': ['domain', 'firm', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
+  'operator-cli': [...layers0to4, 'firm'],
   // Layer 6
   checks: everything,
   'contract-tests': everything,

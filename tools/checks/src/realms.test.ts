@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 

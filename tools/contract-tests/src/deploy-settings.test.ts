@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deployedInterfaces } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { clientServerConfig, httpLimits } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 
@@ -10,7 +10,7 @@ const caddyfile = read('deploy/compose/Caddyfile');
 
 test('Caddy closes its idle connections to each interface before the server does', () => {
   const proxies = caddyfile.split('reverse_proxy ').slice(1);
-  expect(proxies).toHaveLength(deployedInterfaces.length);
+  expect(proxies).toHaveLength(interfaceNames.length);
   for (const proxy of proxies) {
     const [, seconds] = /^\t*keepalive (\d+)s$/m.exec(proxy) ?? [];
     expect(Number(seconds) * 1000).toBeLessThan(httpLimits.keepAliveTimeout);
@@ -37,7 +37,7 @@ test('containers may read every mounted file under SELinux', () => {
 
 test('each deployment starts a process again, however often it has ended', () => {
   const units = globSync('deploy/systemd/*.service', { cwd: root });
-  expect(units).toHaveLength(deployedInterfaces.length + 1);
+  expect(units).toHaveLength(interfaceNames.length + 1);
   for (const path of units)
     expect(read(path).match(/^(?:StartLimit|Restart)\w*=.*$/gm)).toEqual([
       'StartLimitIntervalSec=0',

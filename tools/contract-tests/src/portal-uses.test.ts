@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { succeed } from '../test/support/command.ts';
 import { workspaceRoot } from '../test/support/workspace-copy.ts';

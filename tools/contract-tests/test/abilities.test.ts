@@ -1,6 +1,7 @@
 import { issueCredential } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
-import { abilities, type Ability, interfaceNames } from '@deedwire/domain';
+import { abilities, type Ability } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { createClient, type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import {

@@ -4,7 +4,6 @@ import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import {
   findReferralProblems,
   findTeamMemberProblems,
-  interfaceNames,
   isAccountName,
   isDeclineReason,
   isRequestHeaderName,
@@ -13,6 +12,7 @@ import {
   originOf,
   roleOf,
 } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import manifest from '@deedwire/partner-schema/2026-11-01.manifest.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 import { createAccount, issueCredential } from '@deedwire/actions';
 import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
-import { interfaceNames, perInterface } from '@deedwire/domain';
+import { interfaceNames, perInterface } from '@deedwire/firm';
 import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';

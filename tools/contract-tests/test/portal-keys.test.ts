@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import { type Ability, abilities as allAbilities, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
+import { type Ability, abilities as allAbilities } from '@deedwire/domain';
+import { firm, interfaceNames, perInterface } from '@deedwire/firm';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -28,7 +29,7 @@ const services = await Promise.all(
 );
 await Promise.all(services.map(({ whenReady }) => whenReady));
 const url = services[interfaceNames.indexOf('partner')]?.url ?? missing();
-const endpoint = `${url}${interfaces.partner.path}/graphql`;
+const endpoint = `${url}${firm.interfaces.partner.path}/graphql`;
 const { partner, lender } = harness.accounts;
 
 const env = {
@@ -50,7 +51,7 @@ async function invite(...options: string[]): Promise<Invite> {
 }
 
 const organizationNumber = partner.credential.organizationId.split('/').at(-1);
-const openBrowser = (): Browser => createBrowser(url, `${interfaces.partner.path}/portal/${organizationNumber}/`);
+const openBrowser = (): Browser => createBrowser(url, `${firm.interfaces.partner.path}/portal/${organizationNumber}/`);
 
 async function open(link: string): Promise<Browser> {
   const browser = openBrowser();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
 import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
-import { interfaceNames, interfaces, perInterface } from '@deedwire/domain';
+import { firm, interfaceNames, perInterface } from '@deedwire/firm';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, missing, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
@@ -50,7 +50,7 @@ async function requestLink(
 ): Promise<Link> {
   const variables = { input: { abilities: ['READ'], actor: 'user-1', ...input } };
   const { body } = await postGraphql<{ createPortalLink: Link }>(
-    `${url}${interfaces[account.interfaceName].path}/graphql`,
+    `${url}${firm.interfaces[account.interfaceName].path}/graphql`,
     credential,
     {
       query: createLink,
@@ -69,7 +69,7 @@ async function linkTo(account: TestAccount, input: object = {}, credential = acc
 
 const numberOf = ({ credential }: TestAccount): string => credential.organizationId.split('/').at(-1) ?? '';
 const baseOf = (account: TestAccount): string =>
-  `${interfaces[account.interfaceName].path}/portal/${numberOf(account)}/`;
+  `${firm.interfaces[account.interfaceName].path}/portal/${numberOf(account)}/`;
 const browserOf = (account: TestAccount, url = urls[account.interfaceName]): Browser =>
   createBrowser(url, baseOf(account));
 
@@ -170,10 +170,14 @@ describe.each(interfaceNames)('the portal of the %s interface', (name) => {
       const foreign = createBrowser(urls[other], baseOf(harness.accounts[other]));
       expect(outcomeOf(await foreign.send({ path: 'session', headers }))).toEqual(unauthenticated);
     }
-    const { status, body } = await postGraphql(`${urls[other]}${interfaces[other].path}/graphql`, account.credential, {
-      query: createLink,
-      variables: { input: { abilities: ['READ'], actor: 'a' } },
-    });
+    const { status, body } = await postGraphql(
+      `${urls[other]}${firm.interfaces[other].path}/graphql`,
+      account.credential,
+      {
+        query: createLink,
+        variables: { input: { abilities: ['READ'], actor: 'a' } },
+      },
+    );
     expect([status, body.errors?.[0]?.extensions.code]).toEqual([403, 'WRONG_INTERFACE']);
   });
 });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { othersThan } from './support/interface-contracts.ts';

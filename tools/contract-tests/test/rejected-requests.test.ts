@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { generateApiKey } from '@deedwire/auth';
 import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 import {
   eventually,
   missing,

@@ -1,13 +1,13 @@
-import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/domain';
+import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
 
-type OtherKey<Name extends InterfaceName = InterfaceName> = `other${(typeof interfaces)[Name]['accountType']}`;
+type OtherKey<Name extends InterfaceName = InterfaceName> = `other${(typeof firm.interfaces)[Name]['account']}`;
 
 /** The sample accounts: one of each interface, and another one in another organization, for example `lender` and `otherLender`. */
 export type AccountKey = InterfaceName | OtherKey;
 
 /** The account of an interface in the other organization. */
 export function otherKey<Name extends InterfaceName>(name: Name): OtherKey<Name> {
-  return `other${interfaces[name].accountType}` as OtherKey<Name>;
+  return `other${firm.interfaces[name].account}` as OtherKey<Name>;
 }
 
 /** A value for each sample account. */

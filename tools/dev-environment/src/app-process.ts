@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, type InterfaceApp, interfaceNames } from '@deedwire/domain';
+import { appOf, type InterfaceApp } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { workspaceRoot } from './workspace.ts';
 
-export type AppName = InterfaceApp | 'webhook-worker';
+export type AppName = InterfaceApp<InterfaceName> | 'webhook-worker';
 
 export const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
 

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { firm } from '@deedwire/firm';
+import { firmCommands } from '@deedwire/operator-cli/firm-commands';
 import { runOperator } from '@deedwire/operator-cli/run-operator';
 
 export interface OperatorResult {
@@ -43,6 +45,6 @@ export async function callOperatorWith(
     stdout: { ...collect('stdout'), ...terminal },
     stderr: collect('stderr'),
   };
-  const exitCode = await runOperator(shell, commandArguments);
+  const exitCode = await runOperator(firm, shell, commandArguments, firmCommands);
   return { exitCode, ...output };
 }

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { interfaceNames, interfaces, names, variableOf } from '@deedwire/domain';
+import { names, variableOf } from '@deedwire/domain';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { packageManagerCommand } from './workspace.ts';
 
 /** A command line is not valid. The message names the argument and the help. */
@@ -41,11 +42,11 @@ export type DevOptions = ReturnType<typeof parseDevOptions>;
 const portVariables = [
   ...interfaceNames.map((name, index) => [
     `${variableOf(name)}_API_PORT`,
-    `default ${interfaces[name].port}${index === 0 ? '; 0 selects a free port' : ''}`,
+    `default ${firm.interfaces[name].port}${index === 0 ? '; 0 selects a free port' : ''}`,
   ]),
   ...interfaceNames.map((name, index) => [
     `${variableOf(name)}_API_ADMIN_PORT`,
-    `default ${interfaces[name].adminPort}${index === 0 ? '; health and metrics' : ''}`,
+    `default ${firm.interfaces[name].adminPort}${index === 0 ? '; health and metrics' : ''}`,
   ]),
 ].map(([name = '', text = '']) => `  ${name.padEnd(23)}  ${text}`);
 

@@ -2,8 +2,9 @@
 import { deepEqual, match, ok as assert } from 'node:assert/strict';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryHeaders, type InterfaceName, interfaceNames, names } from '@deedwire/domain';
+import { deliveryHeaders, names } from '@deedwire/domain';
 import { startPostgres } from '@deedwire/embedded-postgres';
+import { type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { readConfig } from '@deedwire/service-runtime';
 import { migrate } from '@deedwire/store';
 import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, startReceiver } from '@deedwire/testing';

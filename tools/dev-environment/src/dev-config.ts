@@ -1,4 +1,5 @@
-import { appOf, type InterfaceName, interfaceNames, interfaces, type SnakeCase, variableOf } from '@deedwire/domain';
+import { appOf, type SnakeCase, variableOf } from '@deedwire/domain';
+import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
 import { appVariables, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { SystemOptions } from './start-system.ts';
@@ -23,9 +24,9 @@ export const devConfig = z.object({
   DATABASE_URL: appVariables.DATABASE_URL.optional(),
   DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
   /** 0 selects a free port. */
-  ...interfacePorts('PORT', (name) => interfaces[name].port),
+  ...interfacePorts('PORT', (name) => firm.interfaces[name].port),
   /** `ADMIN_PORT` of the apps. Fixed by default, so that a scrape configuration survives a restart. */
-  ...interfacePorts('ADMIN_PORT', (name) => interfaces[name].adminPort),
+  ...interfacePorts('ADMIN_PORT', (name) => firm.interfaces[name].adminPort),
   WEBHOOK_WORKER_PORT: port('4003'),
   /** Only used with `--receiver`. */
   RECEIVER_PORT: port('4004'),

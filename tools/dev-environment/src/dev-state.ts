@@ -1,4 +1,4 @@
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { z } from 'zod';
 import type { AccountKey } from './account-key.ts';

@@ -1,7 +1,8 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
-import { appOf, type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 import { readConfig } from '@deedwire/service-runtime';
 import { messageOf, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';

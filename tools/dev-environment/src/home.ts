@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 import { CannotStartError } from './command-line.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';

@@ -12,7 +12,7 @@ import {
   type OperatorContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import { type InterfaceName, interfaces } from '@deedwire/domain';
+import { type InterfaceName, firm } from '@deedwire/firm';
 import { createStore, type Store } from '@deedwire/store';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
@@ -30,7 +30,7 @@ const openReferrals = 25;
 /** The context of an operator who seeds a database. */
 export function seedContext(store: Store, gidNamespace: string): OperatorContext {
   const operator = { name: 'seed', host: hostname(), requestId: randomUUID() };
-  return { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
+  return { store, service: firm, gidNamespace, now: () => new Date(), random: systemRandom, operator };
 }
 
 /** Opens a store for the work of this operator, and closes it afterwards. */
@@ -78,7 +78,7 @@ async function newAccount(
   interfaceName: InterfaceName,
   organizationId: string,
 ) {
-  const { title } = interfaces[interfaceName];
+  const { title } = firm.interfaces[interfaceName];
   const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
   const { id } = await createAccount(context, interfaceName, { organizationId, name });
   return withNewCredential(context, interfaceName, id);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, type InterfaceApp, type InterfaceName, interfaces, perInterface } from '@deedwire/domain';
+import { appOf, type InterfaceApp } from '@deedwire/domain';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
+import { type InterfaceName, firm, perInterface } from '@deedwire/firm';
 import { type AppName, appNames, perApp, type RunningApp, startApp } from './app-process.ts';
 import { documentationFiles } from './documentation.ts';
 import { workspaceRoot } from './workspace.ts';
@@ -14,7 +15,7 @@ export interface SystemOptions {
   apps?: readonly AppName[];
   databaseUrls: AppDatabaseUrls;
   /** `PORT` of the interfaces. Each defaults to 0, a free port. */
-  ports?: Partial<Record<InterfaceApp, number>>;
+  ports?: Partial<Record<InterfaceApp<InterfaceName>, number>>;
   /** `ADMIN_PORT`. Each defaults to 0, a free port. */
   adminPorts?: Partial<Record<AppName, number>>;
   /** `WEBHOOK_SECRET_KEYS`. Defaults to a new random key. */
@@ -138,7 +139,7 @@ export async function startSystem(options: SystemOptions) {
 
 /** The URL of each interface, including its path. That of an app that was not started leads nowhere. */
 export function interfaceUrls({ apps }: { apps: Partial<System['apps']> }): Record<InterfaceName, string> {
-  return perInterface((name) => `${apps[appOf(name)]?.url}${interfaces[name].path}/graphql`);
+  return perInterface((name) => `${apps[appOf(name)]?.url}${firm.interfaces[name].path}/graphql`);
 }
 
 function portIn(url: string | null): number {

@@ -1,4 +1,4 @@
-import { interfaceNames, perInterface } from '@deedwire/domain';
+import { interfaceNames, perInterface } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { ofAccounts } from './account-key.ts';
 import { perApp } from './app-process.ts';

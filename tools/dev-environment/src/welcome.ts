@@ -1,4 +1,5 @@
-import { type InterfaceName, interfaceNames, requestHeaders } from '@deedwire/domain';
+import { requestHeaders } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/firm';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { access, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { perInterface } from '@deedwire/domain';
+import { perInterface } from '@deedwire/firm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ofAccounts } from '../src/account-key.ts';
 import { perApp } from '../src/app-process.ts';

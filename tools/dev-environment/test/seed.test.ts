@@ -1,5 +1,5 @@
 import { convertReferral, listCredentials, listReferralsOfPartner, revokeCredential } from '@deedwire/actions';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

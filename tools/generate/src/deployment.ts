@@ -1,4 +1,5 @@
-import { deployedInterfaces, type InterfaceName, interfaceNames, interfaces, roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/firm/interfaces';
 import type { Generated } from './generated.ts';
 import { readText } from './workspace-files.ts';
 
@@ -67,26 +68,23 @@ const partsOfFiles: readonly Parts[] = [
 ];
 
 /**
- * The files of deployment that repeat something for each interface that is deployed. What they say of the first one is the template of
+ * The files of deployment that repeat something for each interface. What they say of the first one is the template of
  * the others.
  */
 export function deployment(): Generated {
-  const [first] = deployedInterfaces;
+  const [first] = interfaceNames;
   const generated = new Map<string, string>();
   for (const file of files) {
     const template = readText(file.replace('@', first));
-    for (const name of deployedInterfaces) generated.set(file.replace('@', name), render(template, name));
+    for (const name of interfaceNames) generated.set(file.replace('@', name), render(template, name));
   }
   for (const parts of partsOfFiles)
     generated.set(parts.path, withParts(generated.get(parts.path) ?? readText(parts.path), parts));
-  const stale = files
-    .flatMap((file) => interfaceNames.map((name) => file.replace('@', name)))
-    .filter((path) => !generated.has(path));
-  return { files: generated, stale };
+  return { files: generated };
 }
 
 function withParts(text: string, { path, part, before = '', separator = '', isKept }: Parts): string {
-  const [first] = deployedInterfaces;
+  const [first] = interfaceNames;
   const anyPart = part.replaceAll('@', '[a-z][a-z0-9-]*');
   let isFound = false;
   const changed = text.replaceAll(new RegExp(`(?<=${before})${anyPart}(?:${separator}${anyPart})*`, 'g'), (run) => {
@@ -95,7 +93,7 @@ function withParts(text: string, { path, part, before = '', separator = '', isKe
     const template = partOf(first);
     if (template === undefined) return run;
     isFound = true;
-    return deployedInterfaces.map((name) => (isKept && partOf(name)) || render(template, name)).join(separator);
+    return interfaceNames.map((name) => (isKept && partOf(name)) || render(template, name)).join(separator);
   });
   if (!isFound) throw new Error(`${path} has no part of the ${first} interface: ${part}`);
   return changed;
@@ -109,7 +107,7 @@ function nameOf(name: InterfaceName): RegExp {
 
 /** What a file says of the first interface, of another one. */
 function render(template: string, name: InterfaceName): string {
-  const [first] = deployedInterfaces;
+  const [first] = interfaceNames;
   const [from, to] = [interfaces[first], interfaces[name]];
   const { scripts }: { scripts: { start: string } } = JSON.parse(readText(`apps/${name}-api/package.json`));
   const flags = scripts.start.split(' ').slice(1, -1);

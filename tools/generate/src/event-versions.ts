@@ -40,6 +40,16 @@ export function requireFile(path: string, type: string, version: string): string
   return path;
 }
 
+/** Whether the platform defines the event. */
+export function isOwnEvent(type: string): boolean {
+  return /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
+}
+
+/** The folder of the definition of an event and of its renderers. */
+export function folderOfEvent(type: string): string {
+  return isOwnEvent(type) ? `packages/domain/src/own-events/${type}` : `packages/firm/src/events/${type}`;
+}
+
 /** The name of a version in code, for example `teamMemberAdded20261101`. */
 export function identifierOf(type: string, version: string): string {
   const name = type.replaceAll(/[._-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm/interfaces';
 import { buildSchema, concatAST, getOperationAST, parse, print, separateOperations, validate } from 'graphql';
 import { runCodegen } from './codegen.ts';
 import { readEventVersions, readInterfaceVersions } from './event-versions.ts';

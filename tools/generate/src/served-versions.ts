@@ -1,56 +1,69 @@
-import { interfaceNames } from '@deedwire/domain';
-import { identifierOf, compact, readEventVersions, readInterfaceVersions, requireFile } from './event-versions.ts';
-import { banner, type Generated } from './generated.ts';
+import { interfaceNames } from '@deedwire/firm/interfaces';
+import {
+  compact,
+  folderOfEvent,
+  identifierOf,
+  isOwnEvent,
+  readEventVersions,
+  readInterfaceVersions,
+  requireFile,
+} from './event-versions.ts';
+import { banner, type Generated, literalOf } from './generated.ts';
+
+const generatedOfOwn = 'packages/domain/src/generated';
+const generatedOfFirm = 'packages/firm/src/generated';
 
 /**
- * The list of renderers in `webhook-rendering` and the lists of schemas in the APIs, with one entry for each version that is not retired.
- * And the versions of each interface, for `actions`.
+ * The lists of events in `domain` and `firm` with their renderers, and the lists of schemas in the APIs, with one entry for each version that is not retired.
+ * And the versions of each interface, for `firm`.
  */
 export function servedVersions(): Generated {
   const files = new Map([
-    ['packages/webhook-rendering/src/generated/renderers.ts', renderersSource()],
-    ['packages/actions/src/generated/interface-versions.ts', interfaceVersionsSource()],
+    [`${generatedOfOwn}/own-events.ts`, eventsSource(true)],
+    [`${generatedOfFirm}/events.ts`, eventsSource(false)],
+    [`${generatedOfFirm}/interface-versions.ts`, interfaceVersionsSource()],
     ...interfaceNames.map((name) => [`apps/${name}-api/src/generated/schemas.ts`, schemasSource(name)] as const),
   ]);
   return {
     files,
-    folders: [
-      'packages/webhook-rendering/src/generated',
-      'packages/actions/src/generated',
-      ...interfaceNames.map((name) => `apps/${name}-api/src/generated`),
-    ],
+    folders: [generatedOfOwn, generatedOfFirm, ...interfaceNames.map((name) => `apps/${name}-api/src/generated`)],
   };
 }
 
-function renderersSource(): string {
+/** @param isOwn of the platform, otherwise of the law firm */
+function eventsSource(isOwn: boolean): string {
   const imports: string[] = [];
   const entries: string[] = [];
-  for (const { type, versions } of readEventVersions()) {
+  const folder = isOwn ? 'own-events' : 'events';
+  for (const { type, versions } of readEventVersions().filter((each) => isOwnEvent(each.type) === isOwn)) {
     const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
+    const name = identifierOf(type, '');
+    imports.push(`import { ${name} } from '../${folder}/${type}/event.ts';\n`);
     for (const version of rendered) {
-      requireFile(`packages/webhook-rendering/src/${type}/${version}.ts`, type, version);
-      imports.push(`import { render as ${identifierOf(type, version)} } from '../${type}/${version}.ts';\n`);
+      requireFile(`${folderOfEvent(type)}/${version}.ts`, type, version);
+      imports.push(`import { render as ${identifierOf(type, version)} } from '../${folder}/${type}/${version}.ts';\n`);
     }
     const byVersion = rendered.map((version) => `'${version}': ${identifierOf(type, version)}`);
-    entries.push(`  '${type}': { ${byVersion.join(', ')} },\n`);
+    entries.push(`  withRenderers(${name}, { ${byVersion.join(', ')} }),\n`);
   }
   return `${banner}
-import type { Renderers } from '../render-data.ts';
+import { type RenderedEvent, withRenderers } from '${isOwn ? '../event.ts' : '@deedwire/domain'}';
 ${imports.join('')}
-/** The renderer of each version of each event type. */
-export const renderers: Renderers = {
-${entries.join('')}};
+/** The events of the ${isOwn ? 'platform' : 'law firm'}, ordered by type. */
+export const ${isOwn ? 'ownEvents' : 'events'}: readonly RenderedEvent[] = [
+${entries.join('')}];
 `;
 }
 
 function interfaceVersionsSource(): string {
-  const lists = interfaceNames.map((name) => [name, `${identifierOf(name, '')}Versions`] as const);
+  const lists = interfaceNames.map((name) => {
+    const versions = readInterfaceVersions(`packages/${name}-schema`);
+    return `  ${/-/.test(name) ? `'${name}'` : name}: [\n${versions.map((each) => `    ${literalOf(each)},\n`).join('')}  ],\n`;
+  });
   return `${banner}
-import type { InterfaceName } from '@deedwire/domain';
-${lists.map(([name, list]) => `import { versions as ${list} } from '@deedwire/${name}-schema';\n`).join('')}
 /** Every version of each interface, oldest first. */
 export const interfaceVersions = {
-${lists.map(([name, list]) => `  ${/-/.test(name) ? `'${name}'` : name}: ${list},\n`).join('')}} satisfies Record<InterfaceName, unknown>;
+${lists.join('')}} as const;
 `;
 }
 

@@ -1,5 +1,6 @@
 import { ownLender, type OwnLender, readLenderName } from '@deedwire/actions';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
+import { lenderContext } from './lender-context.ts';
 
 export type LenderRef = ObjectTypeRef<OwnLender>;
 
@@ -8,7 +9,7 @@ export function addLender(builder: InterfaceSchemaBuilder): LenderRef {
   const LenderType = builder.objectRef<OwnLender>('Lender').implement({
     fields: (t) => ({
       id: t.exposeID('id'),
-      name: t.string({ resolve: (_, _args, { actions, caller }) => readLenderName(actions, caller) }),
+      name: t.string({ resolve: (_, _args, { actions, caller }) => readLenderName(lenderContext.of(actions), caller) }),
     }),
   });
 

@@ -1,6 +1,7 @@
 import { pageTeamMembers } from '@deedwire/actions';
 import { addConnections, addWebhooks, createSchemaBuilder, requireIdOfType } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
+import { lenderContext } from '../schema/lender-context.ts';
 import { addLender } from '../schema/lender.ts';
 import { addTeamMember } from '../schema/team-member.ts';
 
@@ -14,7 +15,7 @@ export function createSchema(): GraphQLSchema {
     t.field({
       type: TeamMemberConnection,
       args: { first: t.arg.int({ defaultValue: 20 }), after: t.arg.string() },
-      resolve: (_, page, { actions, caller }) => pageTeamMembers(actions, caller, page),
+      resolve: (_, page, { actions, caller }) => pageTeamMembers(lenderContext.of(actions), caller, page),
     }),
   );
   addWebhooks(builder, connectionOf, { checkId: requireIdOfType, sequenceType: 'Long', eventsHaveId: false });

@@ -1,12 +1,11 @@
 import { createAccount, listAccounts } from '@deedwire/actions';
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import { type InterfaceName, interfaceNamesOf } from '@deedwire/domain';
 import type { Command } from 'commander';
-import { accountTypes, gidOption } from '../gid.ts';
+import { accountOption, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, interfaceOption, notes, print, printList, type OutputOptions } from '../verb.ts';
-import { addLenderVerbs } from './lender.ts';
 
 interface ListOptions extends OutputOptions, Window {
   interface?: InterfaceName;
@@ -16,13 +15,14 @@ interface ListOptions extends OutputOptions, Window {
 
 export function addAccountCommands(program: Command, shell: Shell): void {
   const noun = program.command('account').description('list the accounts of all interfaces');
+  const interfaceNames = interfaceNamesOf(shell.service);
 
   addVerb(noun, 'list', 'list the accounts of all interfaces, newest first')
-    .addOption(interfaceOption('only those of this interface'))
+    .addOption(interfaceOption(shell, 'only those of this interface'))
     .addOption(gidOption(shell, 'organization', 'only those of this organization', 'Organization'))
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
-    .addOption(gidOption(shell, 'after', afterDescription, ...accountTypes))
+    .addOption(accountOption(shell, 'after', afterDescription))
     .addHelpText('after', notes('\n  deedwire-operator account list --interface partner --name keystone'))
     .action(async (options: ListOptions) => {
       const filter = {
@@ -47,12 +47,9 @@ export function addAccountCommands(program: Command, shell: Shell): void {
     });
 }
 
-/** What a noun has besides `create`. */
-const furtherVerbs: Partial<Record<InterfaceName, (noun: Command, shell: Shell) => void>> = { lender: addLenderVerbs };
-
 /** `<interface> create …`, for each interface. */
 export function addInterfaceCommands(program: Command, shell: Shell): void {
-  for (const interfaceName of interfaceNames) {
+  for (const interfaceName of interfaceNamesOf(shell.service)) {
     const kind = interfaceName.replaceAll('-', ' ');
     const noun = program.command(interfaceName).description(`manage ${kind}s`);
     addVerb(noun, 'create', `create a ${kind} in an organization`)
@@ -63,6 +60,5 @@ export function addInterfaceCommands(program: Command, shell: Shell): void {
         const created = await withContext(shell, (context) => createAccount(context, interfaceName, input));
         print(shell, options, created, ({ id, name }) => `Created the ${kind} ${name}: ${id}`);
       });
-    furtherVerbs[interfaceName]?.(noun, shell);
   }
 }

@@ -1,6 +1,6 @@
 import { listClients, pinClient, setClientLimit } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
-import { accountTypes, gidOption } from '../gid.ts';
+import { accountOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -10,7 +10,7 @@ export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
 
   addVerb(noun, 'list', 'list API clients, newest first, without their keys')
-    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(limitOption())
     .option('--after <clientId>', afterDescription)
     .addHelpText(

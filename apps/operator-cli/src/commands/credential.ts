@@ -9,10 +9,10 @@ import {
   rotateCredential,
   type IssuedCredential,
 } from '@deedwire/actions';
-import { abilities, type Ability, areUsual, type InterfaceName, interfaces, requestHeaders } from '@deedwire/domain';
+import { abilities, type Ability, areUsual, type InterfaceName, interfaceOf, requestHeaders } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
-import { accountTypes, gidOption } from '../gid.ts';
+import { accountOption } from '../gid.ts';
 import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -50,9 +50,9 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
   const noun = program.command('credential').description('manage the API keys of clients');
 
   addVerb(noun, 'issue', 'issue an API key and print it once')
-    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
-    .addOption(interfaceOption())
-    .hook('preAction', checkInterface)
+    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(interfaceOption(shell))
+    .hook('preAction', (command) => checkInterface(shell, command))
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
     .option('--schema-version <date>', 'pin the new client to this version; defaults to the current version')
     .option('--name <name>', 'what the key is called, for its owner')
@@ -75,9 +75,9 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'invite', 'create a link with which a person of the account creates a key, and print it')
-    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
-    .addOption(interfaceOption())
-    .hook('preAction', checkInterface)
+    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(interfaceOption(shell))
+    .hook('preAction', (command) => checkInterface(shell, command))
     .option('--client <id>', 'manage the keys of this client; defaults to a new client without a key')
     .addOption(abilityOption(abilities, 'what the keys may do at most besides READ; defaults to all'))
     .option('--expires-in <duration>', 'how long the link can be opened, 1h to 7d', parseDuration, 86_400)
@@ -137,9 +137,9 @@ To end it: deedwire-operator portal session revoke.`),
     });
 
   addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
-    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
-    .addOption(interfaceOption())
-    .hook('preAction', checkInterface)
+    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(interfaceOption(shell))
+    .hook('preAction', (command) => checkInterface(shell, command))
     .action(async (options: AccountOptions) => {
       const input = { interfaceName: options.interface, accountId: options.account };
       const listed = await withContext(shell, (context) => listCredentials(context, input));
@@ -172,10 +172,10 @@ To end it: deedwire-operator portal session revoke.`),
 }
 
 /** The account says which interface it belongs to, unless it is a number. */
-function checkInterface(command: Command): void {
+function checkInterface({ service }: Shell, command: Command): void {
   const { account, interface: interfaceName }: AccountOptions = command.opts();
   const type = /\/(\w+)\/\d+$/.exec(account)?.[1];
-  if (type !== undefined && interfaceName !== undefined && type !== interfaces[interfaceName].accountType)
+  if (type !== undefined && interfaceName !== undefined && type !== interfaceOf(service, interfaceName).account)
     command.error(
       `error: ${account} is a ${type}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
     );

@@ -73,7 +73,7 @@ A password in --old-url is in the list of processes. Set PGPASSWORD or write it 
           before: AsyncIterable<ExportedEntry>,
         ): Promise<RestoreReport> => {
           await checkRestored(context, { old, besideApps: failover === true });
-          const changes = new LostChanges(context.gidNamespace);
+          const changes = new LostChanges(context);
           const retentionDays = config.AUDIT_RETENTION_DAYS;
           const lastAt = await compareLogs(before, context, { changes, retentionDays, onProgress });
           return settleRestore(context, {

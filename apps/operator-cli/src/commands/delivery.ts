@@ -13,11 +13,10 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { type EventRecordType, interfaceNames, interfaces } from '@deedwire/domain';
 import { curlCommand } from '@deedwire/domain/curl-command';
 import { Option, type Command } from 'commander';
 import { describeExchange } from '../describe-exchange.ts';
-import { accountTypes, gidArgument, gidOption } from '../gid.ts';
+import { accountOption, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { addReplayOptions, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
@@ -46,13 +45,12 @@ interface WatchOptions extends OutputOptions {
   for?: number;
 }
 
-const recordTypes = interfaceNames.flatMap((name): readonly EventRecordType[] => interfaces[name].records);
-
 export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries, and send them again');
+  const recordTypes = Object.values(shell.service.interfaces).flatMap(({ records }) => records);
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(gidOption(shell, 'subscription', 'only those to this subscription', 'WebhookSubscription'))
     .addOption(
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
@@ -151,7 +149,7 @@ worker send it.
     });
 
   addVerb(noun, 'watch', 'print the attempts of a subscription or an account as they are made, until Ctrl-C')
-    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'the account'))
     .addOption(gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription'))
     .option('--for <duration>', 'end after this time, for example 10m; defaults to never', parseDuration)
     .addHelpText(

@@ -5,7 +5,10 @@ import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { addVerb, print, type OutputOptions } from '../verb.ts';
 
-export function addLenderVerbs(noun: Command, shell: Shell): void {
+/** Adds to the noun of the interface. */
+export function addLenderCommands(program: Command, shell: Shell): void {
+  const noun = program.commands.find((command) => command.name() === 'lender');
+  if (noun === undefined) throw new Error('The service has no lender interface.');
   addVerb(noun, 'update', 'rename a lender')
     .addArgument(gidArgument(shell, 'Lender'))
     .requiredOption('--name <name>', 'the new name')

@@ -5,7 +5,7 @@ import {
   permitListeners,
 } from '@deedwire/actions';
 import type { Command } from 'commander';
-import { accountTypes, gidArgument, gidOption } from '../gid.ts';
+import { accountArgument, accountOption, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -21,7 +21,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .description('manage webhook listeners: subscriptions that are read, not sent');
 
   addVerb(noun, 'list', 'list webhook listeners, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
     .addHelpText('after', notes('\n  deedwire-operator listener list --account Partner/4711'))
@@ -59,12 +59,12 @@ export function addListenerCommands(program: Command, shell: Shell): void {
   };
 
   addVerb(noun, 'forbid', 'forbid an account to create listeners; those it has stay')
-    .addArgument(gidArgument(shell, ...accountTypes))
+    .addArgument(accountArgument(shell))
     .addHelpText('after', notes('\n  deedwire-operator listener forbid Partner/4711'))
     .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
 
   addVerb(noun, 'allow', 'allow an account to create listeners again')
-    .addArgument(gidArgument(shell, ...accountTypes))
+    .addArgument(accountArgument(shell))
     .addHelpText('after', notes('\n  deedwire-operator listener allow Partner/4711'))
     .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));
 }

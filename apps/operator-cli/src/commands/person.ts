@@ -2,7 +2,7 @@ import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
 import { isEmail } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
-import { accountTypes, gidOption } from '../gid.ts';
+import { accountOption, gidOption } from '../gid.ts';
 import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
@@ -27,7 +27,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .addOption(
       gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
     )
-    .addOption(gidOption(shell, 'account', 'only records of this lender or partner', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'only records of this lender or partner'))
     .option('--dry-run', 'list what is kept, and erase nothing')
     .option('--yes', 'erase it, for good')
     .addHelpText(

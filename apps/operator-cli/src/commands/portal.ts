@@ -2,7 +2,7 @@ import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokeP
 import { type PortalAbility, portalAbilities } from '@deedwire/domain';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
-import { accountTypes, gidArgument, gidOption } from '../gid.ts';
+import { accountOption, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
@@ -24,7 +24,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
   const noun = program.command('portal').description('open the portal for an account, and end its sessions');
 
   addVerb(noun, 'link', 'create a link that opens the portal of an account once, and print it')
-    .addOption(gidOption(shell, 'account', 'the account', ...accountTypes).makeOptionMandatory())
+    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
     .addOption(
       abilityOption(
         portalAbilities,
@@ -63,7 +63,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
   const sessions = noun.command('session').description('sessions of the portal');
 
   addVerb(sessions, 'list', 'list the sessions that have not ended, and the invites that were not used, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
     .addHelpText('after', notes('\n  deedwire-operator portal session list --account Partner/4711'))

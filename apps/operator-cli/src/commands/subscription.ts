@@ -17,7 +17,7 @@ import {
 } from '@deedwire/actions';
 import type { RequestHeader } from '@deedwire/domain';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { accountTypes, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
+import { accountOption, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { readInput, readLines } from '../read-input.ts';
@@ -37,7 +37,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
   const noun = program.command('subscription').description('manage webhook subscriptions');
 
   addVerb(noun, 'list', 'list webhook subscriptions, newest first')
-    .addOption(gidOption(shell, 'account', 'only those of this account', ...accountTypes))
+    .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(
       new Option(
         '--status <status>',

@@ -1,4 +1,5 @@
 /** The engine without HTTP: every attempt succeeds at once. `store-only-process.ts <database URL> <key id> <key in base64>`. */
+import { firm } from '@deedwire/firm';
 import { createSecretKeyRing } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { createRenderer } from '@deedwire/webhook-rendering';
@@ -21,7 +22,7 @@ const engine = createWebhookEngine({
   name: 'bench',
   clock: { nowMs: () => Date.now(), setTimer },
   random: Math.random,
-  renderer: createRenderer('service'),
+  renderer: createRenderer(firm, 'service'),
   send: async () => ({ startedAt: new Date(), durationMs: 0, responseStatus: 200, error: null, retryAfter: null }),
   openSecret: (ciphertext, associatedData) => secretKeys.decrypt(ciphertext, associatedData),
   retiredVersions: () => [],

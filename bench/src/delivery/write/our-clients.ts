@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { issueCredential, type OperatorContext, setClientLimit, systemRandom } from '@deedwire/actions';
-import { type AccountId, formatAccountGid, type InterfaceName } from '@deedwire/domain';
+import { type AccountId, formatAccountGid } from '@deedwire/domain';
+import { firm, type InterfaceName } from '@deedwire/firm';
 import type { Store } from '@deedwire/store';
 import { createBenchStore } from '../../postgres.ts';
 import type { WriteContestant } from './rounds.ts';
@@ -14,7 +15,7 @@ const mutation =
 /** The context in which the bench prepares accounts. */
 export function operatorContext(store: Store): OperatorContext {
   const operator = { name: 'bench', host: hostname(), requestId: randomUUID() };
-  return { store, gidNamespace, now: () => new Date(), random: systemRandom, operator };
+  return { store, service: firm, gidNamespace, now: () => new Date(), random: systemRandom, operator };
 }
 
 /** The headers of a new client of an account. Its operations are charged, but not limited. */
@@ -40,7 +41,7 @@ export async function issueClients(
   const store = createBenchStore(databaseUrl);
   const headers: Record<string, string>[] = [];
   for (const account of accounts) {
-    const accountId = formatAccountGid(gidNamespace, 'partner', account);
+    const accountId = formatAccountGid(operatorContext(store), 'partner', account);
     const client = await issueClient(operatorContext(store), 'partner', accountId);
     headers.push({ 'Content-Type': 'application/json', ...client });
   }

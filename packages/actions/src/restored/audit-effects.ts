@@ -1,4 +1,4 @@
-import { interfaceNames, interfaces, parseGid, type GidTypeName } from '@deedwire/domain';
+import { type GidContext, type GidTypeName, parseAccountGid, parseGid } from '@deedwire/domain';
 import { z } from 'zod';
 
 /** Who wrote an entry, even if the rest has another form. */
@@ -55,7 +55,6 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['webhook_subscription.resume', { verb: 'resume', ends: 'pause' }],
   ['webhook_subscription.rotate', { verb: 'rotate' }],
   ['webhook_subscription.update', { verb: 'update' }],
-  ...interfaceNames.map((name): [string, Effect] => [`${name}.create`, { verb: 'create' }]),
 ]);
 
 /** By noun and column, for the updates whose entries triggers write. */
@@ -65,14 +64,17 @@ const effectsOfColumns: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['client.schema_version', { verb: 'pin' }],
   ['credential.expires_at', { verb: 'expire' }],
   ['credential.revoked_at', { verb: 'revoke', ends: 'all' }],
-  ...interfaceNames.flatMap((name): [string, Effect][] => [
-    [`${name}.name`, { verb: 'update' }],
-    [`${name}.webhook_listeners_forbidden_at`, { verb: 'listeners' }],
-  ]),
+]);
+
+/** By verb or column, for accounts: their noun is the interface. */
+const effectsOfAccounts: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+  ['create', { verb: 'create' }],
+  ['name', { verb: 'update' }],
+  ['webhook_listeners_forbidden_at', { verb: 'listeners' }],
 ]);
 
 export const allVerbs: ReadonlySet<Effect['verb']> = new Set(
-  [...effects.values(), ...effectsOfColumns.values()].map(({ verb }) => verb),
+  [...effects.values(), ...effectsOfColumns.values(), ...effectsOfAccounts.values()].map(({ verb }) => verb),
 );
 
 /** They are lost with their records, or end by themselves. */
@@ -97,15 +99,20 @@ const counted: ReadonlySet<string> = new Set([
   'webhook_subscription.test',
 ]);
 
-/** The records that entries are about, by the noun of their action. Those of other nouns, such as keys, have no global identifier. */
+/**
+ * The records that entries are about, by the noun of their action, except accounts. Those of other nouns, such as keys, have no global
+ * identifier.
+ */
 const typesOfNouns: ReadonlyMap<string, readonly GidTypeName[]> = new Map<string, readonly GidTypeName[]>([
   ['member', ['TeamMember']],
   ['organization', ['Organization']],
-  ['person', interfaceNames.flatMap((name) => interfaces[name].records)],
   ['webhook_listener', ['WebhookListener']],
   ['webhook_subscription', ['WebhookSubscription', 'WebhookListener']],
-  ...interfaceNames.map((name): [string, GidTypeName[]] => [name, [interfaces[name].accountType]]),
 ]);
+
+function typesOf(noun: string, { interfaces }: GidContext['service']): readonly GidTypeName[] | undefined {
+  return noun === 'person' ? Object.values(interfaces).flatMap(({ records }) => records) : typesOfNouns.get(noun);
+}
 
 export function nounOf({ action }: AuditEntry): string {
   return action.split('.')[0] ?? '';
@@ -115,12 +122,15 @@ export function nounOf({ action }: AuditEntry): string {
 const plainText = /^[\w:/-]*$/;
 
 /** Whether the entry is about a record of the kind of its action. */
-function isOfItsKind(gidNamespace: string, entry: AuditEntry): boolean {
+function isOfItsKind(context: GidContext, entry: AuditEntry): boolean {
+  const { gidNamespace, service } = context;
   const { action, subject, accountId, details } = entry;
   if (!plainText.test(`${subject}${accountId}${details.clientId}`)) return false;
   if (action === 'webhook_subscription.cancel-replay')
     return parseGid(gidNamespace, 'WebhookReplay', details.replay ?? '') !== null;
-  const types = typesOfNouns.get(nounOf(entry));
+  const noun = nounOf(entry);
+  if (Object.hasOwn(service.interfaces, noun)) return parseAccountGid(context, noun, subject) !== null;
+  const types = typesOf(noun, service);
   return types === undefined || types.some((type) => parseGid(gidNamespace, type, subject) !== null);
 }
 
@@ -135,16 +145,17 @@ export function canBeOfClient({ action }: AuditEntry): boolean {
  * @param isOfClient a login of an interface can write any entry of its accounts, so its entry is believed only about what this login
  * could change, too
  */
-export function effectsOf(gidNamespace: string, entry: AuditEntry, isOfClient: boolean): Effect[] | null {
+export function effectsOf(context: GidContext, entry: AuditEntry, isOfClient: boolean): Effect[] | null {
   const { action, details } = entry;
   if (counted.has(action)) return [];
-  if (!isOfItsKind(gidNamespace, entry) || (isOfClient && !canBeOfClient(entry))) return null;
-  const effect = effects.get(action);
+  if (!isOfItsKind(context, entry) || (isOfClient && !canBeOfClient(entry))) return null;
+  const [noun = '', verb = ''] = action.split('.');
+  const isOfAccount = Object.hasOwn(context.service.interfaces, noun);
+  const effect = isOfAccount && verb === 'create' ? effectsOfAccounts.get(verb) : effects.get(action);
   if (effect !== undefined) return [effect];
-  const [noun, verb] = action.split('.');
   const columns = verb === 'create' || verb === 'delete' ? [] : Object.keys(details.new);
   const found = columns.flatMap((column) => {
-    const ofColumn = effectsOfColumns.get(`${noun}.${column}`);
+    const ofColumn = isOfAccount ? effectsOfAccounts.get(column) : effectsOfColumns.get(`${noun}.${column}`);
     // The removal of an expiry makes a key live longer, so an operator has to decide.
     const isKnown = ofColumn !== undefined && (ofColumn.verb === 'listeners' || details.new[column] !== null);
     return isKnown ? [{ ...ofColumn, column }] : [];

@@ -1,5 +1,8 @@
+import { firm } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { LostChanges } from './lost-changes.ts';
+
+const context = { gidNamespace: 'service', service: firm };
 
 const second = (number: number): string => new Date(Date.UTC(2027, 0, 31, 9, 0, number)).toISOString();
 
@@ -18,7 +21,7 @@ const entry = (number: number, action: string, subject: string, details: object 
 type Told = [action: string, subject: string, details?: object, by?: object];
 
 function changesOf(...lost: Told[]): LostChanges {
-  const changes = new LostChanges('service');
+  const changes = new LostChanges(context);
   for (const [index, told] of lost.entries())
     changes.addLost(entry(index, ...told), String(index), new Date(second(index)));
   return changes;
@@ -190,7 +193,7 @@ test('collects the columns of several entries', () => {
 });
 
 test('lists an entry whose form it does not know', () => {
-  const changes = new LostChanges('service');
+  const changes = new LostChanges(context);
   changes.addLost('{"action":7,"actorType":"OPERATOR"}', '9', new Date(0));
   expect(changes.changes()).toMatchObject([{ id: 'read:9', verb: 'read', subject: 'unreadable' }]);
   expect(Object.fromEntries(changes.counts)).toEqual({ unreadable: 1 });
@@ -267,7 +270,7 @@ test.each([
   ['a copy for tests', 'database.copied', 'database', /is a copy for tests: .* closed it at 2027-01-31T09:00:00/],
   ['another namespace', 'member.remove', 'gid://other/TeamMember/1', /TeamMember\/1, and GID_NAMESPACE is service/],
 ])('refuses the log of %s, unless a client wrote it', (_name, action, subject, message) => {
-  const changes = new LostChanges('service');
+  const changes = new LostChanges(context);
   changes.addLost(entry(0, action, subject, {}, client), '0', new Date(0));
   changes.addMade(entry(0, action, subject, {}, client));
   expect(() => changes.addLost(entry(0, action, subject), '0', new Date(0))).toThrow(message);

@@ -1,3 +1,4 @@
+import type { GidContext } from '@deedwire/domain';
 import { RefusedError } from '../errors.ts';
 import {
   canBeOfClient,
@@ -53,7 +54,7 @@ function keysOf(entry: AuditEntry): string[] {
 
 /** Collects what was lost with a restore and what was made since. Both in the order of the audit log. */
 export class LostChanges {
-  readonly #gidNamespace: string;
+  readonly #context: GidContext;
   readonly #open = new Map<string, LostChange>();
   readonly #created = new Set<string>();
   readonly #madeAt = { byAll: new Map<string, Date>(), byOperators: new Map<string, Date>() };
@@ -62,8 +63,8 @@ export class LostChanges {
   /** How many entries were lost, by their action. */
   readonly counts = new Map<string, number>();
 
-  constructor(gidNamespace: string) {
-    this.#gidNamespace = gidNamespace;
+  constructor(context: GidContext) {
+    this.#context = context;
   }
 
   /** What a client says comes after what operators and triggers say, and what cannot be read last. */
@@ -108,7 +109,7 @@ export class LostChanges {
    */
   addLost(json: string, number: string, at: Date): void {
     const { data, isOfClient, login } = this.#read(json, 'The other database');
-    const found = data === undefined ? null : effectsOf(this.#gidNamespace, data, isOfClient);
+    const found = data === undefined ? null : effectsOf(this.#context, data, isOfClient);
     // A client can write any action.
     const action = data === undefined || (found === null && isOfClient) ? 'unreadable' : data.action;
     this.counts.set(action, (this.counts.get(action) ?? 0) + 1);
@@ -143,11 +144,12 @@ export class LostChanges {
     const { login, actorType, transactionId } = entryWriter.parse(value);
     const isOfClient = transactionId === null && actorType !== 'OPERATOR';
     if (!isOfClient && data !== undefined) {
-      const [, namespace = this.#gidNamespace] = /^gid:\/\/([^/]+)\//.exec(data.subject) ?? [];
-      if (namespace !== this.#gidNamespace)
+      const { gidNamespace } = this.#context;
+      const [, namespace = gidNamespace] = /^gid:\/\/([^/]+)\//.exec(data.subject) ?? [];
+      if (namespace !== gidNamespace)
         throw new RefusedError(
           'CONFLICT',
-          `The audit log has ${data.subject}, and GID_NAMESPACE is ${this.#gidNamespace}. Nothing was changed. Set it as for the apps.`,
+          `The audit log has ${data.subject}, and GID_NAMESPACE is ${gidNamespace}. Nothing was changed. Set it as for the apps.`,
         );
       if (data.action === 'database.copied')
         throw new RefusedError(

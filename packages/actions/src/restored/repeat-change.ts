@@ -20,7 +20,7 @@ import type { LostChange } from './lost-changes.ts';
 /** @throws {RefusedError} `NOT_FOUND` if there is none, `CONFLICT` if it is not of the account of the entry, so that the entry lies */
 async function requireOwn(context: OperatorContext, { accountId }: LostChange, subscription: string): Promise<void> {
   const { owner } = await findSubscription(context, subscription);
-  const found = formatAccountGid(context.gidNamespace, owner.interfaceName, owner.accountId);
+  const found = formatAccountGid(context, owner.interfaceName, owner.accountId);
   if (found === accountId) return;
   const message = `The entry is of ${accountId}, but ${subscription} is of ${found}. Find out who wrote it.`;
   throw new RefusedError('CONFLICT', message);

@@ -1,4 +1,4 @@
-import { AccountAwayError, groupRoles, type AdvancedSequence, selectSequences } from '@deedwire/store';
+import { AccountAwayError, groupRolesOf, type AdvancedSequence, selectSequences } from '@deedwire/store';
 import { requireNoApp } from '@deedwire/store/copies';
 import { lockApiClient } from '@deedwire/store/credentials';
 import { countAllPortalSessions, endAllPortalSessions } from '@deedwire/store/portal-sessions';
@@ -54,11 +54,11 @@ export interface OldDatabase {
   matterNumber: string;
 }
 
-export async function readOldDatabase({ store }: ActionContext): Promise<OldDatabase> {
+export async function readOldDatabase({ store, service }: ActionContext): Promise<OldDatabase> {
   const sequences = await selectSequences(store);
   return {
     identity: await selectDatabaseIdentity(store),
-    logins: await selectLogins(store, groupRoles),
+    logins: await selectLogins(store, groupRolesOf(service)),
     matterNumber: sequences.find(({ name }) => name === 'matter_number')?.lastNumber ?? '0',
   };
 }
@@ -246,12 +246,13 @@ function hasCode(error: unknown, code: string): error is Error {
 
 /** Disables the logins that the old server had disabled. Only lists those that it did not have: a new server can have new ones. */
 async function settleLogins(
-  { store, operator }: OperatorContext,
+  { store, service, operator }: OperatorContext,
   old: OldDatabase,
   { isDryRun, repeated, found }: { isDryRun: boolean; repeated: RestoreReport['repeated']; found: RestoreItem[] },
 ): Promise<void> {
   const before = new Map(old.logins.map((login) => [login.name, login]));
-  for (const { name, isOfApp } of (await selectLogins(store, groupRoles)).filter(({ canLogIn }) => canLogIn)) {
+  const logins = await selectLogins(store, groupRolesOf(service));
+  for (const { name, isOfApp } of logins.filter(({ canLogIn }) => canLogIn)) {
     const login = before.get(name);
     const item = itemOf('login', name);
     if (login?.canLogIn === false) {

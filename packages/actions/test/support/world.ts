@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { toRecordId } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import {
@@ -88,6 +89,7 @@ export async function createWorld(): Promise<World> {
     const context: Context = {
       store,
       lenders: createLenderReader(store),
+      service: firm,
       gidNamespace: 'service',
       now: () => new Date(),
       random: systemRandom,

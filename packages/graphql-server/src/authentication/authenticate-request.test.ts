@@ -1,5 +1,6 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
 import { usualAbilities } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { createLogger } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
@@ -29,6 +30,7 @@ function setUp(key: StoredApiKey) {
   const authenticator = createRequestAuthenticator({
     interfaceName: 'lender',
     authenticator: createAuthenticator({
+      service: firm,
       interfaceName: 'lender',
       findApiKey: async (id) => (id === key.keyId ? key : null),
       monotonicMs: () => 0, // no bucket refills

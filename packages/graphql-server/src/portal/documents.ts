@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/domain';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { RequestError } from '../errors/request-error.ts';
 import { parseMembers, readParameters } from '../transport/parameters.ts';
 
 const built = z.object({
-  versions: z.record(z.enum(interfaceNames), z.string()),
+  versions: z.record(z.string(), z.string()),
   documents: z.record(z.string(), z.string()),
 });
 
@@ -36,6 +36,7 @@ export function readDocuments(
 ): PortalDocuments {
   const { versions, documents } = built.parse(JSON.parse(json));
   const version = versions[interfaceName];
+  if (version === undefined) throw new Error(`The portal was not built for the ${interfaceName} interface.`);
   const schema = schemaOf(version);
   if (!schema) throw new Error(`The portal was built for version ${version} of the interface, which is not served.`);
   const known = new Map<unknown, string>();

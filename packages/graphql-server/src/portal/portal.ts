@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ActionContext, findPortalSession, recordPortalSessionUse } from '@deedwire/actions';
 import { createAddressLimiter, requestsWithoutKey } from '@deedwire/auth';
-import { type InterfaceName, interfaces } from '@deedwire/domain';
+import { type InterfaceName, interfaceOf } from '@deedwire/domain';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { InterfaceConfig } from '../interface-config.ts';
@@ -86,7 +86,7 @@ function servePortal(options: ServePortalOptions) {
     },
   });
 
-  const { path: interfacePath } = interfaces[interfaceName];
+  const { path: interfacePath } = interfaceOf(actions.service, interfaceName);
   const base = new RegExp(String.raw`^${interfacePath}/portal/(\d{1,19})/(.*)$`);
   const pageServer = createPageServer(pages, interfacePath);
   const requestToSession = createSessionRequests({ ...shared, sessions });

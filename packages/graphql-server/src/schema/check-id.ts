@@ -6,7 +6,7 @@ import type { OperationContext } from './operation-context.ts';
 export type CheckId = (
   context: OperationContext,
   /** The type of the record, or the types that the argument accepts. */
-  typeName: GidTypeName | readonly [GidTypeName, ...GidTypeName[]],
+  typeName: GidTypeName | readonly GidTypeName[],
   argument: string,
   id: string,
 ) => void;
@@ -16,7 +16,7 @@ export const acceptAnyId: CheckId = () => {};
 
 /** Later versions reject it, because it is always a mistake of the client. */
 export const requireIdOfType: CheckId = ({ actions }, typeName, argument, id) => {
-  const types = typeof typeName === 'string' ? ([typeName] as const) : typeName;
+  const types = typeof typeName === 'string' ? [typeName] : typeName;
   if (types.some((type) => parseGid(actions.gidNamespace, type, id) !== null)) return;
   throw new InvalidArgumentError(
     `\`${argument}\` must be the global identifier of a ${types.join(' or ')}, such as "gid://${actions.gidNamespace}/${types[0]}/123"; ` +

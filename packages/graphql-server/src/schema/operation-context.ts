@@ -1,11 +1,11 @@
 import {
+  type ActionContext,
   type AttemptsRequest,
   type Caller,
   countWebhookAttempts,
   findWebhookSubscriptions,
   type Health,
   type HourStatistics,
-  type LenderContext,
   listDeliveriesOfSubscriptions,
   type ListedAttempt,
   listWebhookAttempts,
@@ -37,15 +37,27 @@ import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
 
-/** The dependencies of the use cases of either interface. */
+/** The dependencies of the use cases that every interface has. */
 export type InterfaceActionContext = WebhookActionContext &
-  LenderContext &
   PullContext &
   PortalContext &
   PreviewContext & {
     /** Addresses and ranges from which webhooks come. Empty if the operator has not named them. */
     webhookEgressAddresses: readonly string[];
   };
+
+/** What an interface adds to the dependencies of its use cases. */
+export interface OwnContext<Own extends object> {
+  /** Called once in a process. */
+  create: (base: ActionContext) => Own;
+  /** The dependencies that a resolver of the interface gets. */
+  of: (actions: InterfaceActionContext) => InterfaceActionContext & Own;
+}
+
+export function ownContext<Own extends object>(create: (base: ActionContext) => Own): OwnContext<Own> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `startInterfaceService` adds what `create` returns
+  return { create, of: (actions) => actions as InterfaceActionContext & Own };
+}
 
 /** The context of resolvers. Each operation has its own. */
 export interface OperationContext {

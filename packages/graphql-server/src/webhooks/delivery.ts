@@ -5,7 +5,7 @@ import {
   type WebhookDelivery,
   type Delay,
 } from '@deedwire/actions';
-import { interfaces } from '@deedwire/domain';
+import { interfaceOf } from '@deedwire/domain';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';
@@ -128,7 +128,10 @@ export function addWebhookDelivery(
       resolve(_, page, context) {
         const { subscriptionId = null, recordId = null, eventId = null } = page;
         if (subscriptionId !== null) checkId(context, 'WebhookSubscription', 'subscriptionId', subscriptionId);
-        if (recordId !== null) checkId(context, interfaces[context.caller.interfaceName].records, 'recordId', recordId);
+        if (recordId !== null) {
+          const { records } = interfaceOf(context.actions.service, context.caller.interfaceName);
+          checkId(context, records, 'recordId', recordId);
+        }
         if (eventId !== null) checkId(context, 'WebhookEvent', 'eventId', eventId);
         const onSearched = (deliveries: number): void => {
           context.extraWork.cost += deliveries * costOfSearchedDelivery;

@@ -13,7 +13,7 @@ import {
 import { createMigratedDatabase } from '../support/database.ts';
 import { explain } from '../support/explain.ts';
 
-const accountId = toRecordId<'Partner'>('1');
+const accountId = toRecordId<'Account'>('1');
 const startMs = Date.parse('2026-01-02T00:00:00.000Z');
 const dayMs = 86_400_000;
 const day = (days: number): Date => new Date(startMs + days * dayMs);

@@ -1,6 +1,7 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { connect, type Connection } from '@deedwire/testing';
-import { type GroupRole, groupRoles } from '../../src/rights.ts';
+import { type GroupRole, groupRolesOf } from '../../src/rights.ts';
 
 /** A session of the login of each app. */
 export interface Logins {
@@ -10,7 +11,7 @@ export interface Logins {
 
 export async function openLogins(database: TestDatabase): Promise<Logins> {
   const sessions = new Map<GroupRole, Connection>();
-  for (const role of groupRoles) sessions.set(role, await connect(await database.urlFor(role)));
+  for (const role of groupRolesOf(firm)) sessions.set(role, await connect(await database.urlFor(role)));
   return {
     of(role) {
       const session = sessions.get(role);

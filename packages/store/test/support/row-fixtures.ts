@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/firm';
 
 export interface RowFixture {
   table: string;

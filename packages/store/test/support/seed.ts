@@ -1,4 +1,5 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 import { insertAccount, insertOrganization } from '../../src/accounts.ts';
 import type { Database } from '../../src/index.ts';
 

@@ -195,7 +195,7 @@ test('an event does not overtake an earlier one of its account whose snapshot wa
 });
 
 test('an event of another account is not fanned out', () => {
-  const foreign = { account: new QueuedAccount(toRecordId<'Lender'>('65')), entry: pick(1).entry };
+  const foreign = { account: new QueuedAccount(toRecordId<'Account'>('65')), entry: pick(1).entry };
   const pins = { accountId: foreign.account.id, interfaceName: 'partner' as const, subscriptions: [pinned(1, 'v1')] };
   const events: FanOutEvent[] = [];
   const result = planRound([foreign], {

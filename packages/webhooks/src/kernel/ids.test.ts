@@ -9,5 +9,5 @@ test.each([
   ['9223372036854775807', 63],
   ['9007199254740993', 1],
 ])('account %s belongs to shard %i', (accountId, shard) => {
-  expect(shardOf(toRecordId<'Lender'>(accountId))).toBe(shard);
+  expect(shardOf(toRecordId<'Account'>(accountId))).toBe(shard);
 });

@@ -1,7 +1,7 @@
 import { toRecordId } from '@deedwire/domain';
 import type { AccountId, DeliveryId, EventId, SubscriptionId, LaneId } from '../../src/kernel/ids.ts';
 
-export const accountId = (number: number): AccountId => toRecordId<'Lender'>(String(number));
+export const accountId = (number: number): AccountId => toRecordId<'Account'>(String(number));
 export const subscriptionId = (number: number): SubscriptionId => toRecordId<'WebhookSubscription'>(String(number));
 export const deliveryId = (number: number): DeliveryId => toRecordId<'WebhookDelivery'>(String(number));
 export const eventId = (number: number): EventId => toRecordId<'WebhookEvent'>(String(number));

@@ -49,5 +49,5 @@ test('opens, reads again or closes a lane by the state of its subscription, and 
 
 test('ignores a change of another account, whose worker may be another one', async () => {
   const { lane } = await world.seedLane(1);
-  expect(await apply(lane, toRecordId<'Partner'>('4711'))).toEqual([]);
+  expect(await apply(lane, toRecordId<'Account'>('4711'))).toEqual([]);
 });

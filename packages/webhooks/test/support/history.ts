@@ -52,7 +52,7 @@ export async function fillHistory(connection: Connection, { finished, pending }:
   const idDaysAgo = (days: number): bigint => BigInt(idAt(new Date(nowMs - days * dayMs)));
   await createPastPartitions(connection, 38, partitionedTables);
   const account = async (number: number) => {
-    const accountId = toRecordId<'Partner'>(String(number));
+    const accountId = toRecordId<'Account'>(String(number));
     const subscriptionIds = Array.from({ length: 20 }, (_, index) =>
       toRecordId<'WebhookSubscription'>(String(idDaysAgo(37) + BigInt(number * 1000 + index))),
     );

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { servedDifferences, type ServedInterface } from './differences.ts';
 
 const root = new URL('../../../../', import.meta.url);

@@ -11,7 +11,8 @@ import {
   updateTeamMember,
 } from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
-import { appOf, interfaceNames } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Ajv2020 } from 'ajv/dist/2020.js';

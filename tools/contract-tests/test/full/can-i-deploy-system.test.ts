@@ -62,8 +62,7 @@ test('a worker that lacks a version is refused, and what it cannot send waits fo
   const less = await changeBuild(folder, ['webhook-worker'], {
     'packages/webhook-events/dist/generated/registry.js': (text) =>
       text.replace(/ {4}\{\n {8}type: 'referral\.declined',[^]*?\n {4}\},\n/, ''),
-    'packages/webhook-rendering/dist/generated/renderers.js': (text) =>
-      text.replace(/ {4}'referral\.declined'.*\n/, ''),
+    'packages/firm/dist/generated/events.js': (text) => text.replace(/ {4}withRenderers\(referralDeclined, .*\n/, ''),
   });
   expect(await ask('can-i-deploy', '--build', less.contractsOf('webhook-worker'))).toMatchObject({
     exitCode: 1,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sampleSnapshots } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { forFile } from '@deedwire/testing/for-file';
 import { createRenderer } from '@deedwire/webhook-rendering';
 import { describe, expect, test, vi } from 'vitest';
@@ -109,8 +109,8 @@ test.each(all)('$app fits the builds of this tree', async (build) => {
   expect(await ask(build, all)).toBe('yes');
 });
 
-const snapshots: Record<string, object> = { ...sampleSnapshots('service') };
-const renderer = createRenderer('service');
+const snapshots = Object.fromEntries(firm.events.map(({ type, sample }) => [type, sample('service')]));
+const renderer = createRenderer(firm, 'service');
 const typeOf = (event: string): string => event.split('@')[0] ?? '';
 
 function render(event: string, snapshot: object): string {

@@ -3,7 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
-import { appOf, deployedInterfaces, interfaceNames } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { createRegistration } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
 import { connect, postGraphql } from '@deedwire/testing';
@@ -63,7 +64,7 @@ test('the export names what runs, in one digest', async () => {
   const environment: Environment = JSON.parse(await readFile(file, 'utf8'));
   const { digest, ...rest } = environment;
   expect(digest).toBe(createHash('sha256').update(JSON.stringify(rest)).digest('hex'));
-  const expectedApps = [...deployedInterfaces.map(appOf), 'webhook-worker'];
+  const expectedApps = [...interfaceNames.map(appOf), 'webhook-worker'];
   const processes = await Promise.all(apps.map(async (app) => ({ app, version: await versionOf(app), digest: null })));
   expect(environment).toMatchObject({ formatVersion: 1, environment: 'test', expectedApps, processes, gaps: [] });
   expect(environment.counting).toContainEqual(

@@ -13,7 +13,7 @@ import {
   type Harness,
   startTestSystem,
 } from '@deedwire/dev-environment/harness';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { eventually, postGraphql, type Receiver, startConnectProxy, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';

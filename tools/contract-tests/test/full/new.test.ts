@@ -4,7 +4,7 @@ import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -26,10 +26,8 @@ function copyFiles(): void {
     'packages/webhook-events/event-types.json',
     'packages/webhook-events/src/referral.declined',
     'packages/webhook-events/fixtures/referral.declined',
-    'packages/domain/src/event-snapshots.ts',
-    'packages/domain/src/personal-data.ts',
-    'packages/domain/src/sample-snapshots.ts',
-    'packages/webhook-rendering/src/referral.declined',
+    'packages/firm/src/index.ts',
+    'packages/firm/src/events/referral.declined',
     ...interfaceNames.flatMap((name) => [`apps/${name}-api`, `packages/${name}-schema`]),
   ])
     cpSync(join(workspaceRoot, path), join(folder, path), {
@@ -169,10 +167,10 @@ test('refuses a dirty tree, prints what it wrote and what to do next, and refuse
 test('writes `changed` into each file of an update, and into none of another event', async () => {
   await copyTemplates();
   const written = [
-    'packages/domain/src/{event,sample}-snapshots.ts',
+    'packages/firm/src/events/partner.*/event.ts',
     'packages/webhook-events/src/partner.*/*.ts',
     'packages/webhook-events/fixtures/partner.*/*/accept/typical.json',
-    'packages/webhook-rendering/src/partner.*/*.ts',
+    'packages/firm/src/events/partner.*/2*.ts',
   ];
   const count = (): number[] =>
     written.map((pattern) => read(pattern).split(/(?<!not )\bchanged\b|\bwithChanged\b/).length);
@@ -253,7 +251,7 @@ test('undoes what it wrote when it is interrupted, and when a file cannot be wri
   expect(await git('status', '--porcelain', '--untracked-files')).toBe('');
 
   // The renderer is the third file.
-  writeFileSync(join(folder, 'packages/webhook-rendering/src/lender.renamed'), 'in the way');
+  writeFileSync(join(folder, 'packages/firm/src/events/lender.renamed'), 'in the way');
   await commitAll();
   expect(await runNew(...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was written.\n') });
   expect(await git('status', '--porcelain')).toBe('');

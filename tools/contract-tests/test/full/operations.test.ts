@@ -4,9 +4,10 @@ import { globSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { appOf, deployedInterfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
 import { createTestDatabase, findFreePort, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { groupRoles } from '@deedwire/store';
+import { firm, interfaceNames } from '@deedwire/firm';
+import { groupRolesOf } from '@deedwire/store';
 import { commandsOf, compileCache, findProgram, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -136,7 +137,7 @@ esac
 afterAll(async () => {
   const name = new URL(database.databaseUrl).pathname.slice(1);
   await database.drop();
-  const roles = groupRoles.map((role) => `"${name}_${role}"`);
+  const roles = groupRolesOf(firm).map((role) => `"${name}_${role}"`);
   await withClient(serverUrl().href, (client) => client.query(`drop role if exists ${roles.join(', ')}`));
   await receiver.close();
   await rm(folder, { recursive: true });
@@ -213,7 +214,7 @@ test.skipIf(isSkipped)('the commands of the page run as they stand, from an empt
   expect(output).toMatch(/^\d+ entries, lines 1 to \d+, /m);
   expect(receiver.handshakes).toHaveLength(1);
   expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-event'])).toEqual(['referral.created']);
-  for (const app of [...deployedInterfaces.map(appOf), 'webhook-worker']) {
+  for (const app of [...interfaceNames.map(appOf), 'webhook-worker']) {
     expect(await readFile(join(folder, `deedwire-${app}.log`), 'utf8')).toContain('"msg":"listening"');
   }
 });

@@ -9,6 +9,7 @@ import {
 } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { createStore, migrate, type Database } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
@@ -22,6 +23,7 @@ const store = await forFile(createStore({ databaseUrl: database.databaseUrl, app
 const operator = { name: 'ada', host: 'desk', requestId: randomUUID() };
 const context: OperatorContext = {
   store,
+  service: firm,
   gidNamespace: 'service',
   now: () => new Date(),
   random: systemRandom,
@@ -48,7 +50,7 @@ async function statementsOf(version: string, query: string): Promise<number> {
   };
   const contextValue = {
     caller: { interfaceName: 'lender', accountId: toRecordId(accountId), clientId: 'client' },
-    actions: { gidNamespace: 'service', store: counting, lenders: createLenderReader(counting) },
+    actions: { service: firm, gidNamespace: 'service', store: counting, lenders: createLenderReader(counting) },
   };
   expect(await execute({ schema, document: parse(query), contextValue })).not.toHaveProperty('errors');
   return statements;

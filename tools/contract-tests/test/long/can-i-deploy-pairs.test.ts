@@ -126,7 +126,7 @@ async function replace(app: AppName, build: Build): Promise<string> {
 }
 
 const registry = 'packages/webhook-events/dist/generated/registry.js';
-const renderers = 'packages/webhook-rendering/dist/generated/renderers.js';
+const renderers = 'packages/firm/dist/generated/events.js';
 const without =
   (part: RegExp | string) =>
   (text: string): string =>
@@ -138,7 +138,7 @@ test.each([
     isLastOfType: true,
     changes: {
       [registry]: without(/ {4}\{\n {8}type: 'referral\.declined',[^]*?\n {4}\},\n/),
-      [renderers]: without(/ {4}'referral\.declined'.*\n/),
+      [renderers]: without(/ {4}withRenderers\(referralDeclined, .*\n/),
     },
   },
   {
@@ -187,8 +187,9 @@ test.each([
 
 test('an API whose events have and lack what a worker reads', async () => {
   const less = await changed(['partner-api'], {
-    'packages/domain/dist/event-snapshots.js': without(', reason: z.string().nullable()'),
-    'packages/domain/dist/sample-snapshots.js': without(/ +reason: 'Outside of our area\.',\n/),
+    'packages/firm/dist/events/referral.declined/event.js': without(
+      /, reason: z\.string\(\)\.nullable\(\)| +reason: 'Outside of our area\.',\n/g,
+    ),
   });
   const { id } = await subscribeTo('referral.declined');
   expect(await sendEvent(id, 'referral.declined')).toBe('DELIVERED');

@@ -11,7 +11,7 @@ import {
   type TestAccount,
   urlsOfApps,
 } from '@deedwire/dev-environment/harness';
-import { interfaces, perInterface } from '@deedwire/domain';
+import { firm, perInterface } from '@deedwire/firm';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
@@ -85,7 +85,7 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
         },
       );
     const { id } = await harness.subscribe((await receiver()).url, ['referral.created']);
-    const base = `${interfaces.partner.path}/portal/${numberOf(partner.credential.organizationId)}/`;
+    const base = `${firm.interfaces.partner.path}/portal/${numberOf(partner.credential.organizationId)}/`;
     const browser = createBrowser(oldSide.url, base);
     expect(await browser.open((await createLink()).url)).toMatchObject({ status: 200 });
     const unopened = await createLink();
@@ -138,7 +138,7 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
           env: { DATABASE_TIMEOUT_MS: '20000' },
         });
         onTestFinished(() => system.stop());
-        return `${system.apps['partner-api'].url}${interfaces.partner.path}/graphql`;
+        return `${system.apps['partner-api'].url}${firm.interfaces.partner.path}/graphql`;
       };
       const oldUrl = await start(false);
       const leaving = harness.accounts.partner;

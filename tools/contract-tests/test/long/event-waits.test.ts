@@ -42,7 +42,7 @@ beforeAll(async () => {
     });
     const limit = { clientId: credential.clientId, maximum: 1_000_000, restoreRate: 1_000_000 };
     await setClientLimit(harness.operator, limit);
-    const account = { ...harness.accounts.partner, accountId: toRecordId<'Partner'>(id.split('/').at(-1) ?? '') };
+    const account = { ...harness.accounts.partner, accountId: toRecordId<'Account'>(id.split('/').at(-1) ?? '') };
     for (let number = 0; number < waitsPerAccount; number += 1) {
       const subscription = await insertSubscription(harness, 'partner', account);
       readers.push({ subscription, credential });

@@ -120,9 +120,11 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     `.changeset/partner-${version}.md`,
     `.changeset/referral.declined-${version}.md`,
     `apps/partner-api/src/versions/${version}.ts`,
-    ...Array<string>(4).fill('packages/domain/src/event-snapshots.ts'),
-    ...Array<string>(2).fill('packages/domain/src/personal-data.ts'),
-    ...Array<string>(2).fill('packages/domain/src/sample-snapshots.ts'),
+    `packages/firm/src/events/lender.renamed/${version}.ts`,
+    ...Array<string>(2).fill('packages/firm/src/events/lender.renamed/event.ts'),
+    `packages/firm/src/events/matter.updated/${version}.ts`,
+    ...Array<string>(2).fill('packages/firm/src/events/matter.updated/event.ts'),
+    `packages/firm/src/events/referral.declined/${version}.ts`,
     `packages/partner-schema/own/${version}.graphql`,
     `packages/webhook-events/fixtures/lender.renamed/${version}/accept/typical.json`,
     `packages/webhook-events/fixtures/matter.updated/${version}/accept/typical.json`,
@@ -131,9 +133,6 @@ test('`pnpm new` leaves TODOs that `pnpm check` lists, and nothing else', async 
     `packages/webhook-events/src/matter.updated/${version}.ts`,
     `packages/webhook-events/src/matter.updated/${version}.ts`,
     `packages/webhook-events/src/referral.declined/${version}.ts`,
-    `packages/webhook-rendering/src/lender.renamed/${version}.ts`,
-    `packages/webhook-rendering/src/matter.updated/${version}.ts`,
-    `packages/webhook-rendering/src/referral.declined/${version}.ts`,
   ]);
 });
 
@@ -160,26 +159,24 @@ test('the recipes lead to a tree that passes every check', async () => {
     `packages/webhook-events/fixtures/${renamed}/accept/typical.json`,
     '    "lenderId": "gid://service/Lender/7",\n    "name": "Harbour & Sons Lending Zürich 🏡"\n',
   );
-  const renderer = `packages/webhook-rendering/src/${renamed}.ts`;
+  const renderer = `packages/firm/src/events/${renamed}.ts`;
   await writeTodo(renderer);
   await workspace.edit(renderer, (text) =>
     text.replace('{ todo }:', '{ lender }:').replace('{ todo }', '{ lenderId: lender.id, name: lender.name }'),
   );
-  const snapshots = 'packages/domain/src/event-snapshots.ts';
-  await writeTodo(snapshots);
-  await writeTodo(snapshots);
-  await workspace.edit(snapshots, (text) =>
-    text.replace('{ todo: z.string() }', '{ lender }').replace("'lender.renamed': null", "'lender.renamed': 'Lender'"),
+  const definition = 'packages/firm/src/events/lender.renamed/event.ts';
+  await writeTodo(definition);
+  await writeTodo(definition, '  sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace) }),\n');
+  await workspace.edit(definition, (text) =>
+    text
+      .replace('record: null', "record: 'Lender'")
+      .replace('{ todo: z.string() }', '{ lender }')
+      .replace(/(?<=from 'zod';\n)/, "import { lender, sampleLender } from '../parts.ts';\n"),
   );
-  const personal = 'packages/domain/src/personal-data.ts';
-  await writeTodo(personal);
-  await workspace.edit(personal, (text) => text.replace(/^.*'lender.renamed'.*\n/m, ''));
-  await writeTodo('packages/domain/src/sample-snapshots.ts', "'lender.renamed': { lender },\n");
   await workspace.edit('packages/actions/src/accounts.ts', (text) =>
-    text.replace(
-      /^.*await appendEvent.*'lender.updated'.*$/m,
-      (line) => `${line}\n${line.replace('updated', 'renamed')}`,
-    ),
+    text
+      .replace('import { lenderUpdated }', 'import { lenderRenamed, lenderUpdated }')
+      .replace(/^.*await appendEvent.*lenderUpdated.*$/m, (line) => `${line}\n${line.replace('Updated', 'Renamed')}`),
   );
 
   const updated = `matter.updated/${version}`;
@@ -191,26 +188,28 @@ test('the recipes lead to a tree that passes every check', async () => {
   const matterBody = `packages/webhook-events/fixtures/${updated}/accept/typical.json`;
   await writeTodo(matterBody, '    "reference": "M-2026-000099",\n');
   await workspace.edit(matterBody, (text) => text.replace('      "todo"', '      "reference"'));
-  const matterRenderer = `packages/webhook-rendering/src/${updated}.ts`;
+  const matterRenderer = `packages/firm/src/events/${updated}.ts`;
   await writeTodo(matterRenderer);
   await workspace.edit(matterRenderer, (text) =>
     text.replace('{ todo }:', '{ matter }:').replace('{ todo }', '{ reference: matter.reference }'),
   );
-  await writeTodo(snapshots);
-  await writeTodo(snapshots);
-  await workspace.edit(snapshots, (text) => text.replace('{ todo: z.string(), ', '{ matter, '));
-  await writeTodo(personal);
-  await workspace.edit(personal, (text) => text.replace(/^.*'matter.updated'.*\n/m, ''));
+  const definitionOfUpdate = 'packages/firm/src/events/matter.updated/event.ts';
+  await writeTodo(definitionOfUpdate);
   await writeTodo(
-    'packages/domain/src/sample-snapshots.ts',
-    "'matter.updated': { matter, changed: ['matter.reference'] },\n",
+    definitionOfUpdate,
+    "  sample: (gidNamespace) => ({ matter: sampleMatter(gidNamespace), changed: ['matter.reference'] }),\n",
+  );
+  await workspace.edit(definitionOfUpdate, (text) =>
+    text
+      .replace('{ todo: z.string(), ', '{ matter, ')
+      .replace('import { changed }', 'import { changed, matter, sampleMatter }'),
   );
 
-  for (const path of [`packages/webhook-events/src/${declined}.ts`, `packages/webhook-rendering/src/${declined}.ts`])
+  for (const path of [`packages/webhook-events/src/${declined}.ts`, `packages/firm/src/events/${declined}.ts`])
     await writeTodo(path);
   for (const path of [`src/${declined}.ts`, `fixtures/${declined}/accept/typical.json`])
     await workspace.edit(`packages/webhook-events/${path}`, (text) => text.replace(/reason("?:)/, 'declineReason$1'));
-  await workspace.edit(`packages/webhook-rendering/src/${declined}.ts`, (text) =>
+  await workspace.edit(`packages/firm/src/events/${declined}.ts`, (text) =>
     text.replace('reason };', 'declineReason: reason };'),
   );
 
@@ -235,7 +234,7 @@ test('the recipes lead to a tree that passes every check', async () => {
   await workspace.writeChangeset('display-name-served', 'minor', '@deedwire/lender-api');
 
   await runBlock(verification);
-  await workspace.pnpm('exec', 'vitest', 'run', '--project', 'unit', 'packages/webhook-rendering');
+  await workspace.pnpm('exec', 'vitest', 'run', '--project', 'unit', 'packages/firm', 'packages/webhook-rendering');
   expect(await workspace.git('diff', '--name-only', '--', '*/releases.json', '*.test.ts')).toBe('');
 });
 

@@ -43,7 +43,7 @@ test('retiring a version takes only deleting its files and its entry', { timeout
     `packages/lender-schema/versions/${retired}.manifest.json`,
     `apps/lender-api/src/versions/${retired}.ts`,
     `packages/webhook-events/src/referral.converted/${retired}.ts`,
-    `packages/webhook-rendering/src/referral.converted/${retired}.ts`,
+    `packages/firm/src/events/referral.converted/${retired}.ts`,
   ])
     await remove(path);
   await workspace.edit('packages/lender-schema/versions.json', () => JSON.stringify({ [left]: current }));

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
 
-// Follows docs/your-domain.md, as printed, in a copy of this workspace. The tests build on each other.
+// Follows docs/your-domain.md, as printed, in a copy of this workspace.
 
-// Guard against hanging only: a test runs every check.
+// Guard against hanging only: a test runs every unit test.
 vi.setConfig({ testTimeout: 1_800_000, hookTimeout: 1_200_000 });
 
 let workspace: WorkspaceCopy;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => workspace.remove());
 
-/** The commands in a section of the page of the copy, in which they can have changed. */
+/** The commands in a section of the page. */
 function blocksOf(heading: string): string[] {
   const page = readFileSync(join(workspace.folder, 'docs/your-domain.md'), 'utf8');
   const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? missing();
@@ -41,20 +41,4 @@ test('the names can be changed in one place, with everything that contains them'
   // It compares with hashes of files that contain the names.
   await workspace.pnpm('exec', 'vitest', 'run', '--project', 'unit', '--exclude', '**/composed/unchanged.test.ts');
   await workspace.pnpm('exec', 'vitest', 'run', '--project', 'integration', ...files);
-});
-
-test('a sample is no longer deployed, and every check passes', async () => {
-  // Without an interface of your own, one has to stay.
-  for (const block of blocksOf('Without the samples')) await run(block.replace("'lender', 'partner'", "'lender'"));
-  const deployed = ['lender', 'partner'].filter((name) =>
-    existsSync(join(workspace.folder, `deploy/kubernetes/apps/${name}-api.yaml`)),
-  );
-  expect(deployed).toEqual(['partner']);
-  const files = [
-    'deploy/Containerfile',
-    'deploy/compose.yaml',
-    'deploy/compose/Caddyfile',
-    'deploy/prometheus/rules.yml',
-  ];
-  for (const file of files) expect(readFileSync(join(workspace.folder, file), 'utf8')).not.toMatch(/\blender-api\b/);
 });

@@ -1,5 +1,6 @@
 import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
-import { groupRoles } from '@deedwire/store';
+import { firm } from '@deedwire/firm';
+import { groupRolesOf } from '@deedwire/store';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -26,7 +27,11 @@ test('the printed SQL creates a login for each app, with which its commands work
        join pg_roles role on role.oid = roleid
        where member.rolname like 'o''Hara%' order by 1`,
     ),
-  ).toEqual(groupRoles.toSorted().map((role) => ({ login: `o'Hara_${role}`, role })));
+  ).toEqual(
+    groupRolesOf(firm)
+      .toSorted()
+      .map((role) => ({ login: `o'Hara_${role}`, role })),
+  );
   const { logins } = JSON.parse((await callOperator(owner, 'database', 'logins', '--json')).stdout);
   expect(logins).toContainEqual({
     app: 'lender-api',
@@ -35,7 +40,7 @@ test('the printed SQL creates a login for each app, with which its commands work
     sql: expect.stringMatching(/^create role ".*_lender_api" login password '[\w-]{32}' in role lender_api;$/),
     databaseUrl: expect.stringContaining('_lender_api:'),
   });
-  for (const role of groupRoles) await superuser.run(`drop role "o'Hara_${role}"`);
+  for (const role of groupRolesOf(firm)) await superuser.run(`drop role "o'Hara_${role}"`);
   await superuser.close();
 });
 

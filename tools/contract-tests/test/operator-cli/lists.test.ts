@@ -1,5 +1,5 @@
 import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
-import { interfaces } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ deliveries.push(await insertDelivery(harness, other, { eventType: 'team_member.r
 
 const oneOf = (types: readonly string[]): string =>
   types.map((type) => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ');
-const anyAccount = oneOf(Object.values(interfaces).map(({ accountType }) => accountType));
+const anyAccount = oneOf(Object.values(firm.interfaces).map(({ account }) => account));
 
 const operate = (...commandArguments: string[]): Promise<OperatorResult> => callOperator(env, ...commandArguments);
 
@@ -290,7 +290,7 @@ describe('delivery list', () => {
     [
       ['--record', 'Matter/1'],
       2,
-      `This is a Matter; pass ${oneOf(Object.values(interfaces).flatMap(({ records }) => records))}.`,
+      `This is a Matter; pass ${oneOf(Object.values(firm.interfaces).flatMap(({ records }) => records))}.`,
     ],
     [['--account', 'Partner/1', '--type', 'referral.craeted'], 1, 'Did you mean "referral.created"?'],
     [['--since', '2027-01-02', '--until', '2027-01-01'], 2, '--since must be before --until'],

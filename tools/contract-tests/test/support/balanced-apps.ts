@@ -1,7 +1,8 @@
 import type { AppName, RunningApp } from '@deedwire/dev-environment';
 import type { TestSystem } from '@deedwire/dev-environment/harness';
-import { appOf, interfaceNames, interfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { type HaproxyServer } from './proxies/haproxy-servers.ts';
@@ -29,7 +30,9 @@ export type Place = (typeof places)[number];
 
 export const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
 
-const paths = new Map<AppName, string>(interfaceNames.map((name) => [appOf(name), `${interfaces[name].path}/graphql`]));
+const paths = new Map<AppName, string>(
+  interfaceNames.map((name) => [appOf(name), `${firm.interfaces[name].path}/graphql`]),
+);
 
 const keyOf = (name: AppName, place: Place): string => `${name}/${place}`;
 

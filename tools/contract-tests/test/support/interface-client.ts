@@ -1,5 +1,5 @@
 import type { Harness, SharedSystem } from '@deedwire/dev-environment/harness';
-import { type InterfaceName, interfaceNames, interfaces, perInterface } from '@deedwire/domain';
+import { type InterfaceName, firm, interfaceNames, perInterface } from '@deedwire/firm';
 import { postGraphql } from '@deedwire/testing';
 
 interface UserError {
@@ -20,7 +20,7 @@ export async function startInterfaces(
   for (const name of names) {
     const api = await harness.startApi(name, config);
     await api.whenReady;
-    urls[name] = `${api.url}${interfaces[name].path}/graphql`;
+    urls[name] = `${api.url}${firm.interfaces[name].path}/graphql`;
   }
   return { accounts: harness.accounts, urls };
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 
 const read = (name: InterfaceName, file: string): string =>
   readFileSync(new URL(`../../../../packages/${name}-schema/${file}`, import.meta.url), 'utf8');

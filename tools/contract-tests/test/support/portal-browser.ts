@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 
 export const portalOrigin = 'https://portal.example';
 

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 import type { Credential } from '@deedwire/testing';
 import { accountField } from './interface-contracts.ts';
 

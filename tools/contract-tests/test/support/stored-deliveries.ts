@@ -1,5 +1,6 @@
 import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
-import { idAt, type InterfaceName } from '@deedwire/domain';
+import { idAt } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 
 /** A subscription of an account, with deliveries that a test inserts as the worker writes them. */
 export interface StoredSubscription {

@@ -28,7 +28,7 @@ async function sendVersion(eventVersion: string, eventType = 'referral.created')
   const send = createSend(sender, 'service', createDeprecationHeaders(eventTypes, 'https://docs.example'));
   const subscription = {
     subscriptionId: toRecordId<'WebhookSubscription'>('5'),
-    accountId: toRecordId<'Partner'>('7'),
+    accountId: toRecordId<'Account'>('7'),
   };
   const target = {
     ...subscription,

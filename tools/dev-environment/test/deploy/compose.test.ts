@@ -4,8 +4,9 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { appOf, deployedInterfaces, interfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { createLink, type Credential } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
@@ -16,7 +17,7 @@ import { expectDelivery, type Post } from './support/journey.ts';
 
 const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
-const servers = [...deployedInterfaces.map(appOf), 'webhook-worker'] as const;
+const servers = [...interfaceNames.map(appOf), 'webhook-worker'] as const;
 const files = ['compose.yaml', 'compose.override.yaml'];
 
 const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
@@ -155,7 +156,7 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
 
     // The logins are created after the migrations. Until then, the apps are not ready.
     const unknown: Credential = { clientId: 'x', apiKey: 'x', organizationId: 'x' };
-    for (const path of deployedInterfaces.map((name) => `${interfaces[name].path}/graphql`)) {
+    for (const path of interfaceNames.map((name) => `${firm.interfaces[name].path}/graphql`)) {
       await expect
         .poll(
           async () => (await post(`${origin}${path}`, unknown, { query: '{ __typename }' }).catch(() => null))?.status,
@@ -204,7 +205,7 @@ describe.skipIf(context === null || isWithout('podman-compose', 'openssl'))('com
 
     const addressIn = '--format={{(index .NetworkSettings.Networks "deedwire_admin").IPAddress}}';
     const address = await podman('inspect', addressIn, containerOf('lender-api'));
-    const admin = `:${interfaces.lender.adminPort}/metrics`;
+    const admin = `:${firm.interfaces.lender.adminPort}/metrics`;
     expect(await reach('deedwire_admin', `lender-api${admin}`)).toBe('200');
     expect(await reach('deedwire_default', `lender-api${admin}`)).toBe('ECONNREFUSED');
     expect(await reach('deedwire_default', `${address}${admin}`)).toMatch(/UNREACH|TIMEDOUT|TIMEOUT/);

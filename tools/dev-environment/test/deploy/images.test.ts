@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, deployedInterfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { interfaceNames } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AppName } from '../../src/app-process.ts';
@@ -17,7 +18,7 @@ const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
 const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
 const imageOf = (app: string): string => `localhost/deedwire/${app}:local`;
-const apis = deployedInterfaces.map(appOf);
+const apis = interfaceNames.map(appOf);
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
 
 function manifestOf(app: string): { version: string; scripts: Record<string, string> } {

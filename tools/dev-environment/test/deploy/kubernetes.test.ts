@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { appOf, deployedInterfaces, interfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { createLink, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
@@ -18,12 +19,12 @@ const context = inject('containers');
 const containers = context ?? { env: {}, folder: '', images: {} };
 const podman = (...podmanArguments: string[]): Promise<string> => run(containers, 'podman', podmanArguments);
 
-const apis = deployedInterfaces.map(appOf).toSorted();
+const apis = interfaceNames.map(appOf).toSorted();
 const servers = [...apis, 'webhook-worker'] as const;
 /** The last one is that of `/ready`. */
 function portsOf(app: string): number[] {
-  const name = deployedInterfaces.find((each) => appOf(each) === app);
-  return name === undefined ? [4003] : [interfaces[name].port, interfaces[name].adminPort];
+  const name = interfaceNames.find((each) => appOf(each) === app);
+  return name === undefined ? [4003] : [firm.interfaces[name].port, firm.interfaces[name].adminPort];
 }
 
 const manifests = join(workspaceRoot, 'deploy/kubernetes');

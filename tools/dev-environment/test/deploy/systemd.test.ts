@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { appOf, deployedInterfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
@@ -15,7 +16,7 @@ import { workspaceRoot } from '../../src/workspace.ts';
 import { createMigratedDatabase } from '../harness/index.ts';
 import { isWithout } from './support/containers.ts';
 
-const apps = [...deployedInterfaces.map(appOf).toSorted(), 'webhook-worker'] as const;
+const apps = [...interfaceNames.map(appOf).toSorted(), 'webhook-worker'] as const;
 const units = globSync('deploy/systemd/*.service', { cwd: workspaceRoot }).toSorted();
 
 const page = readFileSync(join(workspaceRoot, 'docs/operations/install-systemd.md'), 'utf8');

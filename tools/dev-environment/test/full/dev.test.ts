@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm';
 import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ofAccounts } from '../../src/account-key.ts';

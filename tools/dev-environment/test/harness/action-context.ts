@@ -1,4 +1,5 @@
 import { systemRandom, type OperatorContext, type WebhookActionContext } from '@deedwire/actions';
+import { firm } from '@deedwire/firm';
 import { createSecretKeyRing, createStore, type GroupRole } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { createWebhookSender } from '@deedwire/webhook-sender';
@@ -15,6 +16,7 @@ export function openActionContext(
   const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
   return {
     store,
+    service: firm,
     gidNamespace: 'service',
     now: () => new Date(),
     random: systemRandom,

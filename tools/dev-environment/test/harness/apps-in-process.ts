@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { appOf, type InterfaceName, interfaceNames, roleOf } from '@deedwire/domain';
+import { appOf, roleOf } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import {
   type InterfaceConfig,
   type InterfaceServiceOptions,
@@ -16,7 +17,7 @@ import { Registry } from 'prom-client';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { pooled } from './start-test-apps.ts';
 
-type Definition = Pick<InterfaceServiceOptions, 'contract' | 'examples' | 'interfaceName' | 'plugins'>;
+type Definition = Omit<InterfaceServiceOptions, 'appVersion' | 'config' | 'logger' | 'portalFolder'>;
 
 /** What each app of an interface serves. By path, because no package can depend on the interfaces that are added later. */
 const definitions = new Map<InterfaceName, Definition>();
@@ -59,7 +60,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`${appOf(name)} exports no interface.`);
     const login = pooled(await database.urlFor(roleOf(name)));
-    const defaults = readConfig(interfaceConfig(name), { ...env, ...login });
+    const defaults = readConfig(interfaceConfig(firm.interfaces[name]), { ...env, ...login });
     const service = await startInterfaceService({
       ...definition,
       ...(contract && { contract }),
@@ -89,6 +90,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       const login = pooled(await database.urlFor('webhook_worker'));
       if (workers.size === 0) registry.clear();
       const worker = createWorker({
+        service: firm,
         config: { ...readWorkerConfig({ ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
         logger: createLogger({ name: 'test', level: 'silent' }),
         metrics: workers.size === 0 ? registry : new Registry(),

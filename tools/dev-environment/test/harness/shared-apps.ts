@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
 import { createMigratedDatabaseOn } from './database.ts';

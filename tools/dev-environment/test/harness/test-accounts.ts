@@ -1,5 +1,6 @@
 import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/actions';
-import { type InterfaceName, toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/firm';
 import { type Client, createClient } from '@deedwire/testing';
 import type { DevAccount, DevSeed } from '../../src/dev-state.ts';
 import * as ownSeeding from '../../src/seed.ts';

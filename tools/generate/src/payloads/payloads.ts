@@ -1,4 +1,4 @@
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm/interfaces';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { format } from 'oxfmt';
 import { compact } from '../event-versions.ts';

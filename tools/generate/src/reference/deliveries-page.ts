@@ -1,4 +1,4 @@
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm/interfaces';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { attemptsMax, retrySchedule } from '@deedwire/webhooks/retry-schedule';
 import { deliveryHeaders } from './descriptions.ts';

@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/firm/interfaces';
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { type ComposedVersion, commonFolder, readComposedVersions } from '../composed/editions.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type InterfaceName, interfaceNames } from '@deedwire/domain';
+import { type InterfaceName, interfaceNames } from '@deedwire/firm/interfaces';
 import { installApart } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes, type EventVersionStatus } from '@deedwire/webhook-events';

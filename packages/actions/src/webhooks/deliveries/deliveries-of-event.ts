@@ -1,4 +1,4 @@
-import { type AccountId, type EventRecordType, type RecordId, timeOf } from '@deedwire/domain';
+import { type AccountId, type RecordId, timeOf } from '@deedwire/domain';
 import { type Database, firstRow, type PageQuery, sql } from '@deedwire/store';
 import { clockStep, type EventId } from '@deedwire/webhooks/tables';
 import { selectDeliveriesOfRecord } from './deliveries-of-record.ts';
@@ -32,7 +32,7 @@ export async function selectDeliveriesOfEvent(
 }
 
 /** A type alias, because rows need an index signature. */
-type EventRow = { type: string; recordId: RecordId<EventRecordType> } | { type: string | null; recordId: null };
+type EventRow = { type: string; recordId: RecordId<string> } | { type: string | null; recordId: null };
 
 /**
  * Returns null if the account has no such event. One of which nothing is kept can have been any: events are dropped a day after they have

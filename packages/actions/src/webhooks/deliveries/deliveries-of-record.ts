@@ -1,4 +1,4 @@
-import type { AccountId, EventRecordType, RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/domain';
 import { type Database, type PageQuery, sql } from '@deedwire/store';
 import {
   type DeliveryId,
@@ -21,7 +21,7 @@ import {
 
 /** The events about a record. */
 export interface RecordEvents {
-  recordId: RecordId<EventRecordType>;
+  recordId: RecordId<string>;
   /** Those that are about a record of this type: records of two types can have equal ids. */
   eventTypes: readonly string[];
   /** Null for all of them. */

@@ -38,9 +38,9 @@ export async function findByAddress(
   // A removed team member, and an earlier address, are in events only.
   const named = new Map<string, PersonRecord>();
   let since = new Date();
-  await scanPersonEvents(store, { from: '1', recordIds: [], key }, onProgress, (event) => {
+  await scanPersonEvents(context, { from: '1', recordIds: [], key }, onProgress, (event) => {
     if (event.problem !== null) unreadable.set(event.id, event.problem);
-    const record = recordOf(event);
+    const record = recordOf(context.service, event);
     if (record === null || event.address === null || addressKey(event.address) !== key) return;
     if (BigInt(event.id) < BigInt(record.id)) return void unreadable.set(event.id, 'it is older than its record');
     // The entry of the removal is as old as its event, which is kept if any event of the member is.
@@ -101,7 +101,7 @@ async function readRemovals(
 
 /** Those of which an event is kept that has another account or address. */
 async function disagreeing(
-  { store }: ActionContext,
+  context: ActionContext,
   removed: ReadonlyMap<string, PersonRecord>,
   key: string,
   onProgress: OnProgress,
@@ -109,8 +109,8 @@ async function disagreeing(
   const found: PersonRecord[] = [];
   if (removed.size === 0) return found;
   const byId = Map.groupBy(removed.values(), ({ id }) => id);
-  await scanPersonEvents(store, { from: '1', recordIds: [...byId.keys()], key }, onProgress, (event) => {
-    const record = recordOf(event);
+  await scanPersonEvents(context, { from: '1', recordIds: [...byId.keys()], key }, onProgress, (event) => {
+    const record = recordOf(context.service, event);
     if (record === null || event.isErased) return;
     const hasAddress = event.address !== null && addressKey(event.address) === key;
     for (const each of byId.get(record.id) ?? [])

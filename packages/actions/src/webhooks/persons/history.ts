@@ -1,7 +1,8 @@
-import { type AccountId, interfaceOfPerson, personEvents } from '@deedwire/domain';
+import { type AccountId, ofService, personEventsOf } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
+import type { ActionContext } from '../../context.ts';
 import { type OnProgress, unhurried } from '../../unhurried.ts';
 import { splitForward } from '../deliveries/pages.ts';
 import { selectExpiredBefore } from '../replay/replays.ts';
@@ -66,8 +67,12 @@ async function scan(
   }
 }
 
-const types = [...personEvents.keys()];
-const interfaceNames = Array.from(personEvents.values(), ({ recordType }) => interfaceOfPerson[recordType]);
+/** The types of the events and, in the same order, their interfaces. */
+const eventsOfPersons = ofService((service) => {
+  const events = [...personEventsOf(service)];
+  return [events.map(([type]) => type), events.map(([, { interfaceName }]) => interfaceName)] as const;
+});
+
 const isOfPerson = '(event_type, interface::text) in (select * from unnest($3::text[], $4::text[]))';
 
 /**
@@ -75,7 +80,7 @@ const isOfPerson = '(event_type, interface::text) in (select * from unnest($3::t
  * `addressKey()` knows how an address can be spelled that is not ASCII. Also those that cannot be read. Served by webhook_event_pkey.
  */
 export function scanPersonEvents(
-  database: Database,
+  { store, service }: Pick<ActionContext, 'service' | 'store'>,
   { from, recordIds, key }: { from: string; recordIds: readonly string[]; key: string | null },
   onProgress: OnProgress,
   take: (event: PersonEvent) => void,
@@ -94,12 +99,12 @@ export function scanPersonEvents(
     condition: `is_of_person and (record_id is null or record_id = any ($5::bigint[]) or person ->> 'problem' is not null
           or lower(${address}) = $6 or ${address} ~ '[^ -~]')`,
   };
-  return scan(database, part, [types, interfaceNames, recordIds, key], onProgress, take);
+  return scan(store, part, [...eventsOfPersons(service), recordIds, key], onProgress, take);
 }
 
 /** The deliveries of events about these records, which may be deleted, and of these events. Served by webhook_delivery_pkey. */
 export function scanPersonDeliveries(
-  database: Database,
+  { store, service }: Pick<ActionContext, 'service' | 'store'>,
   { from, recordIds, eventIds }: { from: string; recordIds: readonly string[]; eventIds: readonly EventId[] },
   onProgress: OnProgress,
   take: (delivery: PersonDelivery) => void,
@@ -112,5 +117,5 @@ export function scanPersonDeliveries(
           'isErased', erased_at is not null`,
     condition: `${isOfPerson} and (event_id = any ($5::bigint[]) or record_id = any ($6::bigint[]))`,
   };
-  return scan(database, part, [types, interfaceNames, eventIds, recordIds], onProgress, take);
+  return scan(store, part, [...eventsOfPersons(service), eventIds, recordIds], onProgress, take);
 }

@@ -1,4 +1,4 @@
-import { type AccountId, parseRecordId, personEvents, type PersonRecordType } from '@deedwire/domain';
+import { type AccountId, parseRecordId, personEventsOf, type PersonRecordType, type Service } from '@deedwire/domain';
 import type { PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';
 import type { ActionContext } from '../../context.ts';
@@ -21,8 +21,11 @@ export function newHistory(): PersonHistory {
 export type SoughtRecord = Omit<PersonRecord, 'accountId'> & { accountId: AccountId | null };
 
 /** The record that an event or a delivery names, in the account of this event or delivery. */
-export function recordOf({ type, recordId, accountId }: PersonDelivery | PersonEvent): PersonRecord | null {
-  const recordType = personEvents.get(type)?.recordType;
+export function recordOf(
+  service: Service,
+  { type, recordId, accountId }: PersonDelivery | PersonEvent,
+): PersonRecord | null {
+  const recordType = personEventsOf(service).get(type)?.recordType;
   const id = recordId === null ? null : parseRecordId<PersonRecordType>(recordId);
   return recordType && id !== null ? { type: recordType, id, accountId } : null;
 }
@@ -40,7 +43,7 @@ export function isOneOf(records: readonly SoughtRecord[]): (record: PersonRecord
 
 /** Adds the events and deliveries of these records to a history, by default all of them. */
 export async function readHistory(
-  { store }: ActionContext,
+  context: ActionContext,
   records: readonly SoughtRecord[],
   { events, deliveries, unreadable }: PersonHistory,
   onProgress: OnProgress,
@@ -52,8 +55,8 @@ export async function readHistory(
   const isSought = isOneOf(records);
   const accountIds = new Set(records.map(({ accountId }) => accountId));
   const of = { from: from ?? oldest, recordIds, key: null };
-  await scanPersonEvents(store, of, onProgress, (event) => {
-    const record = recordOf(event);
+  await scanPersonEvents(context, of, onProgress, (event) => {
+    const record = recordOf(context.service, event);
     if (record === null && event.problem !== null) unreadable.set(event.id, event.problem);
     // The event of an early release is erased, and its deliveries may not be.
     if (record === null ? event.isErased && accountIds.has(event.accountId) : isSought(record)) events.push(event);
@@ -61,8 +64,8 @@ export async function readHistory(
   await onEvents?.();
   // A worker of an earlier release writes no record beside the event of a delivery.
   const eventIds = events.map(({ id }) => id);
-  await scanPersonDeliveries(store, { ...of, eventIds }, onProgress, (delivery) => {
-    const record = recordOf(delivery);
+  await scanPersonDeliveries(context, { ...of, eventIds }, onProgress, (delivery) => {
+    const record = recordOf(context.service, delivery);
     if (record === null ? accountIds.has(delivery.accountId) : isSought(record)) deliveries.push(delivery);
   });
 }

@@ -40,7 +40,7 @@ function wait(request: { account?: number; subscription?: number; after?: number
   const controller = new AbortController();
   const state = { endedAtMs: null as number | null, abort: () => controller.abort() };
   const begun: EventWait = {
-    accountId: toRecordId<'Partner'>(String(account)),
+    accountId: toRecordId<'Account'>(String(account)),
     subscriptionId: toRecordId(String(subscription)),
     after,
     ms: seconds * 1000,

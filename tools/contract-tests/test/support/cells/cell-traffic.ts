@@ -7,6 +7,7 @@ import {
   setClientLimit,
   systemRandom,
 } from '@deedwire/actions';
+import { firm } from '@deedwire/firm';
 import { createStore } from '@deedwire/store';
 import { createClient, type Credential, missing, patientTimeouts, postGraphql } from '@deedwire/testing';
 import { expect } from 'vitest';
@@ -63,6 +64,7 @@ export async function addOrganization(
   const store = createStore({ databaseUrl, applicationName: 'oracle', timeouts: patientTimeouts });
   const context: OperatorContext = {
     store,
+    service: firm,
     gidNamespace: 'service',
     now: () => new Date(),
     random: systemRandom,

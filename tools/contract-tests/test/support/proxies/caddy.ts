@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appOf, type InterfaceName, interfaceNames, interfaces } from '@deedwire/domain';
+import { appOf } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
 import { workspaceRoot } from '../workspace-copy.ts';
 import { startProxyProcess } from './proxy-process.ts';
 
@@ -15,7 +16,7 @@ export async function startCaddy(
   const url = `http://127.0.0.1:${await findFreePort()}`;
   const shipped = await readFile(join(workspaceRoot, 'deploy/compose/Caddyfile'), 'utf8');
   const configuration = interfaceNames.reduce(
-    (text, name) => text.replace(`${appOf(name)}:${interfaces[name].port}`, `127.0.0.1:${ports[name].port}`),
+    (text, name) => text.replace(`${appOf(name)}:${firm.interfaces[name].port}`, `127.0.0.1:${ports[name].port}`),
     shipped.replace('{$DEEDWIRE_HOST}', `{\n\tadmin off\n}\n${url}`),
   );
   const { stop } = await startProxyProcess('caddy', configuration, () => fetch(url));

@@ -1,4 +1,4 @@
-import { interfaceNames } from '@deedwire/domain';
+import { interfaceNames } from '@deedwire/firm/interfaces';
 import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
 import { describeDifferences, describeUpgrade } from '../differences.ts';
 import { describeAddition, type History, releaseOf, type Remark, remarksOn } from '../history.ts';

@@ -1,4 +1,4 @@
-import { interfaces } from '@deedwire/domain';
+import { interfaces } from '@deedwire/firm/interfaces';
 import { describeDifferences, interfaceDifferences } from '../differences.ts';
 import type { Example } from '../examples.ts';
 import { describeAddition } from '../history.ts';

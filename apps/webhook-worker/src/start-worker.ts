@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { Service } from '@deedwire/domain';
+import { createLogger, loadTracing, type RunningService, startService } from '@deedwire/service-runtime';
+import { Registry } from 'prom-client';
+import { readWorkerConfig } from './config.ts';
+import { createWorker } from './worker.ts';
+
+/** Starts the worker of a service. It also starts without its database, and becomes ready once that is reachable. */
+export async function startWorker(service: Service, version: string): Promise<RunningService> {
+  const config = readWorkerConfig();
+  const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
+  const metrics = new Registry();
+  const tracing = await loadTracing(version);
+  const worker = createWorker({ service, config, logger, metrics, version, tracing });
+  return startService({
+    app: 'webhook-worker',
+    version,
+    config,
+    logger,
+    metrics,
+    tracing,
+    registration: {
+      database: worker.database,
+      app: 'webhook-worker',
+      id: randomUUID(),
+      contracts: new URL('contracts.json', import.meta.url),
+    },
+    pools: worker.pools,
+    readiness: () => worker.readiness(),
+    risks: () => worker.risks(),
+    failures: () => worker.failures(),
+    onReady: () => worker.start(),
+    stopAcceptingWork: () => worker.stopAcceptingWork(),
+    drain: () => worker.drain(),
+    close: () => worker.close(),
+  });
+}

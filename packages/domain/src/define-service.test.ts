@@ -1,0 +1,151 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import * as z from 'zod';
+import { defineService, ServiceError } from './define-service.ts';
+import { defineEvent, type EventContract, withRenderers } from './event.ts';
+import type { Service, ServiceOptions } from './service.ts';
+
+const render = ({ order }: { order: string }) => ({ order });
+
+const partner = { title: 'Partner', account: 'Partner' };
+
+function faultsOf(
+  interfaces: ServiceOptions['interfaces'],
+  events: Pick<ServiceOptions, 'contracts' | 'events'> = {},
+): readonly string[] {
+  try {
+    defineService({ interfaces, ...events });
+  } catch (error) {
+    if (error instanceof ServiceError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('a service knows the names of its interfaces and the types of their accounts', () => {
+  const service = defineService({ interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner } });
+  expectTypeOf<keyof typeof service.interfaces>().toEqualTypeOf<'lender' | 'partner'>();
+  expectTypeOf(service.interfaces.lender.account).toEqualTypeOf<'Lender'>();
+  expectTypeOf(service).toExtend<Service>();
+});
+
+test('completes an interface that says only what has no default', () => {
+  expect(defineService({ interfaces: { partner } }).interfaces).toEqual({
+    partner: { ...partner, path: '/partner', port: 4004, adminPort: 4104, records: [], versions: [] },
+  });
+});
+
+test('gives interfaces ports that no other has', () => {
+  const { interfaces } = defineService({
+    interfaces: {
+      buyer: { title: 'Buyer', account: 'Buyer' },
+      partner: { ...partner, port: 4004, adminPort: 4105 },
+      seller: { title: 'Seller', account: 'Seller' },
+    },
+  });
+  expect(Object.values(interfaces).map(({ port, adminPort }) => [port, adminPort])).toEqual([
+    [4006, 4106],
+    [4004, 4105],
+    [4007, 4107],
+  ]);
+});
+
+test('names all faults at once', () => {
+  const versions = ['2026-11-01', '2026-11-01', 'next'].map((version) => ({
+    version,
+    status: 'current' as const,
+    deprecatedOn: null,
+    sunsetOn: null,
+  }));
+  expect(
+    faultsOf({
+      Vendor: { title: ' ', account: 'Organization', path: 'vendor/', port: 0, adminPort: 4003, versions },
+      partner: { ...partner, account: 'Organization', path: 'vendor/' },
+    }),
+  ).toEqual([
+    '"Vendor": its name must consist of lowercase words with hyphens between them, 31 characters at most.',
+    '"Vendor": its title must not be blank.',
+    '"Vendor": the type of its accounts must be its own; Organization is one of the platform.',
+    '"Vendor": its path must begin with a slash and not end with one; it is vendor/.',
+    '"Vendor": 0 is not a port.',
+    '"Vendor": its versions must be dates, oldest first; 2026-11-01 is none or comes too late.',
+    '"Vendor": its versions must be dates, oldest first; next is none or comes too late.',
+    '"partner": the type of its accounts must be its own; Organization is one of the platform.',
+    '"partner": its path must begin with a slash and not end with one; it is vendor/.',
+    'The type of accounts Organization is used twice.',
+    'The path vendor/ is used twice.',
+    'The port 4003 is used twice.',
+  ]);
+});
+
+test('refuses a service without an interface', () => {
+  expect(faultsOf({})).toEqual(['It needs an interface.']);
+});
+
+const orderPaid = defineEvent('order.paid', {
+  record: 'Order',
+  persons: ['buyer'],
+  snapshot: z.object({ order: z.string(), buyer: z.string() }),
+  sample: () => ({ order: '1', buyer: 'Ada' }),
+});
+
+function contractOf(type: string, versions: readonly [string, 'current' | 'retired'][], interfaces = ['partner']) {
+  const data = z.strictObject({ order: z.string() });
+  const lifecycle = { deprecatedOn: null, sunsetOn: null };
+  return {
+    type,
+    description: 'An order was paid.',
+    interfaces,
+    versions: versions.map(([version, status]) => ({ version, status, ...lifecycle, data })),
+  } satisfies EventContract;
+}
+
+test('joins each event with its contract, and knows the records of an interface', () => {
+  const service = defineService({
+    interfaces: { partner },
+    contracts: [
+      contractOf('order.paid', [
+        ['2026-11-01', 'retired'],
+        ['2027-02-01', 'current'],
+      ]),
+      contractOf('webhook.test', [['2026-11-01', 'current']]),
+    ],
+    events: [withRenderers(orderPaid, { '2027-02-01': render })],
+  });
+  expect(service.interfaces.partner.records).toEqual(['Order']);
+  expect(service.events.map(({ type, record, persons }) => [type, record, persons])).toEqual([
+    ['order.paid', 'Order', ['buyer']],
+    ['webhook.test', null, []],
+  ]);
+  expect(service.events[0]?.versions.map(({ version, render: found }) => [version, found])).toEqual([
+    ['2026-11-01', null],
+    ['2027-02-01', render],
+  ]);
+});
+
+test('names all faults of events', () => {
+  expect(
+    faultsOf(
+      { partner },
+      {
+        contracts: [
+          contractOf('order.lost', [['2026-11-01', 'current']]),
+          contractOf('order.paid', [['2026-11-01', 'current']], ['partner', 'vendor']),
+        ],
+        events: [
+          withRenderers(orderPaid, { '2027-02-01': () => ({}) }),
+          withRenderers({ ...orderPaid, type: 'order.sent' }, {}),
+          withRenderers({ ...orderPaid, type: 'webhook.test' }, {}),
+        ],
+      },
+    ),
+  ).toEqual([
+    'The event order.sent has no contract.',
+    'The event webhook.test is defined twice.',
+    'The event webhook.test has no contract.',
+    'The event order.lost has a contract and no definition.',
+    'The event order.paid has no renderer of its version 2026-11-01.',
+    'The event order.paid has a renderer of 2027-02-01, which its contract does not have or has retired.',
+    'The event order.paid identifies persons, so it needs a record and one interface.',
+    'The contract of the event order.paid names the interface vendor, which does not exist.',
+  ]);
+});

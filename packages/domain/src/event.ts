@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import type { VersionLifecycle } from './version-lifecycle.ts';
+
+/** A version of the contract of an event. */
+export interface EventVersionContract extends Readonly<VersionLifecycle> {
+  /** The date that names it, for example `2026-11-01`. */
+  readonly version: string;
+  /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
+  readonly deprecatedOn: string | null;
+  /** The schema of `data` in the payload. Rejects fields that are not published. */
+  readonly data: z.ZodType;
+}
+
+/** What is published of an event. */
+export interface EventContract {
+  /** For example `referral.converted`. */
+  readonly type: string;
+  readonly description: string;
+  /** Those that have it. */
+  readonly interfaces: readonly string[];
+  /** Oldest first. */
+  readonly versions: readonly EventVersionContract[];
+}
+
+/** Renders the `data` of a payload from a snapshot. */
+export type RenderData<Snapshot> = (snapshot: Snapshot) => object;
+
+/** An event without its contract and its renderers. */
+export interface EventDefinition<
+  Snapshot extends object = object,
+  RecordType extends string | null = string | null,
+  Type extends string = string,
+> {
+  readonly type: Type;
+  /**
+   * The type of the record that the event is about, by which its deliveries are found. Of an event with two records it is the one that
+   * changed: a team member and not its lender. Null: it reports no change of a record.
+   */
+  readonly record: RecordType;
+  /** The values of the snapshot that identify the person of the record, by their paths. */
+  readonly persons: readonly string[];
+  /**
+   * The content that the outbox stores for each event, from which every version of its payload is rendered. Ids are global identifiers,
+   * times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
+   */
+  readonly snapshot: z.ZodType<Snapshot>;
+  /**
+   * What a test event contains. Rendered at any version, it is the example of the reference: the typical fixture of `webhook-events`. No
+   * record has its ids. Free texts have characters outside ASCII: a receiver that decodes the body before it verifies refuses them.
+   */
+  readonly sample: (gidNamespace: string) => Required<Snapshot>;
+}
+
+/** As any build has stored it. It can lack what an earlier build did not append. */
+export type SnapshotOf<Definition extends EventDefinition> = z.output<Definition['snapshot']>;
+
+export function defineEvent<
+  const Type extends string,
+  Snapshot extends object,
+  const RecordType extends string | null = null,
+>(
+  type: Type,
+  options: {
+    /** Defaults to null. */
+    record?: RecordType;
+    /** Defaults to none. */
+    persons?: readonly string[];
+    snapshot: z.ZodType<Snapshot>;
+    sample: (gidNamespace: string) => Required<NoInfer<Snapshot>>;
+  },
+): EventDefinition<Snapshot, RecordType, Type> {
+  const { record = null, persons = [], snapshot, sample } = options;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of a record that is omitted is null
+  return { type, record: record as RecordType, persons, snapshot, sample };
+}
+
+/** By version. */
+type Renderers<Snapshot> = Readonly<Record<string, RenderData<Snapshot>>>;
+
+/** An event as a service lists it. */
+export interface RenderedEvent extends EventDefinition {
+  readonly renderers: Renderers<never>;
+}
+
+export function withRenderers<Snapshot extends object>(
+  event: EventDefinition<Snapshot>,
+  renderers: Renderers<Snapshot>,
+): RenderedEvent {
+  return { ...event, renderers };
+}
+
+export interface EventVersion extends EventVersionContract {
+  /** Null if the version is retired. */
+  readonly render: RenderData<unknown> | null;
+}
+
+/** An event with its contract, as `defineService` has checked it. */
+export interface Event extends Omit<EventContract, 'versions'>, Omit<EventDefinition, 'type'> {
+  readonly versions: readonly EventVersion[];
+}
+
+/** The JSON Schema of a snapshot or of a part of one, as far as code reads it. */
+export interface SnapshotSchema {
+  type?: unknown;
+  enum?: unknown;
+  properties?: Readonly<Record<string, SnapshotSchema>>;
+  required?: readonly string[];
+}
+
+/** The JSON Schema of the snapshot of an event. A snapshot can have more fields. */
+export function snapshotSchema({ snapshot }: Pick<Event, 'snapshot'>): SnapshotSchema {
+  return JSON.parse(JSON.stringify(z.toJSONSchema(snapshot, { io: 'input' })));
+}

@@ -1,0 +1,11 @@
+import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import * as z from 'zod';
+import { changed, lender, sampleLender } from '../parts.ts';
+
+export const lenderUpdated = defineEvent('lender.updated', {
+  record: 'Lender',
+  snapshot: z.object({ lender, changed }),
+  sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace), changed: ['lender.name'] }),
+});
+
+export type Snapshot = SnapshotOf<typeof lenderUpdated>;

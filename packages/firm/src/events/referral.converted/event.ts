@@ -1,0 +1,16 @@
+import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import * as z from 'zod';
+import { matter, referral, sampleMatter, sampleReferral, sampleTime } from '../parts.ts';
+
+export const referralConverted = defineEvent('referral.converted', {
+  record: 'Referral',
+  persons: ['referral.externalReference'],
+  snapshot: z.object({ referral, matter, convertedAt: z.string() }),
+  sample: (gidNamespace) => ({
+    referral: sampleReferral(gidNamespace, 'CONVERTED'),
+    matter: sampleMatter(gidNamespace),
+    convertedAt: sampleTime,
+  }),
+});
+
+export type Snapshot = SnapshotOf<typeof referralConverted>;

@@ -1,0 +1,12 @@
+import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import * as z from 'zod';
+import { referral, sampleReferral } from '../parts.ts';
+
+export const referralCreated = defineEvent('referral.created', {
+  record: 'Referral',
+  persons: ['referral.externalReference'],
+  snapshot: z.object({ referral }),
+  sample: (gidNamespace) => ({ referral: sampleReferral(gidNamespace, 'OPEN') }),
+});
+
+export type Snapshot = SnapshotOf<typeof referralCreated>;

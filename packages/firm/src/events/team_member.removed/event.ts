@@ -1,0 +1,12 @@
+import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import * as z from 'zod';
+import { lender, ofMember, sampleLender, sampleTeamMember, teamMember } from '../parts.ts';
+
+export const teamMemberRemoved = defineEvent('team_member.removed', {
+  record: 'TeamMember',
+  persons: ofMember,
+  snapshot: z.object({ lender, teamMember }),
+  sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace), teamMember: sampleTeamMember(gidNamespace) }),
+});
+
+export type Snapshot = SnapshotOf<typeof teamMemberRemoved>;

@@ -1,0 +1,16 @@
+import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import * as z from 'zod';
+import { changed, lender, ofMember, sampleLender, sampleTeamMember, teamMember } from '../parts.ts';
+
+export const teamMemberUpdated = defineEvent('team_member.updated', {
+  record: 'TeamMember',
+  persons: ofMember,
+  snapshot: z.object({ lender, teamMember, changed }),
+  sample: (gidNamespace) => ({
+    lender: sampleLender(gidNamespace),
+    teamMember: sampleTeamMember(gidNamespace),
+    changed: ['teamMember.email'],
+  }),
+});
+
+export type Snapshot = SnapshotOf<typeof teamMemberUpdated>;

@@ -1,0 +1,14 @@
+import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import * as z from 'zod';
+{{#if isUpdate}}
+import { changed } from '../parts.ts';
+{{/if}}
+
+// TODO: the record that the event is about; what the outbox stores (fields can be added later, and none changes); and `persons: ['todo']`, the values that identify a person, by their paths. List all others in personal-data.test.ts.
+export const {{camelCase type}} = defineEvent('{{type}}', {
+  record: null,
+  snapshot: z.object({ todo: z.string(){{#if isUpdate}}, changed{{/if}} }),
+  sample: () => ({ todo: 'TODO'{{#if isUpdate}}, changed: ['todo']{{/if}} }),
+});
+
+export type Snapshot = SnapshotOf<typeof {{camelCase type}}>;
