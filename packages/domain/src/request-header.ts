@@ -17,11 +17,12 @@ const reserved = ['x-forwarded-', `${names.headerPrefix.toLowerCase()}-`];
 
 /** Returns true if a subscription may have a header with this name. */
 export function isRequestHeaderName(name: string): boolean {
-  const lowerCase = name.toLowerCase();
+  // Servers that follow CGI do not tell `_` from `-`.
+  const compared = `${name.toLowerCase().replaceAll('_', '-')}-`;
   return (
     name.length <= maxNameLength &&
-    /^(?:authorization|x-[a-z0-9][a-z0-9_-]*)$/.test(lowerCase) &&
-    !reserved.some((start) => lowerCase.startsWith(start) || `${lowerCase}-` === start)
+    /^(?:authorization|x-[a-z0-9][a-z0-9_-]*)$/i.test(name) &&
+    !reserved.some((start) => compared.startsWith(start))
   );
 }
 

@@ -59,6 +59,7 @@ function isHeaderName(name: string): boolean {
   return (
     name.length <= maxNameLength &&
     /^(?:authorization|x-[a-z0-9][a-z0-9_-]*)$/i.test(name) &&
-    !/^x-(?:forwarded|service)(?:-|$)/i.test(name)
+    // Servers that follow CGI do not tell _ from -.
+    !/^x-(?:forwarded|service)(?:[-_]|$)/i.test(name)
   );
 }

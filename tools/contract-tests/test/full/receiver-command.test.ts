@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { issueCredential } from '@deedwire/actions';
 import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { isRequestHeaderName } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import {
@@ -81,11 +82,14 @@ async function sendEvents(count: number): Promise<void> {
 interface Subscription {
   id: string;
   callbackUrl: string;
+  requestHeaderName: string | null;
+  headerState: string | null;
   eventTypes: { type: string; version: string }[];
 }
 
 async function subscriptionsTo(url: string): Promise<Subscription[]> {
-  const query = '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl eventTypes { type version } } } }';
+  const query =
+    '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl requestHeaderName headerState eventTypes { type version } } } }';
   const { nodes } = await partner.request<{ nodes: Subscription[] }>(query);
   return nodes.filter(({ callbackUrl }) => callbackUrl === url);
 }
@@ -159,6 +163,59 @@ describe('subscribe', () => {
       exitCode: 1,
       stderr: expect.stringMatching(/^deedwire-webhook-receiver: [A-Z_]+: [^\n]+\n$/),
     });
+  });
+
+  test('sets a header, which the receiver gets with the handshake', async () => {
+    const { url, handshakes } = await openReceiver();
+    const module = await writeModule('header.mjs', `{ ${created} }`);
+    const args = ['subscribe', '--url', url, '--module', module, '--header', 'X-Gateway-Key'];
+    const env = environment({ WEBHOOK_SECRET: generateWebhookSecret(), WEBHOOK_HEADER: 'a key' });
+    expect(await command([...args, '--yes'], env)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await subscriptionsTo(url)).toMatchObject([{ requestHeaderName: 'X-Gateway-Key', headerState: 'SENT' }]);
+    expect(handshakes).toMatchObject([{ headers: { 'x-gateway-key': 'a key' } }]);
+    expect(await command([...args, '--check'], env)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test('accepts the names of headers that the interfaces accept', async () => {
+    const names = [
+      'Authorization',
+      'authorization',
+      'X-API-Key',
+      'x-a',
+      'X-1',
+      'X-a_b',
+      'X-Forwardedness',
+      'X-Servicing',
+      'X-Forwarded',
+      'X-Forwarded-For',
+      'x-FORWARDED_for',
+      'X-Service',
+      'X-Service-API-Key',
+      'X-Service_API-Key',
+      '',
+      'X-',
+      'X--a',
+      'X-_a',
+      'X_a',
+      'X-ä',
+      'X-a b',
+      'X-a\r\nHost',
+      'Authorization ',
+      'Proxy-Authorization',
+      'Host',
+      'Cookie',
+      'webhook-id',
+      'Content-Type',
+      `X-${'a'.repeat(98)}`,
+      `X-${'a'.repeat(99)}`,
+    ];
+    const script = `import { readHeader } from ${from('cli/header-option.ts')};
+      const shell = { env: { WEBHOOK_HEADER: 'a' }, hidden: new Set() };
+      const isAccepted = (header) => readHeader(shell, { header }).then(() => true, () => false);
+      console.log(JSON.stringify(await Promise.all(${JSON.stringify(names)}.map(isAccepted))));`;
+    const node = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];
+    const { stdout } = await promisify(execFile)(process.execPath, node);
+    expect(JSON.parse(stdout)).toEqual(names.map(isRequestHeaderName));
   });
 
   test.each<[what: string, on: string, more: string, message: string]>([

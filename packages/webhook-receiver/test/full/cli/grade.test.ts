@@ -742,6 +742,8 @@ describe('a header', () => {
   });
 });
 
+const lowerEscape = (character: string): string => `%${character.charCodeAt(0).toString(16)}`;
+
 const html = { 'content-type': 'text/html' };
 
 test.each<[string, Response, string, string, string]>([
