@@ -5,7 +5,7 @@ import { sampleEvent } from './delivery.ts';
 import { type Check, checks } from './grading-checks.ts';
 import { type GradeOptions, Grading } from './grading.ts';
 import { headerOptions, readHeader } from './header-option.ts';
-import { readValidSecrets } from './input.ts';
+import { environmentWithout, readValidSecrets } from './input.ts';
 import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
@@ -103,9 +103,14 @@ function chooseChecks(isStandard: boolean, only?: string, skip?: string): Check[
 
 /** The last number that a command prints. It runs without a shell. */
 async function countBy([program = '', ...args]: readonly string[], { signal, env }: Shell): Promise<number> {
+  const options = {
+    signal,
+    env: environmentWithout(env, 'WEBHOOK_SECRET', 'WEBHOOK_HEADER', 'API_KEY'),
+    timeout: 30_000,
+  };
   let stdout: string;
   try {
-    ({ stdout } = await promisify(execFile)(program, args, { signal, env: { ...env }, timeout: 30_000 }));
+    ({ stdout } = await promisify(execFile)(program, args, options));
   } catch (error) {
     const lastLine = textField(error, 'stderr').trim().split('\n').at(-1) ?? '';
     throw new UsageError(`the count command failed: ${messageOf(error).split('\n')[0]} ${lastLine}`.trim());

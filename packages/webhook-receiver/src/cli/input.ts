@@ -63,6 +63,11 @@ async function withEnvFile(shell: Shell, { 'env-file': envFile }: SecretOptions)
   return { ...settings, ...Object.fromEntries(Object.entries(shell.env).filter(([, value]) => (value ?? '') !== '')) };
 }
 
+/** An environment for code of the user, without what it does not need. */
+export function environmentWithout(env: Shell['env'], ...names: string[]): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}
+
 /** No message may quote them. */
 export function hideSecrets(hidden: Set<string>, settings: Shell['env']): void {
   const { WEBHOOK_SECRET = '', WEBHOOK_HEADER = '', API_KEY = '', DATABASE_URL = '' } = settings;

@@ -8,7 +8,7 @@ import { field, messageOf } from '../field.ts';
 import type { EventName } from '../kept-events.ts';
 import { type Api, ApiError, isLike, openApi, orNull } from './api.ts';
 import { headerOptions, readHeader } from './header-option.ts';
-import { readSettings, readValidSecrets, written } from './input.ts';
+import { environmentWithout, readSettings, readValidSecrets, written } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { excerpt, parsedJson } from './text.ts';
 import { readTimeout } from './timeout-option.ts';
@@ -191,9 +191,9 @@ const importMs = 10_000;
 
 /** Imports the module apart, because it can have any effect, and never end. */
 async function pinsOfModule(module: string, settings: Shell['env']): Promise<EventName[]> {
-  // The module needs no right to change subscriptions.
-  const { API_KEY: _, ...env }: NodeJS.ProcessEnv = {
-    ...settings,
+  const env = {
+    // The module needs no right to change subscriptions, and no header of a gateway.
+    ...environmentWithout(settings, 'API_KEY', 'WEBHOOK_HEADER'),
     WEBHOOK_SECRET: settings['WEBHOOK_SECRET'] || generateWebhookSecret(),
   };
   const href = pathToFileURL(resolve(module)).href;

@@ -911,6 +911,17 @@ describe('the command', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  test('does not pass secrets to the count command', async () => {
+    const { url } = await start();
+    const script = 'const { WEBHOOK_SECRET, WEBHOOK_HEADER, API_KEY, DATABASE_URL } = process.env;';
+    const count = `${script} console.error(JSON.stringify([WEBHOOK_SECRET, WEBHOOK_HEADER, API_KEY, DATABASE_URL]))`;
+    const secrets = { WEBHOOK_HEADER: 'q7', API_KEY: 'q7', DATABASE_URL: 'q8' };
+    const args = ['grade', url.href, '--', process.execPath, '--eval', `${count}; process.exit(1);`];
+    const { exitCode, stderr } = await call(args, { env: { ...env, ...secrets } });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('[null,null,null,"q8"]');
+  });
+
   test('reports every check if the count command fails later', async () => {
     const folder = await tempFolder();
     await writeFile(join(folder, 'count'), '0');

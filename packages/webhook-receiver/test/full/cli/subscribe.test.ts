@@ -32,7 +32,7 @@ async function subscribe(
   });
   const { port } = await forTest(listen(server));
   const args = ['subscribe', '--url', 'https://a.example/', '--module', join(folder, 'module.mjs'), ...more];
-  return call(args, { env: { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${port}/` } });
+  return call(args, { env: { ...credentials, DEEDWIRE_URL: `http://127.0.0.1:${port}/`, WEBHOOK_HEADER } });
 }
 
 const open = serversOfFile();
@@ -107,9 +107,10 @@ test.each([
   expect((await subscribe(module, () => {})).stderr).toContain('module.mjs: it listens. Export the receiver');
 });
 
-test('does not pass the API key to the module', async () => {
-  const { stderr } = await subscribe('throw new Error(`the key ${process.env.API_KEY}`);', () => {});
-  expect(stderr).toMatch(/module\.mjs: the key undefined\.\n$/);
+test('does not pass the API key and the header to the module', async () => {
+  const module = 'throw new Error(JSON.stringify([process.env.API_KEY, process.env.WEBHOOK_HEADER]));';
+  const { stderr } = await subscribe(module, () => {});
+  expect(stderr).toMatch(/module\.mjs: \[null,null\]\.\n$/);
 });
 
 test('reads --env-file once, because it can be standard input', async () => {
