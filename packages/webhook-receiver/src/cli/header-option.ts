@@ -41,7 +41,7 @@ export async function readHeader(shell: Shell, options: HeaderOptions): Promise<
   const text =
     file === undefined
       ? (await readSettings(shell, options))['WEBHOOK_HEADER']
-      : (await readInput(shell, file, 2 * maxValueLength)).toString();
+      : (await readInput(shell, file, 2 * maxValueLength, '--header-file')).toString();
   const value = (text ?? '').trim();
   for (const shown of headerTexts(value)) shell.hidden.add(shown);
   if (value === '')

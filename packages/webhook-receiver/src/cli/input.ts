@@ -6,10 +6,11 @@ import { CommandError, type Shell, UsageError } from './shell.ts';
 /**
  * Reads a file, or standard input for `-`.
  *
+ * @param option of a file with secrets: a message names it in place of the path, which can be a secret by mistake
  * @throws {UsageError} if it cannot be read or is too large
  */
-export async function readInput(shell: Shell, path: string, maxBytes: number): Promise<Buffer> {
-  const name = path === '-' ? 'standard input' : path;
+export async function readInput(shell: Shell, path: string, maxBytes: number, option?: string): Promise<Buffer> {
+  const name = path === '-' ? 'standard input' : option === undefined ? path : `the file of ${option}`;
   if (path === '-' && shell.stdin.isTTY === true)
     throw new UsageError('standard input is a terminal. Name a file, or pipe one.');
   const chunks: Uint8Array[] = [];
@@ -55,7 +56,7 @@ async function withEnvFile(shell: Shell, { 'env-file': envFile }: SecretOptions)
   const settings: Record<string, string | undefined> = {};
   // A quoted value can have several lines.
   const variable = /^\s*(?:export\s+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:"([^"]*)"|'([^']*)'|([^#\n]*))/gm;
-  for (const [, name = '', escaped, quoted, plain] of (await readInput(shell, envFile, textMax))
+  for (const [, name = '', escaped, quoted, plain] of (await readInput(shell, envFile, textMax, '--env-file'))
     .toString()
     .matchAll(variable))
     settings[name] = escaped?.replaceAll(String.raw`\n`, '\n') ?? quoted ?? plain?.trim();
@@ -100,7 +101,7 @@ export async function readSecrets(shell: Shell, options: SecretOptions): Promise
   const text =
     secretFile === undefined
       ? (await readSettings(shell, options))['WEBHOOK_SECRET']
-      : (await readInput(shell, secretFile, textMax)).toString();
+      : (await readInput(shell, secretFile, textMax, '--secret-file')).toString();
   const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
   for (const secret of secrets) shell.hidden.add(secret.trim());
   if (secrets.length > 10) throw new UsageError(`there are ${secrets.length} secrets; at most 10 are allowed.`);

@@ -56,11 +56,14 @@ test('no message repeats a secret that was passed as an argument', async () => {
     ['verify', `--secret=${canary.trim()}`],
     ['verify', '--secret-file', canary.trim()],
     ['verify', 'plain-text-secret'],
+    ['verify', '--secret-file', 'a-key-by-mistake'],
+    ['verify', '--env-file', 'a-key-by-mistake'],
+    ['grade', '4005', '--header', 'X-Key', '--header-file', 'Bearer a-key-by-mistake'],
     ['sql', 'store', '--table', 'key-of-a-client.a.b'],
   ]) {
     const { exitCode, stdout, stderr } = await call(args, { env });
     expect(exitCode).toBe(2);
-    expect(stdout + stderr).not.toMatch(/plain-text-secret|key-of-a-client/);
+    expect(stdout + stderr).not.toMatch(/plain-text-secret|key-of-a-client|a-key-by-mistake/);
     expect(stdout + stderr).not.toContain(canary.trim().slice(6, 20));
   }
 });
