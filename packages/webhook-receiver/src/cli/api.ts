@@ -1,5 +1,7 @@
 import { field } from '../field.ts';
 import { textOf } from '../graphql-pull.ts';
+import { hiderOf } from './header-echo.ts';
+import type { RequestHeader } from './header-option.ts';
 import { readSettings, type SecretOptions } from './input.ts';
 import { reasonOf } from './send.ts';
 import { CommandError, type Shell, UsageError } from './shell.ts';
@@ -35,8 +37,12 @@ const versionHeader = 'x-service-schema-version';
 /** The interface may accept the request later. */
 const transientCodes = /^(?:INTERNAL_SERVER_ERROR|OPERATION_TIMEOUT|RATE_LIMITED|REQUEST_TIMEOUT|SERVICE_UNAVAILABLE)$/;
 
-/** @throws {UsageError} if a variable is missing */
-export async function openApi(shell: Shell, options: SecretOptions): Promise<Api> {
+/**
+ * @param sentHeader of a subscription: no message quotes it
+ * @throws {UsageError} if a variable is missing
+ */
+export async function openApi(shell: Shell, options: SecretOptions, sentHeader?: RequestHeader): Promise<Api> {
+  const hideHeader = hiderOf(sentHeader);
   const settings = await readSettings(shell, options);
   const missing = names.filter((name) => (settings[name] ?? '') === '');
   if (missing.length > 0)
@@ -93,7 +99,7 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
     // Something between answers in its place, or it will recover.
     const isForeign = error === undefined && status < 300;
     const isTransient = isForeign || status === 429 || status >= 500 || transientCodes.test(code);
-    const message = `the API responded ${status}: ${excerpt(textField(error, 'message') || text, 200)}`;
+    const message = `the API responded ${status}: ${excerpt(hideHeader(textField(error, 'message') || text), 200)}`;
     throw new ApiError(message, isRefused ? 3 : isTransient ? 4 : 1, extensions);
   }
 
@@ -103,7 +109,8 @@ export async function openApi(shell: Shell, options: SecretOptions): Promise<Api
     }`;
     const { payload } = await request(query, { input }, { payload: { userErrors: [{ code: '', message: '' }] } });
     const [error] = payload.userErrors;
-    if (error !== undefined) throw new CommandError(`${error.code}: ${excerpt(error.message, 400)}`);
+    if (error !== undefined)
+      throw new CommandError(`${hideHeader(error.code)}: ${excerpt(hideHeader(error.message), 400)}`);
     if (isLike(example, payload)) return payload;
     throw new CommandError(`the API responded to ${name} with something else than its contract says.`, 4);
   }

@@ -33,6 +33,8 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
   const target = await readTarget(to, values['allow-remote'], shell.env);
   const header = await readHeader(shell, values);
+  if (header !== undefined && target.url.protocol === 'http:' && target.addresses === undefined)
+    throw new UsageError('--header needs https for another machine: http would send its value unencrypted.');
   const [secret, nextSecret] = await readValidSecrets(shell, values);
   const count = command.length === 0 ? undefined : () => countBy(command, shell);
   // The command is wrong before anything is sent.

@@ -102,11 +102,12 @@ export const checks: readonly Check[] = [
     if (status === null)
       return fail(problem, `${unansweredFix(grading, answer)}${(await needsLonger(grading, answer)) ? longerFix : ''}`);
     if (!isBetween(status, 300, 400)) return { result: 'pass', detail: 'none' };
-    const location = grading.redacted(headers.location ?? '');
+    const { location = '' } = headers;
+    const quote = grading.redacted(location);
     const { url } = grading.options;
-    const target = URL.canParse(location, url) ? `, ${new URL(location, url).href}` : '';
+    const target = quote === location && URL.canParse(location, url) ? `, ${new URL(location, url).href}` : '';
     const fix = `Subscribe with the URL to which it redirects${target}.`;
-    return refused({ ...answer, quote: location }, 'an event, and Deedwire follows no redirect', fix);
+    return refused({ ...answer, quote }, 'an event, and Deedwire follows no redirect', fix);
   }),
   check('handshake', { isOfDeedwire: true }, async (grading) => {
     const fix = 'Respond with 2xx and the JSON of the request, {"verification_token": "…"}, with no other key.';

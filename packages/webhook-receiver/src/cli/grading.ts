@@ -2,8 +2,8 @@ import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import { deliveryHeaders, type EventBody, sampleEvent, type Signing } from './delivery.ts';
 import { type Interceptor, interceptorOf } from './diagnosis.ts';
 import { headerAdvice } from './header-advice.ts';
+import { hiderOf } from './header-echo.ts';
 import type { RequestHeader } from './header-option.ts';
-import { headerTexts } from './input.ts';
 import { type Answer, defaultTimeoutMs, send } from './send.ts';
 import type { Target } from './target.ts';
 
@@ -52,9 +52,11 @@ export interface Reply extends Answer {
 /** Sends requests to the receiver that is graded. */
 export class Grading {
   readonly options: GradeOptions;
+  readonly #hideHeader: (text: string) => string;
 
   constructor(options: GradeOptions) {
     this.options = options;
+    this.#hideHeader = hiderOf(options.header);
   }
 
   get timeoutSeconds(): number {
@@ -107,10 +109,8 @@ export class Grading {
 
   /** A text of the receiver, without what it was sent or may know. */
   redacted(text: string): string {
-    const { secret, nextSecret = secret, header } = this.options;
-    const redacted = text.replaceAll(secret, '[the secret]').replaceAll(nextSecret, '[the second secret]');
-    const ofHeader = header === undefined ? [] : headerTexts(header.value);
-    return ofHeader.reduce((shown, each) => shown.replaceAll(each, '[the header]'), redacted);
+    const { secret, nextSecret = secret } = this.options;
+    return this.#hideHeader(text).replaceAll(secret, '[the secret]').replaceAll(nextSecret, '[the second secret]');
   }
 }
 

@@ -30,7 +30,7 @@ export async function subscribe(args: readonly string[], shell: Shell): Promise<
   const timeoutSeconds = readTimeout(values.timeout);
   const header = await readHeader(shell, values);
   const settings = await readSettings(shell, values);
-  const api = await openApi(shell, values);
+  const api = await openApi(shell, values, header);
   const pins = await pinsOfModule(module, settings);
   await checkPins(api, pins);
   const { href } = new URL(url);

@@ -16,6 +16,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { type Grade, gradeReceiver } from '../../../src/cli/grade.ts';
 import { checks } from '../../../src/cli/grading-checks.ts';
 import type { GradeOptions } from '../../../src/cli/grading.ts';
+import { hiderOf } from '../../../src/cli/header-echo.ts';
 import { createWebhookReceiver } from '../../../src/index.ts';
 import { memoryStore } from '../../../src/memory.ts';
 import { nodeHandler } from '../../../src/node.ts';
@@ -654,10 +655,84 @@ describe('a header', () => {
       const args = ['grade', url.href, '--only', 'redirect,valid', '--header', 'Authorization', '--format', format];
       const { exitCode, stdout, stderr } = await call(args, { env });
       expect(exitCode).toBe(1);
-      expect(stdout).toMatch(/\[the\s+header\]/);
+      expect(stdout).toMatch(/\[hidden:\s+it\s+contains\s+a\s+part\s+of\s+the\s+header\]/);
       expect(stdout + stderr).not.toMatch(/canary|q7|cTc6/);
       isRedirect ||= format === 'junit';
     }
+  });
+
+  const password = 'Zq7pa+ss9/Kc2Lm8Rw';
+  const bearer9 = `Bearer ${password}`;
+  test.each<[what: string, value: string, echo: (sent: string) => string]>([
+    ['in Basic', `Basic ${btoa(`ada:${password}`)}`, (sent) => `wrong: ${atob(sent.slice(6))}`],
+    ['in Basic, only the password', `Basic ${btoa(`ada:${password}`)}`, (sent) => atob(sent.slice(6)).slice(4)],
+    ['in Basic, only a short password', `Basic ${btoa('ada:q7')}`, () => 'Wrong password Q7.'],
+    ['in base64', bearer9, (sent) => btoa(sent)],
+    ['in base64 of JSON', bearer9, (sent) => btoa(JSON.stringify({ header: sent }))],
+    ['in base64 for URLs', `Bearer ${'~?~?~>~>abc'.repeat(2)}`, (sent) => Buffer.from(sent).toString('base64url')],
+    ['with an escaped slash', bearer9, (sent) => JSON.stringify(sent).replaceAll('/', String.raw`\/`)],
+    ['with an escaped plus', bearer9, (sent) => JSON.stringify(sent).replaceAll('+', String.raw`\u002B`)],
+    ['in JSON in JSON', String.raw`Bearer q7"\q7"\q7"`, (sent) => JSON.stringify(JSON.stringify(JSON.stringify(sent)))],
+    ['with lower-case escapes of a URL', 'Bearer q7+q7/q7=q7', (sent) => sent.replaceAll(/[+/=]/g, lowerEscape)],
+    ['with every character escaped', bearer9, (sent) => sent.replaceAll(/[^]/g, lowerEscape)],
+    ['escaped twice', 'Bearer q7+q7/q7=q7', (sent) => encodeURIComponent(encodeURIComponent(sent))],
+    ['with named entities', 'Bearer q7&q7<q7>q7', (sent) => sent.replaceAll('&', '&amp;').replaceAll('<', '&lt;')],
+    ['with hexadecimal entities', 'Bearer q7=q7=q7=q7', (sent) => sent.replaceAll('=', '&#x3D;')],
+    ['with decimal entities', 'Bearer q7=q7=q7=q7', (sent) => sent.replaceAll('=', '&#61;')],
+    ['in capitals', bearer9, (sent) => sent.toUpperCase()],
+    ['only the beginning', bearer9, (sent) => `${sent.slice(7, 15)}...`],
+    ['only the middle', bearer9, (sent) => `a${sent.slice(10, 18)}b`],
+    [
+      'on several lines',
+      bearer9,
+      (sent) =>
+        sent
+          .slice(7)
+          .match(/.{1,5}/g)
+          ?.join('\r\n') ?? '',
+    ],
+    ['as a parameter', `Token token="${password}"`, () => `unknown ${password}`],
+    ['as a short parameter', 'Token token="q7"', () => 'unknown "q7"'],
+    ['of characters without letters', 'Bearer !$!', () => 'unknown: !$!.'],
+  ])('is not shown if the receiver returns it %s', async (_, value, echo) => {
+    const { url } = await start({
+      before: ({ headers }) => ({ status: 500, body: echo(String(headers['authorization'])) }),
+    });
+    const grades: Grade[] = [];
+    const sent = { name: 'Authorization', value };
+    for await (const each of gradeReceiver({ url, secret, header: sent }, only)) grades.push(each);
+    expect(grades).toMatchObject([{ detail: '500 for an event: "[hidden: it contains a part of the header]"' }]);
+  });
+
+  test.each([
+    [bearer9, '{"code":"SIGNATURE_MISMATCH","message":"Bearer authentication failed."}'],
+    [`Basic ${btoa('ada:q7')}`, 'No login of ada: q71.'],
+    ['Bearer abcdefghijkl', 'abcdefg 100% &c. \\'],
+  ])('does not hide a response without it: %s', async (value, body) => {
+    const { url } = await start({ before: () => ({ status: 500, body }) });
+    const grades: Grade[] = [];
+    const sent = { name: 'Authorization', value };
+    for await (const each of gradeReceiver({ url, secret, header: sent }, only)) grades.push(each);
+    expect(grades).toMatchObject([{ detail: `500 for an event: "${body}"` }]);
+  });
+
+  test('is looked for in linear time', () => {
+    const hide = hiderOf({ name: 'X-Key', value: 'ab'.repeat(2_048) });
+    const startMs = performance.now();
+    const parts = ['&a', '&#', '&#x1', '\\', '%2', '%25', 'a '];
+    const hidden = parts.map((part) => part.repeat(50_000)).filter((text) => hide(text) !== text);
+    expect(hidden).toEqual([]);
+    expect(performance.now() - startMs).toBeLessThan(3_000);
+  });
+
+  test('is not sent unencrypted to another machine', async () => {
+    const args = ['http://192.0.2.1/', '--allow-remote', '--header', 'X-Key', '--only', 'redirect'];
+    expect(await call(['grade', ...args], { env: { WEBHOOK_SECRET: secret, WEBHOOK_HEADER: 'a' } })).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr:
+        'deedwire-webhook-receiver: --header needs https for another machine: http would send its value unencrypted.\n',
+    });
   });
 
   test('has its value from a file, standard input, or a variable', async () => {
@@ -706,7 +781,9 @@ describe('a header', () => {
     'Transfer-Encoding',
     'webhook-id',
     'X-Forwarded-For',
+    'X-Forwarded_For',
     'x-service-webhook-event',
+    'X-Service_API-Key',
     'X-Service',
     'X-',
     'X-ä',
