@@ -120,7 +120,7 @@ async function rotate(
     const current = locked === null ? null : await selectSubscription(transaction, accountId, id);
     if (current === null) return reject([subscriptionNotFound]);
     const userErrors = checkInput(input);
-    const present = decrypt(secretKeys, id, current.secretCiphertext);
+    const present = decryptSecret(secretKeys, id, current.secretCiphertext);
     const overlapSeconds = input.overlapSeconds ?? defaultOverlapSeconds;
     if (present === null && overlapSeconds !== 0) userErrors.push(secretUnreadable);
     // Without an overlap, a secret that has leaked stops signing, whatever is in progress.
@@ -147,7 +147,11 @@ async function rotate(
 }
 
 /** Null if no key can decrypt the secret. Its owner can replace it anyway, without an overlap. */
-function decrypt(keys: SecretKeyRing, id: RecordId<'WebhookSubscription'>, ciphertext: Buffer): string | null {
+export function decryptSecret(
+  keys: SecretKeyRing,
+  id: RecordId<'WebhookSubscription'>,
+  ciphertext: Buffer,
+): string | null {
   try {
     return keys.decrypt(ciphertext, secretAssociatedData(id));
   } catch (error) {
@@ -162,11 +166,13 @@ const secretUnchanged = inputError(
   'This is the present secret. Pass another one, or omit it to have one generated.',
 );
 
+export const secretUndecryptable = 'Deedwire cannot decrypt the present secret';
+
 // Until the end of an overlap, nothing would be sent.
 const secretUnreadable = inputError(
   'OVERLAP_INVALID',
   'overlapSeconds',
-  'Deedwire cannot decrypt the present secret, so it cannot sign during an overlap. Rotate it with an overlap of 0.',
+  `${secretUndecryptable}, so it cannot sign during an overlap. Rotate it with an overlap of 0.`,
 );
 
 function rotationInProgress(endsAt: Date): UserError<'ROTATION_IN_PROGRESS'> {

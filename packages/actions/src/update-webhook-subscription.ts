@@ -4,9 +4,17 @@ import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, Operator, OperatorContext, WebhookActionContext } from './context.ts';
-import { inputError, type MutationResult, noSuchSubscription, orRefuse, type UserError } from './errors.ts';
+import {
+  inputError,
+  type MutationResult,
+  noSuchSubscription,
+  orRefuse,
+  RefusedError,
+  type UserError,
+} from './errors.ts';
 import { endPause, isReceiverFailing } from './pause-webhook-subscription.ts';
 import { encryptHeader, findRequestHeaderErrors, type RequestHeaderErrorCode } from './request-headers.ts';
+import { decryptSecret, secretUndecryptable } from './rotate-webhook-secret.ts';
 import { requireSubscription } from './subscription-ref.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
 import {
@@ -151,7 +159,8 @@ interface SubscriptionSettings {
 /**
  * Changes the timeout or the request header of a subscription of any account, for an operator. Only a header needs the keys.
  *
- * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if a value is not valid, `CONFLICT` if no header can be set yet
+ * @throws {RefusedError} `NOT_FOUND` if it does not exist, `INVALID` if a value is not valid or the keys do not decrypt the present secret,
+ *   `CONFLICT` if no header can be set yet
  */
 export async function changeSubscriptionSettings(
   context: OperatorContext & { secretKeys?: SecretKeyRing | undefined },
@@ -172,15 +181,21 @@ export async function changeSubscriptionSettings(
     change: {
       ...noChange,
       timeoutSeconds: timeoutSeconds ?? null,
-      requestHeader: requestHeader && encryptHeader(requireKeys(secretKeys), current, requestHeader),
+      requestHeader: requestHeader && encryptHeader(keysFor(secretKeys, current), current, requestHeader),
     },
   });
   if (updated === null) throw noSuchSubscription(subscriptionId);
   return toWebhookSubscription(gidNamespace, updated);
 }
 
-function requireKeys(keys: SecretKeyRing | undefined): SecretKeyRing {
+/** Refuses keys that do not decrypt the present secret: the worker could not decrypt the header, and would send nothing. */
+function keysFor(keys: SecretKeyRing | undefined, { id, secretCiphertext }: SubscriptionRow): SecretKeyRing {
   if (keys === undefined) throw new Error('A request header is encrypted with the keys of webhook secrets.');
+  if (decryptSecret(keys, id, secretCiphertext) === null)
+    throw new RefusedError(
+      'INVALID',
+      `${secretUndecryptable}. Set WEBHOOK_SECRET_KEYS as for the apps. If they cannot decrypt it either, rotate the secret with an overlap of 0 first.`,
+    );
   return keys;
 }
 

@@ -138,6 +138,19 @@ describe('update of the request header', () => {
     expect(await storedHeader()).toEqual([null, null]);
   });
 
+  test('refuses keys that do not decrypt the present secret', async () => {
+    const others = { ...env, WEBHOOK_SECRET_KEYS: `k2:${randomBytes(32).toString('base64')}` };
+    const { path: folder } = await forTest(temporaryFolder('header'));
+    const file = join(folder, 'header.txt');
+    await writeFile(file, `X-Key: ${headerToken}`);
+    expect(await callOperator(others, 'subscription', 'update', gid(), '--header-file', file)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('Deedwire cannot decrypt the present secret. Set WEBHOOK_SECRET_KEYS'),
+    });
+    expect(await storedHeader()).toEqual([null, null]);
+  });
+
   test('is wrong usage without a change, or with two', async () => {
     for (const options of [[], ['--remove-header', '--header-file', '-'], ['--header', 'X-Key: a']])
       expect(await operate('update', gid(), ...options)).toMatchObject({ exitCode: 2, stdout: '' });
