@@ -10,8 +10,8 @@ const keptNameCharacters = 100;
 const keptValueCharacters = 300;
 
 /**
- * What an attempt sent and received, for the owner of the receiver. It contains no secret, even if the receiver echoes its header, and of
- * a host name that cannot be called nothing that the error does not tell.
+ * What an attempt sent and received, for the owner of the receiver. The value of a secret header is masked, also in its usual encodings
+ * and shortenings where the receiver echoes it. Of a host name that cannot be called, it contains nothing that the error does not tell.
  */
 export interface ExchangeDetails {
   /** Names and values in turn, as sent. Values are cut as below. Empty if no request could be built. */
@@ -60,27 +60,29 @@ function keptBodyOf(response: Call, mask: HeaderMask | null): Buffer | null {
   if (body === null || mask === null) return body;
   const isCut = response.error !== null || response.bodyBytes > body.length;
   // What replaces the value can be longer.
-  return mask.body(body, isCut).subarray(0, keptBodyBytes);
+  const encoding = response.header('content-encoding');
+  return mask.body(body, { isCut, encoding }).subarray(0, keptBodyBytes);
 }
 
 /** As undici writes them: it adds the first two and the last one. */
 function sentHeaders({ url, headers, body, mask }: Attempt['request']): string[] {
   const sent = ['host', url.host, 'connection', 'keep-alive', ...headers, 'content-length', String(body.length)];
-  return sent.map((text) => cut(masked(text, mask), keptValueCharacters));
+  return sent.map((text, index) => {
+    const shown = mask === null || index % 2 === 0 ? text : mask.sent(sent[index - 1] ?? '', text);
+    return cut(shown, keptValueCharacters);
+  });
 }
 
 function keptHeadersOf(headers: Iterable<readonly [string, string]>, mask: HeaderMask | null): string[] {
   const kept: string[] = [];
   for (const [name, value] of headers) {
     if (kept.length === 2 * keptHeaders) break;
-    kept.push(cut(masked(name, mask), keptNameCharacters), cut(readable(masked(value, mask)), keptValueCharacters));
+    // Masked before the text is cut, which could leave a part of the secret.
+    const shownName = mask?.name(name) ?? name;
+    const shownValue = mask?.value(value) ?? value;
+    kept.push(cut(shownName, keptNameCharacters), cut(readable(shownValue), keptValueCharacters));
   }
   return kept;
-}
-
-/** Before the text is cut, which could leave a part of the value. */
-function masked(text: string, mask: HeaderMask | null): string {
-  return mask === null ? text : mask.text(text);
 }
 
 /**

@@ -127,10 +127,11 @@ function sha256(value: string): Buffer {
   return createHash('sha256').update(value).digest();
 }
 
-function received({ body, headers }: ReceivedResponse, secrets: HandshakeSecrets): string {
+function received({ body, bodyBytes, headers }: ReceivedResponse, secrets: HandshakeSecrets): string {
   if (secrets.hidesResponse) return hidden;
   const type = headers.get('content-type');
-  const shown = secrets.mask?.body(body, false) ?? body;
+  const isCut = bodyBytes > body.length;
+  const shown = secrets.mask?.body(body, { isCut, encoding: headers.get('content-encoding') }) ?? body;
   const start =
     body.length === 0 ? 'an empty body' : `a body that starts with "${redacted(shown.toString('utf8'), secrets)}"`;
   return `The response has ${type === undefined ? 'no Content-Type' : named('Content-Type', type, secrets)} and ${start}.`;
@@ -138,7 +139,7 @@ function received({ body, headers }: ReceivedResponse, secrets: HandshakeSecrets
 
 /** A header with its value, or without it. */
 function named(name: string, value: string, secrets: HandshakeSecrets): string {
-  return secrets.hidesResponse ? `a ${name}` : `${name} ${redacted(secrets.mask?.text(value) ?? value, secrets)}`;
+  return secrets.hidesResponse ? `a ${name}` : `${name} ${redacted(secrets.mask?.value(value) ?? value, secrets)}`;
 }
 
 function redacted(text: string, { token, secret, nextSecret }: HandshakeSecrets): string {

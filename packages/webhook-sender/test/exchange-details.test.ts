@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { DetailsPolicy, ExchangeDetails } from '../src/index.ts';
 import { delivery as deliveryTo, secret, sender } from './sender.ts';
@@ -116,6 +117,53 @@ describe('a secret header', () => {
     });
     const { exchange } = await sender().deliver({ ...delivery(receiver.url, policyThat(true)), secretHeader });
     expect(String(exchange?.responseBody)).toBe('key [the request header]');
+  });
+
+  it('is masked in other encodings and shortened, and a compressed body is not kept', async () => {
+    const value = 'Bearer q7Zt+Vx9/Kc2Lm8Rw4Hs6Jd1Pn5By0==';
+    const respond = [
+      JSON.stringify({ got: value }).replaceAll('+', String.raw`\u002B`),
+      `<p>${value.replaceAll('=', '&#x3D;')}</p>`,
+      `invalid token ${value.slice(7, 24)}...`,
+      gzipSync(value, { level: 0 }),
+    ];
+    const receiver = await httpReceiver((response) => {
+      const body = respond[receiver.requests.length - 1];
+      if (typeof body !== 'string') response.setHeader('content-encoding', 'gzip');
+      response.writeHead(500).end(body);
+    });
+    const bodies: string[] = [];
+    for (let sent = 0; sent < respond.length; sent += 1) {
+      const policy = policyThat(true);
+      const { exchange } = await sender().deliver({
+        ...delivery(receiver.url, policy),
+        secretHeader: { name: 'Authorization', value },
+      });
+      bodies.push(String(exchange?.responseBody));
+    }
+    expect(bodies).toEqual([
+      '{"got":"[the request header]"}',
+      '<p>[the request header]</p>',
+      'invalid token [the request header]...',
+      '[not kept: the body has a Content-Encoding, and can contain the request header]',
+    ]);
+  });
+
+  it('with a common value is masked where it was sent, and nothing else that was sent', async () => {
+    const receiver = await httpReceiver((response) => response.writeHead(500, { connection: 'close' }).end('no entry'));
+    for (const value of ['e', 'keep-alive', '1']) {
+      const { exchange } = await sender().deliver({
+        ...delivery(receiver.url, policyThat(true)),
+        secretHeader: { name: 'X-Gateway', value },
+      });
+      const { requestHeaders = [], responseHeaders, responseBody } = exchange ?? {};
+      const sent = receiver.requests.at(-1)?.rawHeaders ?? [];
+      const index = sent.indexOf('x-gateway') + 1;
+      expect(sent[index]).toBe(value);
+      expect(requestHeaders).toEqual(sent.with(index, '[the request header]'));
+      expect(responseHeaders?.slice(0, 2)).toEqual(['connection', 'close']);
+      expect(String(responseBody)).toBe('no entry');
+    }
   });
 
   it('does not replace a header of the service', async () => {
