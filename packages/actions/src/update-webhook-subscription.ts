@@ -74,6 +74,8 @@ export type UpdateWebhookSubscriptionResult = MutationResult<
 interface Change {
   /** Must be verified before it is saved. Null leaves the URL unchanged. */
   callbackUrl: string | null;
+  /** The URL that the subscription must still have. Null if the caller has passed none, or a new one. */
+  presentUrl: string | null;
   /** The pins that replace those of the subscription. Null leaves the event types unchanged. */
   eventTypes: ((pinned: readonly EventTypePin[]) => EventTypePin[]) | null;
   /** Null removes the name, and undefined leaves it unchanged. */
@@ -86,6 +88,7 @@ interface Change {
 
 const noChange: Change = {
   callbackUrl: null,
+  presentUrl: null,
   eventTypes: null,
   name: undefined,
   timeoutSeconds: null,
@@ -119,6 +122,8 @@ export async function updateWebhookSubscription(
 
   const updated = await save(context, caller, { id, owner: caller, change });
   if (updated === null) return reject([subscriptionNotFound]);
+  // Another update has moved the subscription since it was read, so the URL of the caller is a new one, which needs a handshake.
+  if (updated === 'moved') return updateWebhookSubscription(context, caller, input);
   return { webhookSubscription: toWebhookSubscription(context.gidNamespace, updated), userErrors: [] };
 }
 
@@ -136,6 +141,7 @@ function parseChange(
     if (!url.ok) userErrors.push(inputError(url.code, 'callbackUrl', url.message));
     // The same URL needs no handshake, unless the receiver failed: only a verified URL resumes the subscription.
     else if (url.href !== current.callbackUrl || isReceiverFailing(current.pausedReason)) change.callbackUrl = url.href;
+    else change.presentUrl = url.href;
   }
   if (input.eventTypes !== null && input.eventTypes !== undefined) {
     const { eventTypes } = input;
@@ -184,7 +190,7 @@ export async function changeSubscriptionSettings(
       requestHeader: requestHeader && encryptHeader(keysFor(secretKeys, current), current, requestHeader),
     },
   });
-  if (updated === null) throw noSuchSubscription(subscriptionId);
+  if (updated === null || updated === 'moved') throw noSuchSubscription(subscriptionId);
   return toWebhookSubscription(gidNamespace, updated);
 }
 
@@ -199,7 +205,7 @@ function keysFor(keys: SecretKeyRing | undefined, { id, secretCiphertext }: Subs
   return keys;
 }
 
-/** Returns null if the subscription has been deleted since it was read. */
+/** Returns null if the subscription has been deleted since it was read, and `moved` if it does not have the present URL any longer. */
 async function save(
   context: ActionContext,
   by: Caller | Operator,
@@ -208,10 +214,11 @@ async function save(
     owner: { accountId, interfaceName },
     change,
   }: { id: SubscriptionRow['id']; owner: SubscriptionOwner; change: Change },
-): Promise<SubscriptionRow | null> {
+): Promise<SubscriptionRow | 'moved' | null> {
   return context.store.transaction(async (transaction) => {
     const locked = await lockSubscription(transaction, accountId, id);
     if (locked === null) return null;
+    if (change.presentUrl !== null && locked.callbackUrl !== change.presentUrl) return 'moved';
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
       if (originOf(locked.callbackUrl) !== originOf(change.callbackUrl)) await dropSubscriptionHeader(transaction, id);

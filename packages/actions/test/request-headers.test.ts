@@ -211,6 +211,27 @@ describe('a header', () => {
     });
   });
 
+  test('is for the URL that is passed with it, even if it is the present one and another update moves the subscription meanwhile', async () => {
+    const { store } = world.partnerApi;
+    world.partnerApi.store = interrupted(store, () => moveWithLogin(otherUrl));
+    const requestHeader = { name: 'X-Key', value: secret };
+    const { webhookSubscription } = await update({ callbackUrl: url, requestHeader });
+    world.partnerApi.store = store;
+    expect(webhookSubscription).toMatchObject({ callbackUrl: url, requestHeaderName: 'X-Key', headerState: 'SENT' });
+    expect(verified()).toEqual([[url, requestHeader]]);
+    expect(await decryptFor('https://receiver.example')).toBe(secret);
+  });
+
+  test('is replaced without a handshake if the present URL is passed with it', async () => {
+    const requestHeader = { name: 'X-Key', value: secret };
+    expect((await update({ callbackUrl: url, requestHeader })).userErrors).toEqual([]);
+    expect(verified()).toEqual([]);
+    await moveWithLogin(otherUrl);
+    const moved = await update({ callbackUrl: url, requestHeader });
+    expect(moved.webhookSubscription).toMatchObject({ callbackUrl: url, headerState: 'SENT' });
+    expect(verified()).toEqual([[url, requestHeader]]);
+  });
+
   test.each([
     ['its owner', () => deleteWebhookSubscription(world.partnerApi, world.partner, { id })],
     ['an operator', () => deleteSubscriptionOfAccount(world.operator, { subscriptionId: id })],

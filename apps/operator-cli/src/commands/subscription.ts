@@ -15,7 +15,7 @@ import {
   type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
-import type { RequestHeader } from '@deedwire/domain';
+import { originOf, type RequestHeader } from '@deedwire/domain';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { accountOption, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
@@ -149,10 +149,10 @@ The value of a header is stored encrypted with WEBHOOK_SECRET_KEYS, and never sh
           requestHeader,
         }),
       );
-      print(shell, options, updated, ({ id, timeoutSeconds, requestHeaderName }) =>
+      print(shell, options, updated, ({ id, timeoutSeconds, ...ofHeader }) =>
         [
           ...(timeout === undefined ? [] : [`The subscription ${id} has a timeout of ${timeoutSeconds} seconds`]),
-          ...(requestHeader === undefined ? [] : [`The subscription ${id} has ${headerOf(requestHeaderName)}`]),
+          ...(requestHeader === undefined ? [] : [`The subscription ${id} has ${headerOf(ofHeader)}`]),
         ].join('\n'),
       );
     });
@@ -221,8 +221,13 @@ async function readHeader(shell: Shell, path: string): Promise<RequestHeader> {
   return { name, value };
 }
 
-function headerOf(name: string | null): string {
-  return name === null ? 'no request header' : `the request header ${name}`;
+type OfHeader = Pick<WebhookSubscription, 'requestHeaderName' | 'headerState' | 'callbackUrl'>;
+
+function headerOf({ requestHeaderName: name, headerState, callbackUrl }: OfHeader): string {
+  if (name === null) return 'no request header';
+  return headerState === 'SENT'
+    ? `the request header ${name}, which is sent to ${originOf(callbackUrl)}`
+    : `the request header ${name}, which is not sent: the callback URL has moved to another origin meanwhile`;
 }
 
 function parseSeconds(value: string): number {
@@ -334,7 +339,7 @@ const countOf = (count: number, isLowerBound: boolean): string => `${count}${isL
 const ifKnown = (name: string, time: Date | null): [string, Date][] => (time === null ? [] : [[name, time]]);
 
 function describeHeader({ requestHeaderName: name, headerState }: WebhookSubscription): string | null {
-  return headerState === 'DROPPED' ? `${name}, not sent: the callback URL has moved to another origin` : name;
+  return headerState === 'DROPPED' ? `${name}, not sent: the callback URL has moved to another origin. Check it` : name;
 }
 
 function describeAll(shown: ShownSubscription): string {

@@ -489,8 +489,8 @@ export type WebhookHeaderState =
   /** Every request to the callback URL has the header. */
   | 'SENT'
   /**
-   * No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
-   * `updateWebhookSubscription`, or remove it with `requestHeader: null`.
+   * No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Check `callbackUrl`.
+   * Then set the header again with `updateWebhookSubscription`, which sends it to that URL, or remove it with `requestHeader: null`.
    */
   | 'DROPPED'
   | '%future added value';
@@ -1214,7 +1214,10 @@ export type UpdateWebhookSubscriptionInput = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one. */
   timeoutSeconds?: InputMaybe<Scalars['Int']['input']>;
-  /** New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one. */
+  /**
+   * New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one.
+   * Pass `callbackUrl` too, even if it stays the same, to send the header to no other URL.
+   */
   requestHeader?: InputMaybe<WebhookRequestHeaderInput>;
 };
 

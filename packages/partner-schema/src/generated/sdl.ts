@@ -770,8 +770,8 @@ enum WebhookHeaderState {
   """
   SENT
   """
-  No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
-  \`updateWebhookSubscription\`, or remove it with \`requestHeader: null\`.
+  No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Check \`callbackUrl\`.
+  Then set the header again with \`updateWebhookSubscription\`, which sends it to that URL, or remove it with \`requestHeader: null\`.
   """
   DROPPED
 }
@@ -1849,6 +1849,7 @@ input UpdateWebhookSubscriptionInput {
   timeoutSeconds: Int
   """
   New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one.
+  Pass \`callbackUrl\` too, even if it stays the same, to send the header to no other URL.
   """
   requestHeader: WebhookRequestHeaderInput
 }

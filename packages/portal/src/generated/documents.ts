@@ -355,7 +355,10 @@ export type UpdateWebhookSubscriptionInput = {
   id: string;
   /** New name, as at creation. Null removes the name. */
   name?: string | null | undefined;
-  /** New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one. */
+  /**
+   * New secret header, as at creation, in place of the present one. Null removes the header. Requests in flight keep the earlier one.
+   * Pass `callbackUrl` too, even if it stays the same, to send the header to no other URL.
+   */
   requestHeader?: WebhookRequestHeaderInput | null | undefined;
   /** New timeout in seconds, 5 to 15. Null leaves it unchanged. Requests in flight keep the earlier one. */
   timeoutSeconds?: number | null | undefined;
@@ -487,8 +490,8 @@ export type WebhookEventVersionStatus =
 /** Whether the secret header of a subscription is sent. More values may be added. */
 export type WebhookHeaderState =
   /**
-   * No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Set it again with
-   * `updateWebhookSubscription`, or remove it with `requestHeader: null`.
+   * No request has the header: the scheme, host or port of the callback URL has changed since the header was set. Check `callbackUrl`.
+   * Then set the header again with `updateWebhookSubscription`, which sends it to that URL, or remove it with `requestHeader: null`.
    */
   | 'DROPPED'
   /** Every request to the callback URL has the header. */

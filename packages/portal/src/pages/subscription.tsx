@@ -267,7 +267,8 @@ function Secret({ subscription: { id, rotation }, reload }: Props) {
   );
 }
 
-function RequestHeader({ subscription: { id, requestHeaderName: name, headerState }, reload }: Props) {
+function RequestHeader({ subscription, reload }: Props) {
+  const { id, callbackUrl, requestHeaderName: name, headerState } = subscription;
   const isDropped = headerState === 'DROPPED';
   const set = name ? 'Replace the header' : 'Set a header';
   return (
@@ -278,7 +279,7 @@ function RequestHeader({ subscription: { id, requestHeaderName: name, headerStat
           <>
             <Visible as="code" text={name} />{' '}
             {isDropped
-              ? 'is not sent: the scheme, host or port of the callback URL has changed since it was set. Replace it, or remove it.'
+              ? 'is not sent: the scheme, host or port of the callback URL has changed since it was set. Check the callback URL. Then replace the header, or remove it.'
               : 'is sent with every request. Its value cannot be shown.'}
           </>
         ) : (
@@ -288,11 +289,12 @@ function RequestHeader({ subscription: { id, requestHeaderName: name, headerStat
       <div className="actions">
         <Action
           label={set}
-          about="Deedwire sends it with every request to the callback URL, and shows its value nowhere. Send a test event afterwards."
+          about={`Deedwire sends it with every request to ${new URL(callbackUrl).origin}, and shows its value nowhere. Send a test event afterwards.`}
           ability="CONFIGURE"
           document={documents.Update}
           variables={({ headerName = '', headerValue = '' }) => ({
-            input: { id, requestHeader: { name: headerName, value: headerValue } },
+            // The URL that the page shows: the header is for no other one, even if the subscription has moved since.
+            input: { id, callbackUrl, requestHeader: { name: headerName, value: headerValue } },
           })}
           onDone={reload}
           report={({ updateWebhookSubscription: { webhookSubscription } }) =>

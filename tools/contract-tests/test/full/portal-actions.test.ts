@@ -292,7 +292,10 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
         const dialog = page.getByRole('dialog');
         await dialog.getByLabel('Name').fill('X-Gateway-Key');
         await dialog.getByLabel('Value').fill(value);
+        await dialog.getByText(`with every request to ${new URL(receiver.url).origin}, and`).waitFor();
+        const sent = page.waitForRequest((request) => request.postData()?.includes(value) === true);
         await dialog.getByRole('button', { name: button }).click();
+        expect((await sent).postData()).toContain(JSON.stringify(receiver.url));
         await page.getByText('The header is set. Attempts in flight do not have it.').waitFor();
       };
       await set('Set a header');
@@ -302,7 +305,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       const [{ url } = {}] = await t.sql('select callback_url as url from webhook_subscription');
       await t.sql(`update webhook_subscription set callback_url = 'https://other.example/'`);
       await page.reload();
-      await page.getByText('is not sent: the scheme, host or port of the callback URL has changed').waitFor();
+      await page.getByText('has changed since it was set. Check the callback URL.').waitFor();
       await t.sql('update webhook_subscription set callback_url = $1', [url]);
       expect(await page.content()).not.toContain(value);
       await confirm(page, 'Remove the header');

@@ -100,7 +100,7 @@ describe('update of the request header', () => {
     const { exitCode, stdout, stderr } = await updateFrom(`Authorization: Bearer ${headerToken}\n`, '--timeout', '10');
     const lines = [
       `The subscription ${gid()} has a timeout of 10 seconds`,
-      `The subscription ${gid()} has the request header Authorization`,
+      `The subscription ${gid()} has the request header Authorization, which is sent to https://receiver.example`,
     ];
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: `${lines.join('\n')}\n`, stderr: '' });
     expect(await storedHeader()).toEqual(['Authorization', `Bearer ${headerToken}`]);
@@ -115,7 +115,7 @@ describe('update of the request header', () => {
     expect(JSON.stringify([shown, entry])).not.toContain(headerToken);
     await harness.sql(`update webhook_subscription set callback_url = 'https://other.example/' where id = $1`, [id]);
     expect((await operate('show', gid())).stdout).toMatch(
-      /^request header +Authorization, not sent: the callback URL has moved to another origin$/m,
+      /^request header +Authorization, not sent: the callback URL has moved to another origin\. Check it$/m,
     );
     expect((await operate('update', gid(), '--remove-header')).stdout).toBe(
       `The subscription ${gid()} has no request header\n`,
