@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  formatAccountGid,
-  formatGid,
-  originOf,
-  requestHeaderAssociatedData,
-  secretAssociatedData,
-} from '@deedwire/domain';
+import { formatAccountGid, formatGid, requestHeaderAssociatedData, secretAssociatedData } from '@deedwire/domain';
 import { secretKeyId, type SecretKeyRing, SecretUnreadableError, type Transaction } from '@deedwire/store';
 import {
   type IdempotencySecretRow,
@@ -40,11 +34,6 @@ export interface RewrapReport {
   unreadable: number;
   /** The first of them, at most 20. */
   examples: { id: string; reason: string }[];
-  /**
-   * Request headers of subscriptions whose callback URLs have moved to another origin. Nothing decrypts them for it, so they were not
-   * changed. They count as none.
-   */
-  dropped: number;
 }
 
 export interface RewrapContext extends OperatorContext {
@@ -75,7 +64,7 @@ export async function rewrapSecrets(
   onProgress: (rows: number) => void = () => {},
 ): Promise<RewrapReport> {
   const { currentKeyId } = context.secretKeys;
-  const report: RewrapReport = { currentKeyId, before: [], after: [], unreadable: 0, examples: [], dropped: 0 };
+  const report: RewrapReport = { currentKeyId, before: [], after: [], unreadable: 0, examples: [] };
   let rows = 0;
   const onRead = (read: number): void => onProgress((rows += read));
   for (const table of secretTables(context)) {
@@ -89,7 +78,6 @@ export async function rewrapSecrets(
     report.before.push(...first.counts);
     report.after.push(...last.counts);
     report.unreadable += last.unreadable;
-    report.dropped += last.dropped;
     report.examples.push(...last.examples.slice(0, examplesMax - report.examples.length));
   }
   return report;
@@ -103,7 +91,6 @@ interface Pass {
   missed: number;
   unreadable: number;
   examples: RewrapReport['examples'];
-  dropped: number;
 }
 
 interface SecretTable {
@@ -131,14 +118,12 @@ function secretTables(context: ActionContext): SecretTable[] {
       name: 'webhook_subscription, request headers',
       context,
       read: async (after) =>
-        (await selectSubscriptionHeaders(store, after, pageSize)).map(
-          ({ id, name, ciphertext, origin, callbackUrl }) => ({
-            ref: id,
-            associatedData: requestHeaderAssociatedData(id, name, origin),
-            ciphertext,
-            isDropped: origin !== originOf(callbackUrl),
-          }),
-        ),
+        // For the stored origin, also while the callback URL has another one: an earlier release can move it back.
+        (await selectSubscriptionHeaders(store, after, pageSize)).map(({ id, name, ciphertext, origin }) => ({
+          ref: id,
+          associatedData: requestHeaderAssociatedData(id, name, origin),
+          ciphertext,
+        })),
       replace: replaceSubscriptionHeaders,
       describe: (id) => `${formatGid(gidNamespace, 'WebhookSubscription', id)}, request header`,
     }),
@@ -164,7 +149,6 @@ interface StoredSecret<Ref> {
   associatedData: string | null;
   /** Null or empty if the row has no secret. */
   ciphertext: Buffer | null;
-  isDropped?: boolean;
 }
 
 interface TableAccess<Ref> {
@@ -197,22 +181,17 @@ function secretTable<Ref>({ name, context: { store }, read, replace, describe }:
     async count() {
       const counts: KeyCounts = new Map();
       for await (const page of pages()) {
-        for (const { ciphertext, isDropped } of page)
-          if (hasSecret(ciphertext) && isDropped !== true) countKey(counts, ciphertext);
+        for (const { ciphertext } of page) if (hasSecret(ciphertext)) countKey(counts, ciphertext);
       }
       return listOf(counts);
     },
 
     async pass({ secretKeys, operator }, onRead) {
       const counts: KeyCounts = new Map();
-      const pass: Pass = { counts: [], replaced: 0, missed: 0, unreadable: 0, examples: [], dropped: 0 };
+      const pass: Pass = { counts: [], replaced: 0, missed: 0, unreadable: 0, examples: [] };
       for await (const page of pages()) {
         const secrets: { ref: Ref; read: Buffer; replacement: Buffer }[] = [];
-        for (const { ref, associatedData, ciphertext, isDropped } of page) {
-          if (isDropped === true) {
-            pass.dropped += 1;
-            continue;
-          }
+        for (const { ref, associatedData, ciphertext } of page) {
           if (!hasSecret(ciphertext) || countKey(counts, ciphertext) === secretKeys.currentKeyId) continue;
           const result = reencrypt(secretKeys, ciphertext, associatedData);
           if (result.replacement !== null) {

@@ -373,23 +373,32 @@ describe('rewrap', () => {
 
   test('encrypts headers with the current key, for the same origin', async () => {
     const report = await rewrapSecrets({ ...world.operator, secretKeys: both });
-    expect(report).toMatchObject({ unreadable: 0, dropped: 0 });
+    expect(report).toMatchObject({ unreadable: 0 });
     expect(report.before).toEqual([{ table: headers, keyId: 'old', secrets: 1 }]);
     expect(report.after).toEqual([{ table: headers, keyId: 'new', secrets: 1 }]);
     world.partnerApi.secretKeys = newRing;
     expect(await decryptFor('https://receiver.example')).toBe(header.value);
   });
 
-  test('leaves headers of URLs that have moved to another origin, and counts them apart', async () => {
-    const before = await row();
+  test('encrypts headers that are not sent, which can be decrypted once the URL has moved back', async () => {
     await moveWithLogin(otherUrl);
+    const report = await rewrapSecrets({ ...world.operator, secretKeys: both });
+    expect(report).toMatchObject({ after: [{ table: headers, keyId: 'new', secrets: 1 }], unreadable: 0 });
+    world.partnerApi.secretKeys = newRing;
+    expect(await state()).toEqual(dropped);
+    await moveWithLogin(url);
+    expect(await state()).toEqual(sent);
+    expect(await decryptFor('https://receiver.example')).toBe(header.value);
+  });
+
+  test('counts headers that it cannot decrypt', async () => {
+    const { id: recordId } = await row();
+    await world.sql(`update webhook_subscription set request_header_origin = 'https://other.example'`);
     expect(await rewrapSecrets({ ...world.operator, secretKeys: both })).toMatchObject({
-      before: [],
-      after: [],
-      unreadable: 0,
-      dropped: 1,
+      after: [{ table: headers, keyId: 'old', secrets: 1 }],
+      unreadable: 1,
+      examples: [{ id: `gid://service/WebhookSubscription/${String(recordId)}, request header` }],
     });
-    expect(await row()).toEqual(before);
   });
 
   test('does not overwrite a header that was replaced after it was read', async () => {

@@ -34,15 +34,14 @@ export function addSecretsCommands(program: Command, shell: Shell): void {
     const report = await withContext(shell, (context) => rewrapSecrets({ ...context, secretKeys }, onRead)).finally(
       () => progress.end(),
     );
-    print(shell, options, report, (done) => {
-      const table = tableFor(shell, changesOf(done), {
-        table: ({ table: name }) => name,
+    print(shell, options, report, (done) =>
+      tableFor(shell, changesOf(done), {
+        table: ({ table }) => table,
         key: ({ keyId }) => keyId,
         before: ({ before }) => before,
         after: ({ after }) => after,
-      });
-      return done.dropped === 0 ? table : `${table}\n\n${describeDropped(done.dropped)}`;
-    });
+      }),
+    );
     const problem = describeRest(report);
     if (problem !== null) throw new Error(problem);
   });
@@ -67,10 +66,6 @@ function changesOf({ before, after }: RewrapReport): KeyChange[] {
     }
   }
   return [...changes.values()];
-}
-
-function describeDropped(dropped: number): string {
-  return `Request headers that are not sent, and were not changed, because their callback URLs have moved to another origin: ${dropped}. No key is needed for them.`;
 }
 
 /** Why secrets are left that the current key has not encrypted. Null if there are none. */

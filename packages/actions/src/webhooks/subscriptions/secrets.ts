@@ -90,7 +90,6 @@ interface SubscriptionHeader {
   ciphertext: Buffer;
   /** The origin for which the value is encrypted. */
   origin: string;
-  callbackUrl: string;
 }
 
 /** Those of a page of all subscriptions of this cell, by id, that have one. Served by webhook_subscription_pkey. */
@@ -100,8 +99,7 @@ export async function selectSubscriptionHeaders(
   limit: number,
 ): Promise<SubscriptionHeader[]> {
   const statement = sql('select-subscription-headers', 'in-index-order')`
-      select id, request_header_name as name, request_header_ciphertext as ciphertext, request_header_origin as origin,
-        callback_url as "callbackUrl"
+      select id, request_header_name as name, request_header_ciphertext as ciphertext, request_header_origin as origin
       from webhook_subscription s
       where id > $1 and request_header_ciphertext is not null
         and not exists (select from account_away w where w.account_id = s.account_id and not w.is_frozen)
