@@ -47,6 +47,10 @@ describe('isRequestHeaderName', () => {
     'X-Service-API-Key',
     'x-service-webhook-signature',
     'X-Service',
+    'X-Forwarded_For',
+    'X-Forwarded_',
+    'x-service_webhook_signature',
+    'X-Service_Webhook-Timestamp',
     'X-a b',
     'X-a\r\nHost',
     'X-ä',
@@ -82,7 +86,7 @@ describe('isRequestHeaderValue', () => {
 
 it('says which names are allowed', () => {
   expect(requestHeaderNames).toBe(
-    'A request header is `Authorization`, or `X-` followed by letters, digits, `-` and `_`, with at most 100 characters. It does not begin with `X-Forwarded-` or `X-Service-`.',
+    'A request header is `Authorization`, or `X-` followed by letters, digits, `-` and `_`, with at most 100 characters. It does not begin with `X-Forwarded-` or `X-Service-`, also with `_` in place of `-`.',
   );
 });
 
