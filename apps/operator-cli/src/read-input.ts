@@ -8,8 +8,37 @@ import type { Surroundings } from './shell.ts';
  *
  * @throws {Error} if it cannot be read, if it is larger than `maxBytes`, or if standard input is a terminal
  */
-export async function readInput({ stdin }: Surroundings, path: string, maxBytes: number): Promise<Buffer> {
-  const name = path === '-' ? 'Standard input' : path;
+export function readInput(surroundings: Surroundings, path: string, maxBytes: number): Promise<Buffer> {
+  return read(surroundings, path, maxBytes, { file: path, causeOf: (cause) => cause });
+}
+
+/**
+ * Reads the file of an option, which contains a secret. No error quotes the path: it can be the secret, passed by mistake.
+ *
+ * @param option for example `--secret-file`
+ * @throws {Error} as `readInput`
+ */
+export function readSecretInput(
+  surroundings: Surroundings,
+  option: string,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  return read(surroundings, path, maxBytes, { file: `The file of ${option}`, causeOf: codeOf });
+}
+
+/** The message of an error of the file system quotes the path. */
+function codeOf(error: unknown): Error | undefined {
+  return error instanceof Error && 'code' in error ? new Error(String(error.code)) : undefined;
+}
+
+async function read(
+  { stdin }: Surroundings,
+  path: string,
+  maxBytes: number,
+  { file, causeOf }: { file: string; causeOf: (cause: unknown) => unknown },
+): Promise<Buffer> {
+  const name = path === '-' ? 'Standard input' : file;
   if (path === '-' && stdin.isTTY === true) throw new Error('Standard input is a terminal. Name a file, or pipe one.');
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -19,8 +48,8 @@ export async function readInput({ stdin }: Surroundings, path: string, maxBytes:
       bytes += chunk.length;
       if (bytes > maxBytes) break;
     }
-  } catch (cause) {
-    throw new Error(`${name} cannot be read.`, { cause });
+  } catch (error) {
+    throw new Error(`${name} cannot be read.`, { cause: causeOf(error) });
   }
   if (bytes > maxBytes) throw new Error(`${name} is larger than ${maxBytes.toLocaleString('en')} bytes.`);
   return Buffer.concat(chunks);

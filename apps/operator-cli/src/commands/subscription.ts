@@ -20,7 +20,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { accountOption, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
-import { readInput, readLines } from '../read-input.ts';
+import { readLines, readSecretInput } from '../read-input.ts';
 import { addReplayOptions, describeReplay, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
 import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -214,10 +214,12 @@ const headerMaxBytes = 5_000;
 
 /** The message quotes nothing: the file contains a secret. */
 async function readHeader(shell: Shell, path: string): Promise<RequestHeader> {
-  const text = (await readInput(shell, path, headerMaxBytes)).toString('utf8').trim();
+  const text = (await readSecretInput(shell, '--header-file', path, headerMaxBytes)).toString('utf8').trim();
   const [, name, value] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new Error(`${path === '-' ? 'Standard input' : path} is no header: it contains no colon.`);
+    throw new Error(
+      `${path === '-' ? 'Standard input' : 'The file of --header-file'} is no header: it contains no colon.`,
+    );
   return { name, value };
 }
 

@@ -3,7 +3,7 @@ import { type Diagnosis, diagnoseWebhook, type Finding, readCapturedRequest } fr
 import type { Command } from 'commander';
 import { readOperatorConfig } from '../config.ts';
 import { gidOption } from '../gid.ts';
-import { readInput } from '../read-input.ts';
+import { readInput, readSecretInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { parsePastTime } from '../time-options.ts';
@@ -95,7 +95,7 @@ async function readSecrets(shell: Shell, path: string | undefined): Promise<stri
   const text =
     path === undefined
       ? readOperatorConfig(shell.env).WEBHOOK_SECRET
-      : (await readInput(shell, path, secretsMaxBytes)).toString('utf8');
+      : (await readSecretInput(shell, '--secret-file', path, secretsMaxBytes)).toString('utf8');
   const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
   if (secrets.length === 0) {
     throw new Error('There is no secret. Set WEBHOOK_SECRET or WEBHOOK_SECRET_FILE, or pass --secret-file <file>.');

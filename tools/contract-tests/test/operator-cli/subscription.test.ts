@@ -138,6 +138,14 @@ describe('update of the request header', () => {
     expect(await storedHeader()).toEqual([null, null]);
   });
 
+  test('does not quote a header that is passed in place of its file', async () => {
+    for (const given of [`X-Key: ${headerToken}`, `Bearer ${headerToken}`, `/${headerToken}\0`, '.']) {
+      const { exitCode, stdout, stderr } = await operate('update', gid(), '--header-file', given);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(/^error: The file of --header-file cannot be read\. \((?:ENOENT|EISDIR|ERR_\w+)\)\n$/);
+    }
+  });
+
   test('refuses keys that do not decrypt the present secret', async () => {
     const others = { ...env, WEBHOOK_SECRET_KEYS: `k2:${randomBytes(32).toString('base64')}` };
     const { path: folder } = await forTest(temporaryFolder('header'));
