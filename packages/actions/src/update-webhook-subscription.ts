@@ -219,9 +219,11 @@ async function save(
     const locked = await lockSubscription(transaction, accountId, id);
     if (locked === null) return null;
     if (change.presentUrl !== null && locked.callbackUrl !== change.presentUrl) return 'moved';
+    let isHeaderDropped = false;
     if (change.callbackUrl !== null) {
       await updateSubscriptionUrl(transaction, id, change.callbackUrl);
-      if (originOf(locked.callbackUrl) !== originOf(change.callbackUrl)) await dropSubscriptionHeader(transaction, id);
+      if (originOf(locked.callbackUrl) !== originOf(change.callbackUrl))
+        isHeaderDropped = (await dropSubscriptionHeader(transaction, id)) && change.requestHeader === undefined;
       await endPause(transaction, locked, { isUrlVerified: true, arePinsServed: false, byOwner: false });
     }
     if (change.eventTypes !== null) {
@@ -244,6 +246,7 @@ async function save(
         eventTypesChanged: change.eventTypes !== null,
         nameChanged: change.name !== undefined,
         ...(change.timeoutSeconds !== null && { timeoutSeconds: change.timeoutSeconds }),
+        ...(isHeaderDropped && { requestHeaderDropped: true }),
         ...(change.requestHeader !== undefined && { requestHeaderName: change.requestHeader?.name ?? null }),
       },
     });

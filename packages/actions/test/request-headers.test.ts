@@ -150,6 +150,13 @@ describe('a header', () => {
       expect(await row()).toMatchObject({ name: 'Authorization', ciphertext: null, origin: null });
       await update({ callbackUrl: url });
       expect(await state()).toEqual(dropped);
+      await update({ callbackUrl: `${url}/path` });
+      const entries = await world.sql(
+        `select details->'requestHeaderDropped' as "isDropped" from audit_entry
+         where action = 'webhook_subscription.update' order by at, number`,
+      );
+      expect(entries.map(({ isDropped }) => isDropped)).toEqual([true, null, null]);
+      await update({ callbackUrl: url });
       await update({ requestHeader: header });
       expect(await state()).toEqual(sent);
     },

@@ -349,13 +349,18 @@ export async function updateSubscriptionHeader(
   await transaction.query(statement, [id, ...headerValues(header)]);
 }
 
-/** Erases the value of a header, and keeps its name, so that its owner sees that it is not sent. Served by webhook_subscription_pkey. */
-export async function dropSubscriptionHeader(transaction: Transaction, id: SubscriptionId): Promise<void> {
+/**
+ * Erases the value of a header, and keeps its name, so that its owner sees that it is not sent. Served by webhook_subscription_pkey.
+ *
+ * @returns false if there is no value
+ */
+export async function dropSubscriptionHeader(transaction: Transaction, id: SubscriptionId): Promise<boolean> {
   const statement = sql('drop-subscription-header')`
       update webhook_subscription
       set request_header_ciphertext = null, request_header_origin = null
-      where id = $1 and request_header_ciphertext is not null`;
-  await transaction.query(statement, [id]);
+      where id = $1 and request_header_ciphertext is not null
+      returning id`;
+  return (await transaction.query(statement, [id])).length === 1;
 }
 
 /** Whether no worker of an earlier release runs, which sends no request headers. webhook_worker has one row for each process. */
