@@ -49,6 +49,7 @@ async function read(
       if (bytes > maxBytes) break;
     }
   } catch (error) {
+    // oxlint-disable-next-line eslint/preserve-caught-error -- `causeOf` decides what of it may be shown
     throw new Error(`${name} cannot be read.`, { cause: causeOf(error) });
   }
   if (bytes > maxBytes) throw new Error(`${name} is larger than ${maxBytes.toLocaleString('en')} bytes.`);
