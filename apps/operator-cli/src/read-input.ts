@@ -32,6 +32,10 @@ function codeOf(error: unknown): Error | undefined {
   return error instanceof Error && 'code' in error ? new Error(String(error.code)) : undefined;
 }
 
+function unreadable(name: string, cause: unknown): Error {
+  return new Error(`${name} cannot be read.`, { cause });
+}
+
 async function read(
   { stdin }: Surroundings,
   path: string,
@@ -49,8 +53,7 @@ async function read(
       if (bytes > maxBytes) break;
     }
   } catch (error) {
-    // oxlint-disable-next-line eslint/preserve-caught-error -- `causeOf` decides what of it may be shown
-    throw new Error(`${name} cannot be read.`, { cause: causeOf(error) });
+    throw unreadable(name, causeOf(error));
   }
   if (bytes > maxBytes) throw new Error(`${name} is larger than ${maxBytes.toLocaleString('en')} bytes.`);
   return Buffer.concat(chunks);
@@ -83,7 +86,7 @@ async function* readChunks(source: AsyncIterable<Uint8Array>, name: string): Asy
   try {
     yield* decompress(source);
   } catch (cause) {
-    throw new Error(`${name} cannot be read.`, { cause });
+    throw unreadable(name, cause);
   }
 }
 

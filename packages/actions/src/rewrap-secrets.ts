@@ -118,7 +118,7 @@ function secretTables(context: ActionContext): SecretTable[] {
       name: 'webhook_subscription, request headers',
       context,
       read: async (after) =>
-        // For the stored origin, also while the callback URL has another one: an earlier release can move it back.
+        // For the stored origin, even while the callback URL has another one: an earlier release can move it back.
         (await selectSubscriptionHeaders(store, after, pageSize)).map(({ id, name, ciphertext, origin }) => ({
           ref: id,
           associatedData: requestHeaderAssociatedData(id, name, origin),

@@ -86,7 +86,7 @@ describe('isRequestHeaderValue', () => {
 
 it('says which names are allowed', () => {
   expect(requestHeaderNames).toBe(
-    'A request header is `Authorization`, or `X-` followed by letters, digits, `-` and `_`, with at most 100 characters. It does not begin with `X-Forwarded-` or `X-Service-`, also with `_` in place of `-`.',
+    'A request header is `Authorization`, or `X-` followed by letters, digits, `-` and `_`, with at most 100 characters. It does not begin with `X-Forwarded-` or `X-Service-`, even with `_` in place of `-`.',
   );
 });
 

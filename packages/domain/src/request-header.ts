@@ -32,7 +32,7 @@ export function isRequestHeaderValue(value: string): boolean {
 }
 
 /** What is allowed, for clients. Quotes nothing: a client can confuse name and value, and the value is a secret. */
-export const requestHeaderNames = `A request header is \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, with at most ${maxNameLength} characters. It does not begin with \`X-Forwarded-\` or \`${names.headerPrefix}-\`, also with \`_\` in place of \`-\`.`;
+export const requestHeaderNames = `A request header is \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, with at most ${maxNameLength} characters. It does not begin with \`X-Forwarded-\` or \`${names.headerPrefix}-\`, even with \`_\` in place of \`-\`.`;
 
 /** What is wrong with a value that is not valid, for clients. Does not quote it. */
 export function describeRequestHeaderValue(value: string): string {

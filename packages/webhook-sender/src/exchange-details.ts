@@ -10,7 +10,7 @@ const keptNameCharacters = 100;
 const keptValueCharacters = 300;
 
 /**
- * What an attempt sent and received, for the owner of the receiver. The value of a secret header is masked, also in its usual encodings
+ * What an attempt sent and received, for the owner of the receiver. The value of a secret header is masked, even in its usual encodings
  * and shortenings where the receiver echoes it. Of a host name that cannot be called, it contains nothing that the error does not tell.
  */
 export interface ExchangeDetails {

@@ -104,3 +104,37 @@ test('the fields of a mutation run one after another, and none begins after the 
   await nextTurn();
   expect(calls).toEqual(['begin a', 'end a']);
 });
+
+test.each([
+  [{ requestHeader: 'Bearer 4d9f' }, ' at .requestHeader: Expected value of type "Header" to be an object.'],
+  [
+    { requestHeader: { name: 'a', value: ['4d9f'] } },
+    ' at .requestHeader.value: String cannot represent a non string value.',
+  ],
+  [
+    { requestHeader: { name: 'a', valeu: '4d9f' } },
+    ' at .requestHeader: Expected value of type "Header" to include required field "value".',
+  ],
+  [{ requestHeader: { value: '4d9f' }, url: 1 }, ' at .url: String cannot represent a non string value: 1'],
+  [{ webhookSecret: ['whsec_4d9f'] }, ' at .webhookSecret: String cannot represent a non string value.'],
+  ['4d9f requestHeader', ': Expected value of type "Input" to be an object.'],
+])('an error about the variable %j quotes no secret', async (input, message) => {
+  const schema = buildSchema(`
+    type Query { a(input: Input): Int }
+    input Input { requestHeader: Header, webhookSecret: String, url: String }
+    input Header { name: String, value: String! }`);
+  const document = parse('query ($input: Input) { a(input: $input) }');
+  const [operation] = document.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('There is no operation.');
+  const deadline: OperationDeadline = { isLate: false, abort: null };
+  const { errors = [] } = await createOperationExecutor(schema)({
+    document,
+    operation,
+    variables: { input },
+    contextValue: {},
+    deadline,
+  });
+  const messages = errors.map((error) => error.message);
+  expect(messages).toContain(`Variable "$input" has invalid value${message}`);
+  expect(messages.join()).not.toContain('4d9f');
+});

@@ -3,6 +3,7 @@ import {
   execute,
   type ExecutionResult,
   getVariableValues,
+  GraphQLError,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
@@ -44,7 +45,7 @@ export function createOperationExecutor(schema: GraphQLSchema): OperationExecuto
       definitions.length === 0
         ? noVariables
         : getVariableValues(schema, definitions, variables, { maxErrors: maxCoercionErrors });
-    if (coerced.errors) return { errors: coerced.errors.map(withPlaces) };
+    if (coerced.errors) return { errors: coerced.errors.map((error) => withPlaces(withoutSecret(error))) };
     const plan = plans.find(document, operation, coerced.variableValues.coerced);
     if (plan === null) return executeWithoutPlan(given);
     const { result, abort } = runPlan(plan, coerced.variableValues, contextValue);
@@ -72,4 +73,14 @@ export function createOperationExecutor(schema: GraphQLSchema): OperationExecuto
     result.errors?.forEach(withPlaces);
     return result;
   }
+}
+
+/** An error about a variable quotes what it found, which can contain a secret that has the wrong type. */
+function withoutSecret(error: GraphQLError): GraphQLError {
+  if (!/requestHeader|webhookSecret|WebhookRequestHeaderInput/.test(error.message)) return error;
+  const message = error.message.replace(
+    /(?:, found:|(?<=[.?]) Found:|(?<=cannot represent a non string value):) [^]*$/,
+    '.',
+  );
+  return new GraphQLError(message, { nodes: error.nodes, originalError: error.originalError });
 }

@@ -993,7 +993,7 @@ export type WebhookSubscriptionEventTypeInput = {
 export type WebhookRequestHeaderInput = {
   /**
    * Name of the header: `Authorization`, or `X-` followed by letters, digits, `-` and `_`, at most 100 characters in total. Not a header
-   * that proxies or Deedwire set: `X-Forwarded-…` and `X-Service-…`, also with `_` in place of `-`.
+   * that proxies or Deedwire set: `X-Forwarded-…` and `X-Service-…`, even with `_` in place of `-`.
    */
   name: Scalars['String']['input'];
   /** Value of the header: 1 to 4,096 printable ASCII characters, and spaces between them. It is stored encrypted, and never returned. */

@@ -1637,7 +1637,7 @@ to the scheme, host and port of the callback URL.
 input WebhookRequestHeaderInput {
   """
   Name of the header: \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, at most 100 characters in total. Not a header
-  that proxies or Deedwire set: \`X-Forwarded-…\` and \`X-Service-…\`, also with \`_\` in place of \`-\`.
+  that proxies or Deedwire set: \`X-Forwarded-…\` and \`X-Service-…\`, even with \`_\` in place of \`-\`.
   """
   name: String!
   """
