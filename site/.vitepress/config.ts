@@ -94,6 +94,8 @@ function anchorNames({ tokens }: StateCore): void {
     const [name, after] = tokens[index + 2]?.children ?? [];
     const id = `${heading}.${name?.content}`;
     if (name?.type !== 'code_inline' || anchors.has(id)) continue;
+    // A command or a pattern, and no name.
+    if (/[<>'"]/.test(name.content)) continue;
     const isDefined = /^[\w.]+$/.test(name.content) && after?.content.startsWith(':') === true;
     if (token.type === 'list_item_open' && !isDefined) continue;
     anchors.add(id);

@@ -62,7 +62,7 @@ const partsOfFiles: readonly Parts[] = [
   { path: kubernetes, part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
   { path: kubernetes, part: '  - name: deedwire/@-api\n    newName: .*\n    newTag: .*\n' },
   { path: upgrade, before: '--no-deps ', part: '@-api', separator: ' ' },
-  { path: upgrade, part: '\\[`@-api`\\]\\(\\S+CHANGELOG\\.md\\)', separator: ', ' },
+  { path: upgrade, part: '`apps/@-api`', separator: ', ' },
   { path: 'docs/operations/restore.md', before: '(?:stop|deployment) ', part: '@-api', separator: ' ' },
   { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
