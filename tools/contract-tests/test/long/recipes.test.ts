@@ -288,10 +288,10 @@ test('`pnpm check` rejects a generated file that was edited, and an app whose sc
   const composed = 'packages/lender-schema/versions/2026-11-01.graphql';
   const schema = 'apps/lender-api/src/schema/lender.ts';
   await workspace.edit(page, (text) => `${text}\nEdited.\n`);
-  await workspace.edit(schema, (text) => text.replace(' name: t.', ' title: t.'));
+  await workspace.edit(schema, (text) => text.replace(' name: t.', ' kind: t.'));
   const { output, failed } = await runCheck();
   await workspace.edit(page, (text) => text.replace('\nEdited.\n', ''));
-  await workspace.edit(schema, (text) => text.replace(' title: t.', ' name: t.'));
+  await workspace.edit(schema, (text) => text.replace(' kind: t.', ' name: t.'));
   expect(failed).toEqual(['generated files', 'served schemas']);
   // The remedy stands above what differs, and a newcomer can run it.
   expect(output).toMatch(
