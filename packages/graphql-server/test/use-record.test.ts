@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createLogger } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
-import { connect, eventually, startTcpProxy } from '@deedwire/testing';
+import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { openUseRecord } from '../src/use/open-use-record.ts';
@@ -24,9 +25,16 @@ async function startRecord() {
   const store = createStore({ databaseUrl: proxy.url, applicationName: 'test' });
   const lines: string[] = [];
   const clock = { stepMs: 0 };
+  const sent = { statements: 0 };
   const record = openUseRecord({
     process: { app: 'lender-api', id: randomUUID() },
-    database: store,
+    database: {
+      ...store,
+      query: (...query) => {
+        sent.statements += 1;
+        return store.query(...query);
+      },
+    },
     logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => void lines.push(line) }),
     coordinates: ['2026-11-01 Query.old'],
     everyMs: 50,
@@ -41,7 +49,7 @@ async function startRecord() {
   const count = (times: number, coordinate = ''): void => {
     for (let time = 0; time < times; time += 1) record.count('client', '2026-11-01', coordinate);
   };
-  return { proxy, store, record, lines, clock, count };
+  return { proxy, store, record, lines, clock, sent, count };
 }
 
 const counted = async () => {
@@ -65,6 +73,22 @@ test('stores counts in one period, which ends with the process', async () => {
   expect(await states()).toEqual(['ENDED']);
   const sets = 'select c.coordinates from use_counting u join counted_coordinates c on c.id = u.coordinates_id';
   expect(await superuser.run(sets)).toEqual([{ coordinates: '2026-11-01 Query.old' }]);
+});
+
+test('does not queue statements for a database that is slower than they come', async () => {
+  const { record, sent, count } = await startRecord();
+  await superuser.run('begin');
+  await superuser.run('lock table use_counting');
+  await untilBlocked(superuser);
+  count(3);
+  const { statements } = sent;
+  await sleep(500);
+  const closed = record.close();
+  await superuser.run('commit');
+  await closed;
+  expect(sent.statements - statements).toBe(1);
+  expect(await counted()).toBe(3);
+  expect(await states()).toEqual(['ENDED']);
 });
 
 test('has a gap and not a smaller count while the database cannot be reached', async () => {

@@ -23,6 +23,7 @@ export function openUseRecord(options: UseRecordOptions) {
   let storedMs: number | null = null;
   let hasFailed = false;
   let running = Promise.resolve();
+  let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function store(isEnded: boolean): Promise<void> {
@@ -41,18 +42,27 @@ export function openUseRecord(options: UseRecordOptions) {
     }
   }
   const storeNext = (isEnded: boolean): Promise<void> => (running = running.then(() => store(isEnded)));
+  /** A database that needs longer than `everyMs` gets no queue of statements. */
+  function storeLater(): void {
+    if (!isOpen) return;
+    timer = setTimeout(() => {
+      void storeNext(false).then(storeLater);
+    }, everyMs).unref();
+  }
 
   return {
     count: counter.count,
     /** Begins the period that is counted. */
     async start(): Promise<void> {
-      clearInterval(timer);
-      timer = setInterval(() => void storeNext(false), everyMs).unref();
+      if (isOpen) return;
+      isOpen = true;
       await storeNext(false);
+      storeLater();
     },
     async close(): Promise<void> {
-      if (timer === undefined) return;
-      clearInterval(timer);
+      if (!isOpen) return;
+      isOpen = false;
+      clearTimeout(timer);
       await storeNext(true);
     },
   };
