@@ -1,17 +1,7 @@
-import { type AccountId, formatAccountGid, type InterfaceName, ofService } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/domain';
 import { type InsertedRow, insertRow, type Transaction } from '@deedwire/store';
-import {
-  type AuditBound,
-  type AuditEntryRow,
-  type AuditFilter,
-  type AuditPosition,
-  auditEntryRow,
-  claimChanges,
-  selectAuditBatch,
-  selectAuditEntries,
-  selectAuditEntriesAfter,
-} from '@deedwire/store/audit';
-import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
+import { auditEntryRow, claimChanges } from '@deedwire/store/audit';
+import { type Caller, isCaller, type Operator } from './context.ts';
 
 export interface AuditedChange {
   /** `<noun>.<verb>`, the noun and the verb of the operator's command if there is one. */
@@ -74,81 +64,4 @@ export async function nameOperator(transaction: Transaction, operator: Operator,
 export async function nameCaller(transaction: Transaction, caller: Caller): Promise<void> {
   const { clientId: client, accountId, address = null, requestId = null, portal } = caller;
   await claimChanges(transaction, { client, accountId, address, requestId, portal });
-}
-
-/** A change of a record, whose details are in the form that the database stores. Parsing them would round large numbers. */
-export interface StoredAuditEntry extends Omit<AuditEntryRow, 'accountId' | 'interfaceName'> {
-  /** The global identifier of the account that the record belongs to. Null for an organization. */
-  accountId: string | null;
-}
-
-export interface AuditEntry extends Omit<StoredAuditEntry, 'detailsJson'> {
-  details: object;
-}
-
-const entriesPerStatement = 5_000;
-
-/**
- * The latest entries of the audit log, newest first. Of a client or a key, it reads all entries of the time until there are `limit`.
- *
- * @param onSearched called with the number of entries that were read
- */
-export async function listAuditEntries(
-  context: ActionContext,
-  { limit, onSearched, ...filter }: Partial<AuditFilter> & { limit: number; onSearched?: (entries: number) => void },
-): Promise<AuditEntry[]> {
-  const { clientId = null, keyId = null, since = null, until = null } = filter;
-  const batch = clientId === null && keyId === null ? Math.min(limit, entriesPerStatement) : entriesPerStatement;
-  const rows: AuditEntryRow[] = [];
-  let position: AuditBound = { at: until, number: null };
-  for (let searched = batch; rows.length < limit; searched += batch) {
-    const last: AuditPosition | null = await selectAuditBatch(context.store, position, since, batch);
-    if (last === null) break;
-    rows.push(...(await selectAuditEntries(context.store, position, last, { clientId, keyId })));
-    position = last;
-    onSearched?.(searched);
-  }
-  return rows.slice(0, limit).map((row) => {
-    const { detailsJson, ...entry } = toStoredEntry(context, row);
-    return { ...entry, details: JSON.parse(detailsJson) };
-  });
-}
-
-const pageSize = 2_000;
-
-/** All entries of the audit log, oldest first, read in pages. It can miss entries that are committed meanwhile. */
-export async function* readAuditEntries(context: ActionContext): AsyncGenerator<StoredAuditEntry> {
-  let after: AuditPosition | null = null;
-  for (;;) {
-    const rows: AuditEntryRow[] = await selectAuditEntriesAfter(context.store, after, pageSize);
-    for (const row of rows) yield toStoredEntry(context, row);
-    after = rows.at(-1) ?? null;
-    if (rows.length < pageSize) return;
-  }
-}
-
-/** The types of the subjects that the database names. It knows no namespace, and `initcap` makes the type of an account. */
-const subjectTypes = ofService(
-  ({ interfaces }) =>
-    new Map([
-      ...Object.entries(interfaces).map(
-        ([name, { account }]) => [name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), account] as const,
-      ),
-      ...Object.values(interfaces).flatMap(({ records }) => records.map((type) => [type, type] as const)),
-      ['PortalSession', 'PortalSession'],
-      ['WebhookListener', 'WebhookListener'],
-    ]),
-);
-
-function toStoredEntry(context: ActionContext, row: AuditEntryRow): StoredAuditEntry {
-  const types = subjectTypes(context.service);
-  const { accountId, interfaceName, subject, ...entry } = row;
-  return {
-    ...entry,
-    subject: subject.replace(/^([\w-]+)(?=\/\d+$)/, (named: string) =>
-      types.has(named) ? `gid://${context.gidNamespace}/${types.get(named)}` : named,
-    ),
-    accountId:
-      accountId === null || interfaceName === null ? null : formatAccountGid(context, interfaceName, accountId),
-  };
 }

@@ -7,7 +7,7 @@ import { inputError, type MutationResult, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from './idempotency.ts';
 import { encryptHeader, findRequestHeaderErrors, type RequestHeaderErrorCode } from './request-headers.ts';
 import { type VerificationErrorCode, verifyCallbackUrl } from './verify-callback-url.ts';
-import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode, pinNames } from './webhook-event-types.ts';
 import {
   findNameErrors,
   findTimeoutErrors,
@@ -179,6 +179,7 @@ async function verifyAndCreate(
       action: 'webhook_subscription.create',
       subject: webhookSubscription.id,
       account: { id: caller.accountId, interfaceName: caller.interfaceName },
+      details: { eventTypes: pinNames(eventTypes) },
     });
     await saveResult(transaction, { payload: webhookSubscription, secretCiphertext, recordId: id });
     return { webhookSubscription, webhookSecret, userErrors: [] };

@@ -22,6 +22,7 @@ import {
   type EventTypeChoice,
   type EventTypesErrorCode,
   pinnableEventVersions,
+  pinNames,
 } from './webhook-event-types.ts';
 import {
   findNameErrors,
@@ -226,9 +227,12 @@ async function save(
         isHeaderDropped = (await dropSubscriptionHeader(transaction, id)) && change.requestHeader === undefined;
       await endPause(transaction, locked, { isUrlVerified: true, arePinsServed: false, byOwner: false });
     }
+    let pins: PinsChange = { eventTypesChanged: false };
     if (change.eventTypes !== null) {
       // Another update can have moved a pin since, for example during the handshake: a type without a version keeps it.
-      const eventTypes = change.eventTypes((await selectSubscription(transaction, accountId, id))?.eventTypes ?? []);
+      const pinned = (await selectSubscription(transaction, accountId, id))?.eventTypes ?? [];
+      const eventTypes = change.eventTypes(pinned);
+      pins = comparePins(pinned, eventTypes);
       await deleteEventTypePins(transaction, id);
       await insertEventTypePins(transaction, { id, interfaceName }, eventTypes);
       const arePinsServed = arePinnable(context.service, eventTypes, context.now());
@@ -243,7 +247,7 @@ async function save(
       account: { id: accountId, interfaceName },
       details: {
         callbackUrlChanged: change.callbackUrl !== null,
-        eventTypesChanged: change.eventTypes !== null,
+        ...pins,
         nameChanged: change.name !== undefined,
         ...(change.timeoutSeconds !== null && { timeoutSeconds: change.timeoutSeconds }),
         ...(isHeaderDropped && { requestHeaderDropped: true }),
@@ -256,6 +260,24 @@ async function save(
     }
     return selectSubscription(transaction, accountId, id);
   });
+}
+
+/** What an audit entry says of the event types. */
+interface PinsChange {
+  eventTypesChanged: boolean;
+  eventTypesAdded?: string[];
+  eventTypesRemoved?: string[];
+}
+
+function comparePins(before: readonly EventTypePin[], after: readonly EventTypePin[]): PinsChange {
+  const [old, present] = [pinNames(before), pinNames(after)];
+  const added = present.filter((pin) => !old.includes(pin));
+  const removed = old.filter((pin) => !present.includes(pin));
+  return {
+    eventTypesChanged: added.length > 0 || removed.length > 0,
+    ...(added.length > 0 && { eventTypesAdded: added }),
+    ...(removed.length > 0 && { eventTypesRemoved: removed }),
+  };
 }
 
 /** A version that this build does not know counts as retired: its retirement may have removed it. */

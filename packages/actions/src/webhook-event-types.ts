@@ -37,6 +37,11 @@ export function listWebhookEventTypes(
     }));
 }
 
+/** As audit entries name event types and their versions. */
+export function pinNames(pins: readonly EventTypePin[]): string[] {
+  return pins.map(({ type, version }) => `${type}@${version}`);
+}
+
 /** The versions of an event type that a subscription can pin, oldest first. Empty if this build does not know the type. */
 export function pinnableEventVersions(service: Service, type: string, now: Date): string[] {
   const versions = eventOf(service, type)?.versions ?? [];

@@ -9,7 +9,7 @@ import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { inputError, type MutationResult, RefusedError, type UserError } from './errors.ts';
 import { type IdempotencyErrorCode, resultOf, type SaveResult, timeCodec, withIdempotencyKey } from './idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
-import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode } from './webhook-event-types.ts';
+import { chooseEventTypes, type EventTypeChoice, type EventTypesErrorCode, pinNames } from './webhook-event-types.ts';
 import { deleteLocked } from './webhook-subscriptions.ts';
 import {
   deleteListener,
@@ -146,6 +146,7 @@ async function create(
       action: 'webhook_listener.create',
       subject: webhookListener.id,
       account: { id: accountId, interfaceName },
+      details: { eventTypes: pinNames(choice.eventTypes) },
     });
     await saveResult(transaction, { payload: webhookListener, secretCiphertext: null, recordId: id });
     return { webhookListener, userErrors: [] };

@@ -121,6 +121,33 @@ test('records every change by a client, with its address and request id', async 
   });
 });
 
+test('records which event types a subscription has, and which an update adds and removes', async () => {
+  await world.reset();
+  const caller = { ...world.partner, clientId: 'portal' };
+  const types = ['referral.created', 'referral.converted'].map((type) => ({ type }));
+  const { webhookSubscription } = await createWebhookSubscription(world.partnerApi, caller, {
+    callbackUrl: 'https://receiver.example/hook',
+    eventTypes: types,
+  });
+  const id = webhookSubscription?.id ?? '';
+  const update = (eventTypes: typeof types) => updateWebhookSubscription(world.partnerApi, caller, { id, eventTypes });
+  await update(types);
+  await update([{ type: 'referral.declined' }, { type: 'referral.created' }]);
+
+  const others = { callbackUrlChanged: false, nameChanged: false };
+  const entries = await listAuditEntries(world.operator, { subject: id, limit: 10 });
+  expect(entries.map(({ details }) => details)).toEqual([
+    {
+      ...others,
+      eventTypesChanged: true,
+      eventTypesAdded: ['referral.declined@2026-11-01'],
+      eventTypesRemoved: ['referral.converted@2026-11-01'],
+    },
+    { ...others, eventTypesChanged: false },
+    { eventTypes: ['referral.created@2026-11-01', 'referral.converted@2026-11-01'] },
+  ]);
+});
+
 test('records who ran the command, on which machine, and no secret', async () => {
   const account = { interfaceName: 'partner', accountId: world.partner.gid, clientId: null } as const;
   const expiresAt = new Date(Date.now() + 86_400_000);

@@ -109,6 +109,10 @@ export interface AuditFilter {
   clientId: string | null;
   /** The id of an API key: what was changed with it, including in sessions of the portal, and what changed it. */
   keyId: string | null;
+  /** The changes of records of this account. */
+  accountId: AccountId | null;
+  /** The identifier of a record, or its end after a slash: its number, or its type and its number. */
+  subject: string | null;
   since: Date | null;
   until: Date | null;
 }
@@ -146,14 +150,14 @@ export async function selectAuditBatch(
 export type AuditBound = { [Part in keyof AuditPosition]: AuditPosition[Part] | null };
 
 /**
- * The entries of a batch that the filter matches, newest first. Served by the primary keys of the partitions: no index has clients or
- * keys.
+ * The entries of a batch that the filter matches, newest first. Served by the primary keys of the partitions: no index has clients,
+ * keys, accounts or subjects.
  */
 export async function selectAuditEntries(
   database: Database,
   position: AuditBound,
   last: AuditPosition,
-  { clientId, keyId }: Pick<AuditFilter, 'clientId' | 'keyId'>,
+  { clientId, keyId, accountId, subject }: Omit<AuditFilter, 'since' | 'until'>,
 ): Promise<AuditEntryRow[]> {
   const statement = sql('select-audit-entries', 'in-index-order')`
       select ${columns}
@@ -161,8 +165,10 @@ export async function selectAuditEntries(
       where ${before} and (at, number) >= ($3, $4::bigint)
         and ($5::text is null or $5 in (subject, details ->> 'clientId') or actor_type = 'CLIENT' and actor = $5)
         and ($6::text is null or $6 in (subject, details ->> 'keyId', details #>> '{portal,keyId}'))
+        and ($7::bigint is null or account_id = $7)
+        and ($8::text is null or subject = $8 or right(subject, length($8) + 1) = '/' || $8)
       order by at desc, number desc`;
-  const values = [position.at, position.number, last.at, last.number, clientId, keyId];
+  const values = [position.at, position.number, last.at, last.number, clientId, keyId, accountId, subject];
   return database.query<AuditEntryRow & Record<string, unknown>>(statement, values);
 }
 

@@ -113,7 +113,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
     ];
     const batch = await explain(connection, mode, (db) => selectAuditBatch(db, newest, null, 50));
     expect(scanned(batch)).toEqual([]);
-    const filter = { clientId: 'c', keyId: 'k' };
+    const filter = { clientId: 'c', keyId: 'k', accountId: toRecordId<'Account'>('1'), subject: 's' };
     const nodes = await explain(connection, mode, (db) => selectAuditEntries(db, newest, last, filter));
     expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
     expect(scanned(nodes)).toEqual([]);

@@ -2,6 +2,7 @@ import { listAuditEntries } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { exportEntries, verifyFiles } from '../audit-export/export-entries.ts';
 import type { VerifiedChain } from '../audit-export/verify-chain.ts';
+import { accountOption } from '../gid.ts';
 import { limitOption } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { withContext } from '../session.ts';
@@ -12,6 +13,8 @@ import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts'
 interface ListOptions extends OutputOptions {
   client?: string;
   key?: string;
+  account?: string;
+  subject?: string;
   since?: Date;
   until?: Date;
   limit: number;
@@ -23,6 +26,8 @@ export function addAuditCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'list', 'list the latest changes, newest first')
     .option('--client <id>', 'only changes by this API client, of it, and of its keys')
     .option('--key <id>', 'only changes with this API key, in sessions of the portal that it opened, and of it')
+    .addOption(accountOption(shell, 'account', 'only changes of this account and of its records'))
+    .option('--subject <id>', 'only changes of this record: its identifier or its number')
     .option('--since <time>', `only those at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those before this time, in the same forms', parsePastTime)
     .addOption(limitOption())
@@ -30,12 +35,13 @@ export function addAuditCommands(program: Command, shell: Shell): void {
       'after',
       notes(`
   deedwire-operator audit list --key <id> --since 7d
+  deedwire-operator audit list --subject <subscription> --since 7d
 
-No index has clients or keys, so with --client or --key, name --since too: otherwise the whole log is searched. Entries that earlier
-releases wrote name no key. Reads are in no entry: the lines \`request\` of the log have them.`),
+No index has clients, keys, accounts or subjects, so with one of them, name --since too: otherwise the whole log is searched. Entries that
+earlier releases wrote name no key. Reads are in no entry: the lines \`request\` of the log have them.`),
     )
-    .action(async ({ client, key, since, until, limit, ...options }: ListOptions) => {
-      const filter = { clientId: client ?? null, keyId: key ?? null, since: since ?? null, until: until ?? null };
+    .action(async ({ client, key, account, subject, since, until, limit, ...options }: ListOptions) => {
+      const filter = { clientId: client, keyId: key, account, subject, since, until };
       const progress = createProgress(shell, options);
       const onSearched = (entries: number): void => progress.report(`Searched ${entries.toLocaleString('en')} entries`);
       const listed = await withContext(shell, (context) =>
@@ -53,6 +59,7 @@ releases wrote name no key. Reads are in no entry: the lines \`request\` of the 
           command: ({ details }) => textOf(details, 'command'),
           login: (row) => row.login,
           request: (row) => row.requestId,
+          details: ({ details }) => describeDetails(details),
         }),
       );
     });
@@ -132,6 +139,12 @@ function describeVerified({ entries, firstLine, lastLine, previousHash, lastHash
 function textOf(details: object | null, name: string): string | null {
   const value: unknown = details && Reflect.get(details, name);
   return typeof value === 'string' ? value : null;
+}
+
+/** Without what has a column. */
+function describeDetails(details: object): string | null {
+  const others = Object.entries(details).filter(([name]) => !['command', 'keyId', 'portal'].includes(name));
+  return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
 }
 
 function objectOf(details: object, name: string): object | null {

@@ -61,6 +61,24 @@ test('lists what was changed with a key, and what changed the key, by client, ke
     'credential.issue',
     'client.create',
   ]);
+  const byAccount = await actions('--account', accounts.lender.id);
+  expect(byAccount).toEqual([
+    'client.set-limit',
+    ...['member.add', 'member.add', 'member.add'],
+    'credential.issue',
+    'client.create',
+    'lender.create',
+  ]);
+  const [number = ''] = /\d+$/.exec(accounts.lender.id) ?? [];
+  expect(await actions('--subject', accounts.lender.id)).toEqual(['lender.create']);
+  expect(await actions('--subject', number)).toEqual(['lender.create']);
+  expect(await actions('--subject', number.slice(1))).toEqual([]);
+  expect(await actions('--subject', keyId)).toEqual(['credential.revoke', 'credential.issue']);
+  expect(await callOperator(env, 'audit', 'list', '--account', '1')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: The account 1 does not exist.\n',
+  });
   const { stdout } = await callOperator(env, 'audit', 'list', '--limit', '20');
   expect(stdout).toMatch(new RegExp(`referral\\.create .* ${otherKeyId} `));
 
