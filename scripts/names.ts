@@ -1,10 +1,11 @@
-/** `pnpm names`: changes the names of `packages/domain/src/names.ts` in every file that contains them. */
+/** `pnpm names`: changes the names of `packages/firm/src/names.ts` in every file that contains them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { toBase62 } from '../packages/auth/src/base62.ts';
-import { names } from '../packages/domain/src/names.ts';
+import { nameForms } from '../packages/domain/src/name-forms.ts';
+import { names } from '../packages/firm/src/names.ts';
 import { endWithReader } from './end-with-reader.ts';
 
 const help = `Usage: pnpm names <gid namespace> <key prefix> <header prefix> <user agent>
@@ -17,23 +18,19 @@ Do this before the first release. Clients and receivers store and send these nam
 Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
 `;
 
-const forms: Record<keyof typeof names, RegExp> = {
-  gidNamespace: /^[a-z][a-z0-9-]{0,62}$/,
-  apiKeyPrefix: /^[a-z][a-z0-9]{0,15}$/,
-  headerPrefix: /^X-[A-Z][A-Za-z0-9]{0,31}$/,
-  userAgent: /^[A-Z][A-Za-z0-9-]{0,63}$/,
-};
+/** In the order of the arguments. */
+const forms = Object.values(nameForms);
 
 /** What a namespace follows in code and pages. The name of a signature scheme must stay. */
-const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|Snapshots\(|Renderer\(|Gid\(|ReceiverLog\(|(?:store|sender|operator|\$1|'\{\}'), `;
+const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|Snapshots\(|Renderer\(|Gid\(|ReceiverLog\(|(?:store|operator|\$1|'\{\}'), `;
 
 endWithReader();
 const values = process.argv.slice(2);
-const wrong = Object.values(forms).findIndex((form, index) => !form.test(values[index] ?? ''));
+const wrong = forms.findIndex((form, index) => !form.test(values[index] ?? ''));
 if (['--help', '-h', 'help'].includes(values[0] ?? '')) {
   process.stdout.write(help);
 } else if (values.length !== 4 || wrong !== -1) {
-  const form = Object.values(forms)[wrong];
+  const form = forms[wrong];
   process.stderr.write(form ? `"${values[wrong] ?? ''}" does not match ${form.source}.\n\n${help}` : help);
   process.exitCode = 2;
 } else if (git('status', '--porcelain') !== '') {

@@ -4,5 +4,5 @@ import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readLenderApiConfig(): InterfaceConfig {
-  return readConfig(interfaceConfig(firm.interfaces.lender), process.env);
+  return readConfig(interfaceConfig(firm, firm.interfaces.lender), process.env);
 }

@@ -41,9 +41,9 @@ const shortOrLong = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<nu
  *
  * @throws {InvalidArgumentError} if it is of another type or namespace
  */
-function parse({ env }: Shell, types: GidTypes, value: string): string {
+function parse(shell: Shell, types: GidTypes, value: string): string {
   const { namespace, type, number = '' } = shortOrLong.exec(value)?.groups ?? {};
-  const { GID_NAMESPACE: own } = readOperatorConfig(env);
+  const { GID_NAMESPACE: own } = readOperatorConfig(shell);
   const id = parseRecordId<GidTypeName>(number);
   const [firstType, otherType] = types;
   const wanted = nameTypes(types);

@@ -48,7 +48,7 @@ export async function withAnyDatabase<Result>(
   work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
   timeouts = backgroundTimeouts,
 ): Promise<Result> {
-  const config = readOperatorConfig(shell.env);
+  const config = readOperatorConfig(shell);
   const connections = { ...storeConnections({ ...config, DATABASE_URL: findDatabaseUrl(config) }), timeouts };
   return withStore(shell, config, connections, work);
 }
@@ -124,8 +124,8 @@ function registerBeforeWrites({ warn }: Shell, store: Store): Store {
  *
  * @throws {Error} if WEBHOOK_SECRET_KEYS is not set, and the database is not that of a running `pnpm dev`
  */
-export function readSecretKeys({ env }: Shell): SecretKeyRing {
-  const keys = findSecretKeys(readOperatorConfig(env));
+export function readSecretKeys(shell: Shell): SecretKeyRing {
+  const keys = findSecretKeys(readOperatorConfig(shell));
   if (keys === undefined) {
     throw new Error('This command needs the keys of webhook secrets. Set WEBHOOK_SECRET_KEYS as for the apps.');
   }
@@ -149,16 +149,16 @@ function userName(): string {
 
 /** Applies the migrations that this build needs. Returns the names of the applied ones. Reports each new cause of a wait. */
 export async function migrateDatabase(
-  { env, warn }: Shell,
+  shell: Shell,
   options: { cell?: number; waitMs: number },
 ): Promise<{ applied: string[] }> {
-  const config = readOperatorConfig(env);
+  const config = readOperatorConfig(shell);
   if (config.DATABASE_PREPARED_STATEMENTS === 'off' && config.DATABASE_DIRECT_URL === undefined)
     throw new Error(
       'Migrations need a direct connection to the database, not a transaction pooler. Set DATABASE_DIRECT_URL.',
     );
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), {
     ...options,
-    onWait: onNewWait(warn),
+    onWait: onNewWait(shell.warn),
   });
 }

@@ -4,5 +4,5 @@ import { readConfig } from '@deedwire/service-runtime';
 
 /** The only reader of the environment. */
 export function readPartnerApiConfig(): InterfaceConfig {
-  return readConfig(interfaceConfig(firm.interfaces.partner), process.env);
+  return readConfig(interfaceConfig(firm, firm.interfaces.partner), process.env);
 }

@@ -1,4 +1,4 @@
-import { alertTypes, eventOf, names, snapshotSchema } from '@deedwire/domain';
+import { alertTypes, eventOf, snapshotSchema } from '@deedwire/domain';
 import { firm } from '@deedwire/firm';
 import { neededPart, renderingsOf } from '@deedwire/webhook-rendering';
 
@@ -13,7 +13,7 @@ export const contracts = {
       type,
       version,
       /** The part of the snapshot from which it renders. */
-      needs: neededPart(render, event.sample(names.gidNamespace), snapshotSchema(event)),
+      needs: neededPart(render, event.sample(firm.names.gidNamespace), snapshotSchema(event)),
     })),
   ),
 };

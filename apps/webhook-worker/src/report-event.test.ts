@@ -1,4 +1,5 @@
 import { toRecordId } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { createAlarms, createLogger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import type { EngineEvent } from '@deedwire/webhooks';
@@ -31,7 +32,7 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
 function startReporting() {
   const lines: string[] = [];
   const registry = new Registry();
-  const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) });
+  const logger = createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => lines.push(line) });
   const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
   const report = createReporter({
     logger,

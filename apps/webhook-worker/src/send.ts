@@ -1,17 +1,20 @@
-import { deliveryHeaders, formatGid } from '@deedwire/domain';
+import { deliveryHeaders, formatGid, type Service } from '@deedwire/domain';
 import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
 import type { Send, SendableTarget } from '@deedwire/webhooks';
 import type { DeprecationHeaders } from './deprecation-headers.ts';
 
-/** Announces a delivery that was finished before. */
-const replayHeader = { [deliveryHeaders.replay]: 'true' };
+export interface SendOptions {
+  service: Pick<Service, 'names'>;
+  sender: Pick<WebhookSender, 'target'>;
+  gidNamespace: string;
+  deprecationHeaders: DeprecationHeaders;
+}
 
 /** Sends deliveries as webhooks. Prepares a target once, for as long as it does not change. */
-export function createSend(
-  sender: Pick<WebhookSender, 'target'>,
-  gidNamespace: string,
-  deprecationHeaders: DeprecationHeaders,
-): Send {
+export function createSend({ service, sender, gidNamespace, deprecationHeaders }: SendOptions): Send {
+  const names = deliveryHeaders(service);
+  /** Announces a delivery that was finished before. */
+  const replayHeader = { [names.replay]: 'true' };
   const prepared = new WeakMap<SendableTarget, PreparedTarget>();
 
   function prepare(target: SendableTarget): PreparedTarget {
@@ -22,7 +25,7 @@ export function createSend(
       nextSecret: target.nextSecret ?? undefined,
       timeoutMs: target.timeoutMs,
       secretHeader: target.requestHeader ?? undefined,
-      headers: { [deliveryHeaders.subscriptionId]: subscriptionId },
+      headers: { [names.subscriptionId]: subscriptionId },
     });
     prepared.set(target, created);
     return created;
@@ -33,12 +36,12 @@ export function createSend(
       webhookId: formatGid(gidNamespace, 'WebhookDelivery', delivery.deliveryId),
       body: delivery.body,
       headers: {
-        [deliveryHeaders.event]: delivery.eventType,
-        [deliveryHeaders.eventVersion]: delivery.eventVersion,
-        [deliveryHeaders.attempt]: String(attempt),
-        [deliveryHeaders.sequence]: delivery.sequence,
+        [names.event]: delivery.eventType,
+        [names.eventVersion]: delivery.eventVersion,
+        [names.attempt]: String(attempt),
+        [names.sequence]: delivery.sequence,
         ...(delivery.replayId !== null && replayHeader),
-        ...(delivery.isTest && { [deliveryHeaders.test]: 'true' }),
+        ...(delivery.isTest && { [names.test]: 'true' }),
         ...deprecationHeaders(delivery.eventType, delivery.eventVersion),
       },
       details,

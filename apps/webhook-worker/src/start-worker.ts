@@ -7,8 +7,8 @@ import { createWorker } from './worker.ts';
 
 /** Starts the worker of a service. It also starts without its database, and becomes ready once that is reachable. */
 export async function startWorker(service: Service, version: string): Promise<RunningService> {
-  const config = readWorkerConfig();
-  const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL });
+  const config = readWorkerConfig(service);
+  const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL, service });
   const metrics = new Registry();
   const tracing = await loadTracing(version);
   const worker = createWorker({ service, config, logger, metrics, version, tracing });

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isRetired, names, type Service } from '@deedwire/domain';
+import { isRetired, type Service } from '@deedwire/domain';
 import { createAlarms, databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,
@@ -37,7 +37,7 @@ const alertIntervalMs = 10_000;
 const monotonicMs = (): number => performance.now();
 
 export interface WorkerOptions {
-  service: Pick<Service, 'events'>;
+  service: Service;
   config: WorkerConfig;
   logger: Logger;
   metrics: Registry;
@@ -84,7 +84,7 @@ export function createWorker(options: WorkerOptions): Worker {
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
     nat64Prefix: config.WEBHOOK_NAT64_PREFIX,
     proxyUrl: config.WEBHOOK_PROXY_URL,
-    userAgent: `${names.userAgent}/${version}`,
+    userAgent: `${service.names.userAgent}/${version}`,
     maxIdleConnections: config.WORKER_CONCURRENCY,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
@@ -98,7 +98,8 @@ export function createWorker(options: WorkerOptions): Worker {
     nowMs: monotonicMs,
     onFailed: (loop) => metrics.loopFailures.inc({ loop }),
   });
-  const send = createSend(sender, gidNamespace, createDeprecationHeaders(service.events, config.DOCUMENTATION_URL));
+  const deprecationHeaders = createDeprecationHeaders(service.events, config.DOCUMENTATION_URL);
+  const send = createSend({ service, sender, gidNamespace, deprecationHeaders });
   const engine = createWebhookEngine({
     store,
     fanOutStore,

@@ -130,7 +130,7 @@ export async function issueKey(
   { by, owner: { accountId, interfaceName } }: { by: Caller | Operator; owner: KeyOwner },
   { apiClientId, replaced, ...limits }: KeyToIssue,
 ): Promise<{ keyId: string; secret: string } | IssueProblem> {
-  const generated = generateApiKey(interfaceName);
+  const generated = generateApiKey(context.service, interfaceName);
   const { keyId } = generated;
   const abilities = inOrder.filter((ability) => limits.abilities.includes(ability));
   const addresses = limits.addresses && readRanges(limits.addresses);

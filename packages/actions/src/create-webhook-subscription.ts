@@ -133,7 +133,7 @@ async function checkInput(
   userErrors.push(
     ...findNameErrors(input.name),
     ...findTimeoutErrors(input.timeoutSeconds),
-    ...(await findRequestHeaderErrors(context.store, input.requestHeader)),
+    ...(await findRequestHeaderErrors(context, input.requestHeader)),
   );
   // Checked again under a lock before the subscription is saved.
   const count = await countSubscriptions(context.store, caller.accountId);

@@ -1,15 +1,16 @@
 import {
+  describeRequestHeaderNames,
   describeRequestHeaderValue,
   isRequestHeaderName,
   isRequestHeaderValue,
   originOf,
   type RequestHeader,
   requestHeaderAssociatedData,
-  requestHeaderNames,
   type RequestHeaderState,
 } from '@deedwire/domain';
-import type { Database, SecretKeyRing } from '@deedwire/store';
+import type { SecretKeyRing } from '@deedwire/store';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
+import type { ActionContext } from './context.ts';
 import type { UserError } from './errors.ts';
 import {
   selectWhetherHeadersAreSent,
@@ -31,16 +32,16 @@ const notYetAvailable: UserError<'NOT_YET_AVAILABLE'> = {
 
 /** What is wrong with a header, without its value. Nothing if it is null or undefined. */
 export async function findRequestHeaderErrors(
-  database: Database,
+  { service, store }: Pick<ActionContext, 'service' | 'store'>,
   header: RequestHeader | null | undefined,
 ): Promise<UserError<RequestHeaderErrorCode>[]> {
   if (header === null || header === undefined) return [];
   const userErrors: UserError<RequestHeaderErrorCode>[] = [];
   const add = (field: keyof RequestHeader, message: string): void =>
     void userErrors.push({ code: 'REQUEST_HEADER_INVALID', message, field: ['input', 'requestHeader', field] });
-  if (!isRequestHeaderName(header.name)) add('name', requestHeaderNames);
+  if (!isRequestHeaderName(service, header.name)) add('name', describeRequestHeaderNames(service));
   if (!isRequestHeaderValue(header.value)) add('value', describeRequestHeaderValue(header.value));
-  if (!(await selectWhetherHeadersAreSent(database))) userErrors.push(notYetAvailable);
+  if (!(await selectWhetherHeadersAreSent(store))) userErrors.push(notYetAvailable);
   return userErrors;
 }
 

@@ -1,4 +1,4 @@
-import { deliveryHeaders, names, parseGid } from '@deedwire/domain';
+import { deliveryHeaders, parseGid } from '@deedwire/domain';
 import type { SecretKeyRing } from '@deedwire/store';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ActionContext } from './context.ts';
@@ -41,16 +41,17 @@ export async function signWebhookDelivery(
   const timestamp = Math.floor(context.now().getTime() / 1_000);
   const secrets = signingSecrets(context.secretKeys, subscription);
   const signature = signWebhook({ id: delivery.id, timestamp, body, ...secrets });
+  const names = deliveryHeaders(context.service);
   const headers = {
     'Content-Type': 'application/json',
-    'User-Agent': `${names.userAgent}/0 (curl)`,
-    [deliveryHeaders.subscriptionId]: delivery.subscriptionId,
-    [deliveryHeaders.event]: delivery.event.type,
-    [deliveryHeaders.eventVersion]: delivery.event.version,
-    [deliveryHeaders.attempt]: String(delivery.attempts[0]?.number ?? 1),
-    [deliveryHeaders.sequence]: String(delivery.sequence),
-    [deliveryHeaders.replay]: 'true',
-    ...(delivery.isTest && { [deliveryHeaders.test]: 'true' }),
+    'User-Agent': `${context.service.names.userAgent}/0 (curl)`,
+    [names.subscriptionId]: delivery.subscriptionId,
+    [names.event]: delivery.event.type,
+    [names.eventVersion]: delivery.event.version,
+    [names.attempt]: String(delivery.attempts[0]?.number ?? 1),
+    [names.sequence]: String(delivery.sequence),
+    [names.replay]: 'true',
+    ...(delivery.isTest && { [names.test]: 'true' }),
     ...signature,
   };
   return {

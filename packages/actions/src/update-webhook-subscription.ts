@@ -108,7 +108,7 @@ export async function updateWebhookSubscription(
 
   const { requestHeader } = input;
   const { change, userErrors } = parseChange(context, caller, input, current);
-  userErrors.push(...(await findRequestHeaderErrors(context.store, requestHeader)));
+  userErrors.push(...(await findRequestHeaderErrors(context, requestHeader)));
   if (userErrors.length > 0) return reject(userErrors);
 
   // For this URL, even if another update moves the subscription meanwhile.
@@ -176,7 +176,7 @@ export async function changeSubscriptionSettings(
 ): Promise<WebhookSubscription> {
   const { gidNamespace, operator, secretKeys, store } = context;
   orRefuse({
-    userErrors: [...findTimeoutErrors(timeoutSeconds), ...(await findRequestHeaderErrors(store, requestHeader))],
+    userErrors: [...findTimeoutErrors(timeoutSeconds), ...(await findRequestHeaderErrors(context, requestHeader))],
   });
   const owner = await requireSubscription(context, subscriptionId);
   const id = parseGid(gidNamespace, 'WebhookSubscription', subscriptionId);

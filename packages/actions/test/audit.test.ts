@@ -1,4 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
+import { firm } from '@deedwire/firm';
 import { beforeEach, expect, test } from 'vitest';
 import {
   addTeamMember,
@@ -34,7 +35,7 @@ const changes = async () =>
   (await list()).map(({ actor, action, accountId }) => `${actor} ${action} ${accountId}`).toReversed();
 const ofLender = (action: string) => `ada ${action} ${world.lender.gid}`;
 const ofPartner = (action: string) => `ada ${action} ${world.partner.gid}`;
-const keyIdOf = ({ apiKey }: { apiKey: string }) => parseApiKey(apiKey)?.keyId ?? '';
+const keyIdOf = ({ apiKey }: { apiKey: string }) => parseApiKey(firm, apiKey)?.keyId ?? '';
 
 test('records every change by an operator', async () => {
   const { operator, lender, partner } = world;

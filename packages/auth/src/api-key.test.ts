@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
-import { interfaceNames } from '@deedwire/firm';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 import { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 
 describe('API keys', () => {
   test('generates keys that parse, with the SHA-256 of the whole key as their hash', () => {
     for (const interfaceName of interfaceNames) {
-      const { apiKey, keyId, keyHash } = generateApiKey(interfaceName);
-      expect(apiKey).toMatch(apiKeyPattern);
-      expect(parseApiKey(apiKey)).toEqual({ interfaceName, keyId });
+      const { apiKey, keyId, keyHash } = generateApiKey(firm, interfaceName);
+      expect(apiKey).toMatch(apiKeyPattern(firm));
+      expect(parseApiKey(firm, apiKey)).toEqual({ interfaceName, keyId });
       expect(keyHash).toEqual(createHash('sha256').update(apiKey).digest());
     }
   });
 
   test('generates distinct keys', () => {
-    const keys = Array.from({ length: 200 }, () => generateApiKey('lender'));
+    const keys = Array.from({ length: 200 }, () => generateApiKey(firm, 'lender'));
     expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(200);
     expect(new Set(keys.map(({ apiKey }) => apiKey.split('_')[3])).size).toBe(200);
   });
 
   test('parses the published example', () => {
     expect(exampleApiKey).toBe('dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE');
-    expect(parseApiKey(exampleApiKey)).toEqual({ interfaceName: 'lender', keyId: 'ExampleKeyId' });
+    expect(parseApiKey(firm, exampleApiKey)).toEqual({ interfaceName: 'lender', keyId: 'ExampleKeyId' });
   });
 
   test.each([
@@ -36,6 +36,6 @@ describe('API keys', () => {
     ['a leading space', ` ${exampleApiKey}`],
     ['upper case', exampleApiKey.toUpperCase()],
   ])('rejects %s', (_, value) => {
-    expect(parseApiKey(value)).toBeNull();
+    expect(parseApiKey(firm, value)).toBeNull();
   });
 });

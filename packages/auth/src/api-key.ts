@@ -1,14 +1,17 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type InterfaceName, names } from '@deedwire/domain';
+import { type InterfaceName, ofService, type Service } from '@deedwire/domain';
 import { toBase62 } from './base62.ts';
+
+type Named = Pick<Service, 'names'>;
 
 /**
  * The format of an API key: `dw_<interface>_<key id>_<secret>_<checksum>`. The checksum is the CRC-32 of all characters
  * before it, including the last underscore, in base 62 (`0-9A-Za-z`). Secret scanners use it to confirm a match.
  */
-export const apiKeyPattern = new RegExp(
-  `^${names.apiKeyPrefix}_([a-z]+(?:-[a-z]+)*)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`,
+export const apiKeyPattern = ofService(
+  ({ names }: Named) =>
+    new RegExp(`^${names.apiKeyPrefix}_([a-z]+(?:-[a-z]+)*)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`),
 );
 
 /** A key for documentation and tests: well formed, with a correct checksum, and never issued. */
@@ -30,7 +33,7 @@ export interface ParsedApiKey {
 }
 
 /** Generates an API key with a secret of 256 random bits. */
-export function generateApiKey(interfaceName: InterfaceName): GeneratedApiKey {
+export function generateApiKey({ names }: Named, interfaceName: InterfaceName): GeneratedApiKey {
   const keyId = toBase62(BigInt(randomInt(62 ** 6)), 6) + toBase62(BigInt(randomInt(62 ** 6)), 6);
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
   const unchecked = `${names.apiKeyPrefix}_${interfaceName}_${keyId}_${secret}_`;
@@ -39,8 +42,8 @@ export function generateApiKey(interfaceName: InterfaceName): GeneratedApiKey {
 }
 
 /** Parses an API key without accessing a store. Returns null if the format or the checksum is invalid. */
-export function parseApiKey(value: string): ParsedApiKey | null {
-  const [, interfaceName, keyId] = apiKeyPattern.exec(value) ?? [];
+export function parseApiKey(service: Named, value: string): ParsedApiKey | null {
+  const [, interfaceName, keyId] = apiKeyPattern(service).exec(value) ?? [];
   if (interfaceName === undefined || keyId === undefined) return null;
   if (checksum(value.slice(0, -6)) !== value.slice(-6)) return null;
   return { interfaceName, keyId };
@@ -48,7 +51,7 @@ export function parseApiKey(value: string): ParsedApiKey | null {
 
 /** The key id of an API key whose format is not checked. Another text gives anything, for example an empty string. */
 export function peekKeyId(value: string): string {
-  const start = value.indexOf('_', names.apiKeyPrefix.length + 1) + 1;
+  const start = value.indexOf('_', value.indexOf('_') + 1) + 1;
   return value.slice(start, start + 12);
 }
 

@@ -38,7 +38,7 @@ export type AuthenticationResult =
   | { kind: 'rate_limited'; refusal: AuthenticationRefusal };
 
 export interface AuthenticatorOptions {
-  service: Pick<Service, 'interfaces'>;
+  service: Service;
   interfaceName: InterfaceName;
   /**
    * Returns null if the key does not exist. If it rejects, `authenticate` rejects with the same error.
@@ -118,7 +118,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 
   async function check(credentials: Credentials | null, address: string): Promise<AuthenticationResult> {
-    const named = credentials && parseApiKey(credentials.apiKey);
+    const named = credentials && parseApiKey(service, credentials.apiKey);
     const parsed = named && Object.hasOwn(service.interfaces, named.interfaceName) ? named : null;
     const keyId = parsed?.keyId ?? null;
     const block = addressBlock(address);

@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { firm } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 import { areWellFormed, readCredentials } from './credentials.ts';
 
@@ -16,7 +17,7 @@ function read(rawHeaders: readonly string[]) {
   const headers: Record<string, string> = {};
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (typeof add === 'function') add.call(request, rawHeaders[index], rawHeaders[index + 1], headers);
-  const credentials = readCredentials(headers);
+  const credentials = readCredentials(firm, headers);
   return credentials && areWellFormed(credentials) ? credentials : null;
 }
 

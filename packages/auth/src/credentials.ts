@@ -1,4 +1,4 @@
-import { apiKeyHeader, requestHeaders } from '@deedwire/domain';
+import { apiKeyHeader, ofService, requestHeaders, type Service } from '@deedwire/domain';
 
 /** The values of the credential headers of a request, which can be malformed. */
 export interface Credentials {
@@ -11,18 +11,26 @@ export interface Credentials {
 const wellFormed = /^[!-+\--~]{1,128}$/;
 const maxCharacters = 128;
 
-const clientIdHeader = requestHeaders.clientId.toLowerCase();
-const organizationIdHeader = requestHeaders.organizationId.toLowerCase();
+/** In lower case, as node:http has them. */
+const headersOf = ofService((service: Pick<Service, 'names'>) => ({
+  clientId: requestHeaders(service).clientId.toLowerCase(),
+  apiKey: apiKeyHeader(service),
+  organizationId: requestHeaders(service).organizationId.toLowerCase(),
+}));
 
 /**
  * Reads the three credential headers. Returns null if one is missing, empty or too long.
  *
  * @param headers as in `headers` of node:http, which joins the values of a repeated header with commas
  */
-export function readCredentials(headers: Readonly<Record<string, string | string[] | undefined>>): Credentials | null {
-  const clientId = headers[clientIdHeader];
-  const apiKey = headers[apiKeyHeader];
-  const organizationId = headers[organizationIdHeader];
+export function readCredentials(
+  service: Pick<Service, 'names'>,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Credentials | null {
+  const names = headersOf(service);
+  const clientId = headers[names.clientId];
+  const apiKey = headers[names.apiKey];
+  const organizationId = headers[names.organizationId];
   if (!isValue(clientId) || !isValue(apiKey) || !isValue(organizationId)) return null;
   return { clientId, apiKey, organizationId };
 }

@@ -6,14 +6,15 @@ import type { Service, ServiceOptions } from './service.ts';
 
 const render = ({ order }: { order: string }) => ({ order });
 
+const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme-Webhooks' } as const;
 const partner = { title: 'Partner', account: 'Partner' };
 
 function faultsOf(
   interfaces: ServiceOptions['interfaces'],
-  events: Pick<ServiceOptions, 'contracts' | 'events'> = {},
+  more: Partial<Omit<ServiceOptions, 'interfaces'>> = {},
 ): readonly string[] {
   try {
-    defineService({ interfaces, ...events });
+    defineService({ names, interfaces, ...more });
   } catch (error) {
     if (error instanceof ServiceError) return error.faults;
     throw error;
@@ -22,20 +23,21 @@ function faultsOf(
 }
 
 test('a service knows the names of its interfaces and the types of their accounts', () => {
-  const service = defineService({ interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner } });
+  const service = defineService({ names, interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner } });
   expectTypeOf<keyof typeof service.interfaces>().toEqualTypeOf<'lender' | 'partner'>();
   expectTypeOf(service.interfaces.lender.account).toEqualTypeOf<'Lender'>();
   expectTypeOf(service).toExtend<Service>();
 });
 
 test('completes an interface that says only what has no default', () => {
-  expect(defineService({ interfaces: { partner } }).interfaces).toEqual({
+  expect(defineService({ names, interfaces: { partner } }).interfaces).toEqual({
     partner: { ...partner, path: '/partner', port: 4004, adminPort: 4104, records: [], versions: [] },
   });
 });
 
 test('gives interfaces ports that no other has', () => {
   const { interfaces } = defineService({
+    names,
     interfaces: {
       buyer: { title: 'Buyer', account: 'Buyer' },
       partner: { ...partner, port: 4004, adminPort: 4105 },
@@ -46,6 +48,21 @@ test('gives interfaces ports that no other has', () => {
     [4006, 4106],
     [4004, 4105],
     [4007, 4107],
+  ]);
+});
+
+test('refuses names that no header, key or identifier can have', () => {
+  const wrong = {
+    gidNamespace: 'Acme',
+    apiKeyPrefix: 'a_k',
+    headerPrefix: 'X-Acme:',
+    userAgent: 'Acme Webhooks',
+  } as const;
+  expect(faultsOf({ partner }, { names: wrong })).toEqual([
+    'The name gidNamespace is "Acme", which does not match ^[a-z][a-z0-9-]{0,62}$.',
+    'The name apiKeyPrefix is "a_k", which does not match ^[a-z][a-z0-9]{0,15}$.',
+    'The name headerPrefix is "X-Acme:", which does not match ^X-[A-Z][A-Za-z0-9]{0,31}$.',
+    'The name userAgent is "Acme Webhooks", which does not match ^[A-Z][A-Za-z0-9-]{0,63}$.',
   ]);
 });
 
@@ -101,6 +118,7 @@ function contractOf(type: string, versions: readonly [string, 'current' | 'retir
 
 test('joins each event with its contract, and knows the records of an interface', () => {
   const service = defineService({
+    names,
     interfaces: { partner },
     contracts: [
       contractOf('order.paid', [

@@ -1,5 +1,6 @@
 import type { Event, EventContract, RenderData, RenderedEvent } from './event.ts';
 import { ownEvents } from './generated/own-events.ts';
+import { findNameFaults } from './name-forms.ts';
 import type { Interface, InterfaceOptions, ServiceOf, ServiceOptions } from './service.ts';
 
 /** The types of records of the platform itself. */
@@ -38,7 +39,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
   const entries = Object.entries<InterfaceOptions>(options.interfaces);
   const ports = entries.flatMap(([, { port, adminPort }]) => [port, adminPort]);
   const taken = new Set([workerAdminPort, ...ports.filter((port) => port !== undefined)]);
-  const { contracts = [], events: further = [] } = options;
+  const { names, contracts = [], events: further = [] } = options;
   const { events, faults: faultsOfEvents } = joinEvents(contracts, further);
   const interfaces = entries.map(([name, { title, account, path = `/${name}`, versions = [], ...own }]) => {
     const records = new Set(events.flatMap((each) => (each.interfaces.includes(name) ? (each.record ?? []) : [])));
@@ -46,10 +47,15 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     const { port = pair ?? 0, adminPort = (pair ?? 0) + 100 } = own;
     return [name, { title, account, path, port, adminPort, records: [...records], versions }] as const;
   });
-  const faults = [...findFaults(interfaces), ...faultsOfEvents, ...findForeignNames(events, options.interfaces)];
+  const faults = [
+    ...findNameFaults(names),
+    ...findFaults(interfaces),
+    ...faultsOfEvents,
+    ...findForeignNames(events, options.interfaces),
+  ];
   if (faults.length > 0) throw new ServiceError(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return { interfaces: Object.fromEntries(interfaces), events } as unknown as ServiceOf<Options>;
+  return { names, interfaces: Object.fromEntries(interfaces), events } as unknown as ServiceOf<Options>;
 }
 
 /** Gives each contract its event. */

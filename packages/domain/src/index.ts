@@ -54,7 +54,7 @@ export {
   type SnakeCase,
   variableOf,
 } from './interfaces.ts';
-export { apiKeyHeader, deliveryHeaders, names, requestHeaders } from './names.ts';
+export { apiKeyHeader, deliveryHeaders, requestHeaders } from './header-names.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export {
@@ -75,16 +75,16 @@ export {
   referralStatuses,
 } from './referral.ts';
 export {
+  describeRequestHeaderNames,
   describeRequestHeaderValue,
   isRequestHeaderName,
   isRequestHeaderValue,
   originOf,
   type RequestHeader,
-  requestHeaderNames,
   type RequestHeaderState,
 } from './request-header.ts';
 export { requestHeaderAssociatedData, secretAssociatedData } from './secret-associated-data.ts';
-export type { Interface, InterfaceVersion, Service, ServiceOf, ServiceOptions } from './service.ts';
+export type { Interface, InterfaceVersion, Names, Service, ServiceOf, ServiceOptions } from './service.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
 export { timeoutDefaultSeconds, timeoutMaxSeconds } from './subscription-timeout.ts';
 export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';

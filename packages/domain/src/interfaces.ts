@@ -21,9 +21,11 @@ export function accountTypesOf({ interfaces }: Service): string[] {
   return Object.values(interfaces).map(({ account }) => account);
 }
 
-/** What is derived from a service, once for each. */
-export function ofService<Value>(derive: (service: Service) => Value): (service: Service) => Value {
-  const derived = new WeakMap<Service, Value>();
+/** What is derived from a service, or from a part of one, once for each. */
+export function ofService<Value, Part extends object = Service>(
+  derive: (service: Part) => Value,
+): (service: Part) => Value {
+  const derived = new WeakMap<Part, Value>();
   return (service) => {
     const known = derived.get(service);
     if (known !== undefined) return known;

@@ -4,6 +4,7 @@ import { formatAccountGid, formatGid, parseAccountGid, parseGid } from './gid.ts
 import { parseRecordId, toRecordId, type AccountId, type RecordId } from './record-id.ts';
 
 const service = defineService({
+  names: { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme-Webhooks' },
   interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner: { title: 'Partner', account: 'Partner' } },
 });
 const context = { gidNamespace: 'service', service };

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { defineService } from './define-service.ts';
 import {
+  describeRequestHeaderNames,
   describeRequestHeaderValue,
   isRequestHeaderName,
   isRequestHeaderValue,
   originOf,
-  requestHeaderNames,
 } from './request-header.ts';
+
+const service = defineService({
+  names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
+  interfaces: { partner: { title: 'Partner', account: 'Partner' } },
+});
 
 describe('isRequestHeaderName', () => {
   it.each([
@@ -19,7 +25,7 @@ describe('isRequestHeaderName', () => {
     'X-Servicing',
     `X-${'a'.repeat(98)}`,
   ])('accepts %s', (name) => {
-    expect(isRequestHeaderName(name)).toBe(true);
+    expect(isRequestHeaderName(service, name)).toBe(true);
   });
 
   it.each([
@@ -56,7 +62,7 @@ describe('isRequestHeaderName', () => {
     'X-ä',
     `X-${'a'.repeat(99)}`,
   ])('refuses %j', (name) => {
-    expect(isRequestHeaderName(name)).toBe(false);
+    expect(isRequestHeaderName(service, name)).toBe(false);
   });
 });
 
@@ -85,7 +91,7 @@ describe('isRequestHeaderValue', () => {
 });
 
 it('says which names are allowed', () => {
-  expect(requestHeaderNames).toBe(
+  expect(describeRequestHeaderNames(service)).toBe(
     'A request header is `Authorization`, or `X-` followed by letters, digits, `-` and `_`, with at most 100 characters. It does not begin with `X-Forwarded-` or `X-Service-`, even with `_` in place of `-`.',
   );
 });

@@ -1,4 +1,5 @@
-import { names } from './names.ts';
+import { ofService } from './interfaces.ts';
+import type { Service } from './service.ts';
 
 /** A header of a subscription, with a secret value. Its worker sends it with each request to the callback URL. */
 export interface RequestHeader {
@@ -13,16 +14,16 @@ const maxNameLength = 100;
 const maxValueLength = 4_096;
 
 // Others set these: proxies, and the service itself. The shape of a name excludes `Host`, `Cookie` and the like.
-const reserved = ['x-forwarded-', `${names.headerPrefix.toLowerCase()}-`];
+const reservedIn = ofService(({ names }) => ['x-forwarded-', `${names.headerPrefix.toLowerCase()}-`]);
 
-/** Returns true if a subscription may have a header with this name. */
-export function isRequestHeaderName(name: string): boolean {
+/** Returns true if a subscription of the service may have a header with this name. */
+export function isRequestHeaderName(service: Service, name: string): boolean {
   // Servers that follow CGI do not tell `_` from `-`.
   const compared = `${name.toLowerCase().replaceAll('_', '-')}-`;
   return (
     name.length <= maxNameLength &&
     /^(?:authorization|x-[a-z0-9][a-z0-9_-]*)$/i.test(name) &&
-    !reserved.some((start) => compared.startsWith(start))
+    !reservedIn(service).some((start) => compared.startsWith(start))
   );
 }
 
@@ -32,7 +33,9 @@ export function isRequestHeaderValue(value: string): boolean {
 }
 
 /** What is allowed, for clients. Quotes nothing: a client can confuse name and value, and the value is a secret. */
-export const requestHeaderNames = `A request header is \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, with at most ${maxNameLength} characters. It does not begin with \`X-Forwarded-\` or \`${names.headerPrefix}-\`, even with \`_\` in place of \`-\`.`;
+export function describeRequestHeaderNames({ names }: Service): string {
+  return `A request header is \`Authorization\`, or \`X-\` followed by letters, digits, \`-\` and \`_\`, with at most ${maxNameLength} characters. It does not begin with \`X-Forwarded-\` or \`${names.headerPrefix}-\`, even with \`_\` in place of \`-\`.`;
+}
 
 /** What is wrong with a value that is not valid, for clients. Does not quote it. */
 export function describeRequestHeaderValue(value: string): string {

@@ -1,6 +1,18 @@
 import type { Event, EventContract, RenderedEvent } from './event.ts';
 import type { VersionLifecycle } from './version-lifecycle.ts';
 
+/** The names by which clients and receivers know a service. */
+export interface Names {
+  /** The default of `GID_NAMESPACE`: `gid://service/Partner/1`. */
+  readonly gidNamespace: string;
+  /** Begins each API key. */
+  readonly apiKeyPrefix: string;
+  /** Begins each header that is not a standard one. */
+  readonly headerPrefix: `X-${string}`;
+  /** Of deliveries and handshakes, followed by a version. */
+  readonly userAgent: string;
+}
+
 /** A version of the contract of an interface. */
 export interface InterfaceVersion extends Readonly<VersionLifecycle> {
   /** The date that names it, for example `2026-11-01`. */
@@ -38,6 +50,7 @@ export interface InterfaceOptions extends Pick<Interface, 'title' | 'account'> {
 
 /** The application that the platform serves, as `defineService` has checked it. */
 export interface Service {
+  readonly names: Names;
   /** By name, which is the value in the database and in API keys, `packages/<name>-schema` and `apps/<name>-api`. */
   readonly interfaces: Readonly<Record<string, Interface>>;
   /** Also those of the platform, in the order of their contracts. */
@@ -46,6 +59,8 @@ export interface Service {
 
 /** As the application writes it. */
 export interface ServiceOptions {
+  /** They must not change after the first release: others send and read these headers, and store keys and identifiers. */
+  readonly names: Names;
   readonly interfaces: Readonly<Record<string, InterfaceOptions>>;
   /** What is published of its events, and of those of the platform. Defaults to nothing. */
   readonly contracts?: readonly EventContract[];

@@ -3,6 +3,7 @@ import { webhookEventTypes } from '@deedwire/webhook-events';
 import { events } from './generated/events.ts';
 import { interfaceVersions } from './generated/interface-versions.ts';
 import { interfaces } from './interfaces.ts';
+import { names } from './names.ts';
 
 export { lenderUpdated } from './events/lender.updated/event.ts';
 export { referralConverted } from './events/referral.converted/event.ts';
@@ -15,6 +16,7 @@ export { type InterfaceName, interfaceNames, perInterface } from './interfaces.t
 
 /** The application of this repository: a law firm, the partners that refer clients to it, and the lenders that it works with. */
 export const firm = defineService({
+  names,
   interfaces: {
     lender: { ...interfaces.lender, versions: interfaceVersions.lender },
     partner: { ...interfaces.partner, versions: interfaceVersions.partner },

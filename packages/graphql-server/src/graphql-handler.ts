@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
-import { deprecationHeaders, type InterfaceName, requestHeaders } from '@deedwire/domain';
+import { apiKeyHeader, deprecationHeaders, type InterfaceName, requestHeaders, type Service } from '@deedwire/domain';
 import { createPricing } from '@deedwire/operation-analysis';
 import { createAlarms, type HandlerContext, type HttpResponse, type Logger } from '@deedwire/service-runtime';
 import type { GraphQLSchema } from 'graphql';
@@ -54,6 +54,7 @@ const tooManyOperations = `The operation was not run: ${operationsPerClient} ope
 const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 };
 
 export interface GraphqlHandlerOptions {
+  service: Service;
   interfaceName: InterfaceName;
   /** The path of the interface, for example `/lenders/graphql`. Every other path is 404. */
   path: string;
@@ -100,7 +101,8 @@ const withoutOptions = {
 
 /** Serves one interface: the steps of a request in their order. The last one is the Yoga of its version, a list of plugins. */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } = options;
+  const { service, interfaceName, path, createContext, documentation, logger, metrics, buckets, now, graphiql } =
+    options;
   const { limits = requestLimits, countUse = () => {}, recordKeyUse = () => {} } = options;
   const authenticator = createRequestAuthenticator(options);
   const pace = createRefusalPace(refusalPace);
@@ -117,6 +119,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }),
   };
   const parsedDocuments = createParsedDocuments(metrics);
+  const { schemaVersion: versionHeader } = requestHeaders(service);
+  const secretHeaders = new Set([apiKeyHeader(service), 'cookie']);
 
   function lastReleased(before: number): GraphQLSchema | null {
     return options.versions.slice(0, before).findLast(({ status }) => status !== 'preview')?.schema ?? null;
@@ -157,7 +161,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
     async function respond(state: RequestState): Promise<void> {
       try {
-        const response = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
+        const response = await yoga.handleRequest(asRequest(new LightRequest(state, secretHeaders)), noContext);
         if (Object.is(response, state.outcome?.response)) return;
         await adopt(response, state);
       } finally {
@@ -170,7 +174,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     return {
       ...version,
       headers: {
-        [requestHeaders.schemaVersion]: version.version,
+        [versionHeader]: version.version,
         ...(version.deprecation && deprecationHeaders(version.deprecation, documentation.deprecation)),
       },
       documents: createDocuments(schema, limits, (isValid) =>
@@ -186,7 +190,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const portal = options.portal?.serve(authenticator);
   const checkRequest = createRequestCheck({ path, ...limits });
   const acceptClient = createClientStep({ authenticator, pace, shared });
-  const chooseVersion = createVersionStep({ versions: options.versions.map(serveVersion), now, countUse });
+  const chooseVersion = createVersionStep({
+    versions: options.versions.map(serveVersion),
+    header: versionHeader,
+    now,
+    countUse,
+  });
   const noteKeyUse = createKeyUse({ recordUse: recordKeyUse, now });
   const log = createRequestLog({
     logger,

@@ -1,4 +1,4 @@
-import type { Interface } from '@deedwire/domain';
+import type { Interface, Service } from '@deedwire/domain';
 import {
   appConfig,
   clientServerConfig,
@@ -11,8 +11,11 @@ import { z } from 'zod';
 const headerFields = z.record(z.string(), z.string());
 
 /** The environment variables of the app of an interface. */
-export const interfaceConfig = ({ port, adminPort }: Pick<Interface, 'port' | 'adminPort'>) =>
-  appConfig({ adminPort })
+export const interfaceConfig = (
+  service: Pick<Service, 'names'>,
+  { port, adminPort }: Pick<Interface, 'port' | 'adminPort'>,
+) =>
+  appConfig(service, { adminPort })
     .safeExtend({
       ...clientServerConfig,
       PORT: clientServerConfig.PORT.default(port),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ActionContext, findApiKey, findWorkersToReplace, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
-import { appOf, type InterfaceName, interfaceOf, names, roleOf, type Service } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceOf, requestHeaders, roleOf, type Service } from '@deedwire/domain';
 import {
   createAlarms,
   createLogger,
@@ -81,7 +81,7 @@ export async function startInterfaceService<Served extends Service>(
     ...(tracing === null ? [] : [useTraces(tracing, interfaceName)]),
     ...options.plugins(),
   ];
-  const { logger = createLogger({ name, level: config.LOG_LEVEL }) } = options;
+  const { logger = createLogger({ name, level: config.LOG_LEVEL, service }) } = options;
   const metrics = new Registry();
   const documentation = documentationAt(config.DOCUMENTATION_URL);
 
@@ -113,7 +113,7 @@ export async function startInterfaceService<Served extends Service>(
     deniedRanges: config.WEBHOOK_DENIED_RANGES,
     nat64Prefix: config.WEBHOOK_NAT64_PREFIX,
     proxyUrl: config.WEBHOOK_PROXY_URL,
-    userAgent: `${names.userAgent}/${options.appVersion}`,
+    userAgent: `${service.names.userAgent}/${options.appVersion}`,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const pull = openPull({ store, interfaceName, logger, metrics });
@@ -150,6 +150,7 @@ export async function startInterfaceService<Served extends Service>(
   });
 
   const handle = createGraphqlHandler({
+    service,
     interfaceName,
     path,
     versions: contract.versions,
@@ -177,6 +178,7 @@ export async function startInterfaceService<Served extends Service>(
             versions: contract.versions,
             example: { folder: options.examples, name: `${interfaceName}.graphql` },
             headers: config.GRAPHIQL_HEADERS,
+            versionHeader: requestHeaders(service).schemaVersion,
             logger,
           })
         : undefined,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { firm } from '@deedwire/firm';
 import { createLogger } from '@deedwire/service-runtime';
 import { createStore, requestTimeouts, StoreUnavailableError } from '@deedwire/store';
 import { Registry } from 'prom-client';
@@ -21,7 +22,7 @@ const store = createStore({
 const costs = openCostBuckets({
   interfaceName: 'lender',
   database: store,
-  logger: createLogger({ name: 'hostile', level: 'silent' }),
+  logger: createLogger({ name: 'hostile', level: 'silent', service: firm }),
   metrics: new Registry(),
 });
 const { buckets } = costs;

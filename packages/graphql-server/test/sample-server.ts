@@ -101,8 +101,8 @@ function makeSchema(): GraphQLSchema {
   return schema;
 }
 
-export const key = generateApiKey('lender');
-export const otherInterfaceKey = generateApiKey('partner').apiKey;
+export const key = generateApiKey(firm, 'lender');
+export const otherInterfaceKey = generateApiKey(firm, 'partner').apiKey;
 export const stored: StoredApiKey = {
   keyId: key.keyId,
   keyHash: key.keyHash,
@@ -168,9 +168,11 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   let ready = true;
   let now = new Date('2026-05-01T12:00:00Z');
   const logger =
-    options.logger ?? createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
+    options.logger ??
+    createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => logged.push(JSON.parse(line)) });
   const documentation = documentationAt('https://docs.example');
   const handle = createGraphqlHandler({
+    service: firm,
     interfaceName: 'lender',
     path: '/lenders/graphql',
     versions: serveContract(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { createLogger } from '@deedwire/service-runtime';
 import { createStore, migrate } from '@deedwire/store';
 import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
@@ -35,7 +36,7 @@ async function startRecord() {
         return store.query(...query);
       },
     },
-    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => void lines.push(line) }),
+    logger: createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => void lines.push(line) }),
     coordinates: ['2026-11-01 Query.old'],
     everyMs: 50,
     nowMs: () => performance.now() + clock.stepMs,

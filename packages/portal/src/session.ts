@@ -4,6 +4,11 @@ import { useStore } from './use-store.ts';
 /** The path of the account, for example `/partners/portal/7/`. */
 export const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
 
+/** As much of the service as the names of its headers need. The server writes it into the page. */
+export const service = {
+  names: { headerPrefix: document.querySelector<HTMLMetaElement>('meta[name="header-prefix"]')?.content ?? '' },
+};
+
 export type Ability = 'READ' | 'READ_PAYLOAD' | 'OPERATE' | 'CONFIGURE' | 'MANAGE_KEYS';
 
 export interface Session {

@@ -1,8 +1,9 @@
-import { deliveryHeaders } from '@deedwire/domain/names';
+import { deliveryHeaders } from '@deedwire/domain/header-names';
 import { useState } from 'preact/hooks';
 import { Answer, waitingText } from './answer.tsx';
 import { Deliveries, SendTest, type SubscriptionFieldsFragment } from './generated/documents.ts';
 import { Link } from './location.tsx';
+import { service } from './session.ts';
 import { Action } from './ui/action.tsx';
 import { Select } from './ui/form.tsx';
 import { Problem } from './ui/problem.tsx';
@@ -22,7 +23,7 @@ export function TestEvent({ subscription: { id, status }, types, reload }: Props
   return (
     <Action
       label="Send a test event"
-      about={`It has sample data and the header ${deliveryHeaders.test}: true, and reports no change. It is sent at once, even while other deliveries are on hold.`}
+      about={`It has sample data and the header ${deliveryHeaders(service).test}: true, and reports no change. It is sent at once, even while other deliveries are on hold.`}
       ability="OPERATE"
       document={SendTest}
       variables={({ eventType = null }, idempotencyKey) => ({

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { firm } from '@deedwire/firm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { noAddresses } from './address-ranges.ts';
 import { appConfig } from './app-config.ts';
 import { unreadableUrl } from './config-variables.ts';
 import { ConfigError, readConfig } from './config.ts';
 
-const schema = appConfig({ adminPort: 4101 });
+const schema = appConfig(firm, { adminPort: 4101 });
 const key = createHash('sha256').digest();
 const secretKey = key.toString('base64');
 const usable = {
@@ -51,10 +52,10 @@ test('reports all problems in one error, including those of combinations, withou
       '  ADMIN_PORT must be a whole number from 0 to 65535',
       '  LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
       '  DATABASE_URL must be a URL that begins with postgres:// or postgresql://',
-      '  GID_NAMESPACE must consist of lowercase letters, digits and hyphens, and begin with a letter',
       '  WEBHOOK_SECRET_KEYS must be <key id>:<base64 of 32 bytes>, several separated by commas; entry 1 is not',
       '  WEBHOOK_DENIED_RANGES must contain ranges that begin with their first address; entry 2, 10.0.0.1/8, does not',
       '  WEBHOOK_PROXY_URL must be a URL that begins with http:// or https://',
+      '  GID_NAMESPACE must consist of lowercase letters, digits and hyphens, and begin with a letter',
       '  WEBHOOK_CALLBACK_POLICY must not be development unless NODE_ENV is development or test',
     ].join('\n'),
   );

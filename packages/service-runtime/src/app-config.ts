@@ -1,4 +1,4 @@
-import { gidNamespacePattern, names } from '@deedwire/domain';
+import { gidNamespacePattern, type Service } from '@deedwire/domain';
 import { z } from 'zod';
 import { deniedRangesVariable, nat64PrefixVariable } from './address-ranges.ts';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
@@ -35,10 +35,6 @@ export const appVariables = {
     // A header can contain only ASCII.
     .transform((url) => new URL(url).href.replace(/\/$/, ''))
     .optional(),
-  GID_NAMESPACE: z
-    .string()
-    .regex(gidNamespacePattern, 'must consist of lowercase letters, digits and hyphens, and begin with a letter')
-    .default(names.gidNamespace),
   /** The threshold for logging slow statements, in milliseconds. 0 logs none. */
   SLOW_STATEMENT_MS: wholeNumberVariable({ min: 0, max: 60_000 }).default(500),
   /** The first key encrypts; all keys decrypt. */
@@ -53,13 +49,25 @@ export const appVariables = {
   NODE_TLS_REJECT_UNAUTHORIZED: z.string().optional(),
 };
 
+/** GID_NAMESPACE: the namespace of global identifiers, the same in every app. */
+export const gidNamespaceVariable = ({ names }: Pick<Service, 'names'>) =>
+  z
+    .string()
+    .regex(gidNamespacePattern, 'must consist of lowercase letters, digits and hyphens, and begin with a letter')
+    .default(names.gidNamespace);
+
 /** AUDIT_RETENTION_DAYS: how many days the worker keeps entries of the audit log. The audit log itself requires 90. */
 export const auditRetentionDaysVariable = wholeNumberVariable({ min: 90, max: 3_650 }).default(400);
 
 /** The configuration of every app that is a service. Add the app's own variables with `safeExtend`. */
-export const appConfig = (defaults: { adminPort: number }) =>
+export const appConfig = (service: Pick<Service, 'names'>, defaults: { adminPort: number }) =>
   z
-    .object({ ...runtimeConfig, ADMIN_PORT: runtimeConfig.ADMIN_PORT.default(defaults.adminPort), ...appVariables })
+    .object({
+      ...runtimeConfig,
+      ADMIN_PORT: runtimeConfig.ADMIN_PORT.default(defaults.adminPort),
+      ...appVariables,
+      GID_NAMESPACE: gidNamespaceVariable(service),
+    })
     .superRefine(checkDatabaseTls, { when: evenWithOtherProblems })
     .refine((config) => !(config.NODE_ENV === 'production' && config.WEBHOOK_CALLBACK_POLICY === 'development'), {
       path: ['WEBHOOK_CALLBACK_POLICY'],

@@ -1,4 +1,10 @@
-export { appConfig, appVariables, auditRetentionDaysVariable, storeConnections } from './app-config.ts';
+export {
+  appConfig,
+  appVariables,
+  auditRetentionDaysVariable,
+  gidNamespaceVariable,
+  storeConnections,
+} from './app-config.ts';
 export { createAlarms, type RaiseAlarm, type ServerAlarm } from './alarms.ts';
 export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';

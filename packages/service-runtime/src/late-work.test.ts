@@ -1,3 +1,4 @@
+import { firm } from '@deedwire/firm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { doLater, doWaitingWork } from './late-work.ts';
 import { createLogger, logAt } from './logger.ts';
@@ -37,7 +38,10 @@ test('does the waiting work when it is asked to', () => {
 test('a line that is written later has the time of what it is about', () => {
   vi.setSystemTime('2026-11-01T10:00:00.123Z');
   const lines: { time: string }[] = [];
-  const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const logger = createLogger(
+    { name: 'test', level: 'info', service: firm },
+    { write: (line) => lines.push(JSON.parse(line)) },
+  );
   const atMs = Date.now();
   doLater(() => logAt(atMs, () => logger.info('late')));
   vi.advanceTimersByTime(10);

@@ -1,9 +1,10 @@
+import { firm } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { createLogger, logAt, nameCell, withChosenFields } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
-  write(createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }));
+  write(createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => lines.push(line) }));
   return lines.join('');
 }
 

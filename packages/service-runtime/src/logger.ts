@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { apiKeyHeader, names } from '@deedwire/domain';
+import { apiKeyHeader, type Service } from '@deedwire/domain';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { createLogDestination, type LineCounts, type LineKind, type LogDestination } from './log-destination.ts';
 
@@ -8,36 +8,30 @@ export type Logger = PinoLogger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-const secretNames = [
-  'apiKey',
-  'authorization',
-  'databaseUrl',
-  'password',
-  'secret',
-  'webhookSecret',
-  `["${apiKeyHeader}"]`,
-];
+const secretNames = ['apiKey', 'authorization', 'databaseUrl', 'password', 'secret', 'webhookSecret'];
 
-/**
- * Patterns of secrets, applied to the whole line: messages, stacks and nested objects. The first entry is a text that every
- * match contains: most lines contain none of them, and a search for a text costs less than one for a pattern.
- */
-const secretShapes: readonly [string, RegExp, string][] = [
-  [
-    `${names.apiKeyPrefix}_`,
-    new RegExp(`(${names.apiKeyPrefix}_[a-z-]+_[0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}`, 'g'),
-    '$1_[redacted]',
-  ],
+/** A text that every match of the pattern contains, the pattern, and what replaces a match. */
+type SecretShape = readonly [part: string, pattern: RegExp, replacement: string];
+
+const secretShapes: readonly SecretShape[] = [
   ['whsec_', /whsec_[0-9A-Za-z+/=]{16,}/g, 'whsec_[redacted]'],
   ['://', /\b(postgres(?:ql)?:\/\/)[^\s"@/]+@/g, '$1[redacted]@'],
 ];
 
-function redactSecrets(line: string): string {
-  let redacted = line;
-  for (const [part, shape, replacement] of secretShapes) {
-    if (redacted.includes(part)) redacted = redacted.replace(shape, replacement);
-  }
-  return redacted;
+/**
+ * Redacts secrets in the whole line: messages, stacks and nested objects. Most lines contain none of the parts, and a search for a text
+ * costs less than one for a pattern.
+ */
+function createRedaction({ names: { apiKeyPrefix } }: Pick<Service, 'names'>): (line: string) => string {
+  const key = new RegExp(`(${apiKeyPrefix}_[a-z-]+_[0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}`, 'g');
+  const shapes: readonly SecretShape[] = [[`${apiKeyPrefix}_`, key, '$1_[redacted]'], ...secretShapes];
+  return (line) => {
+    let redacted = line;
+    for (const [part, pattern, replacement] of shapes) {
+      if (redacted.includes(part)) redacted = redacted.replace(pattern, replacement);
+    }
+    return redacted;
+  };
 }
 
 let standardOutput: LogDestination | undefined;
@@ -130,7 +124,7 @@ export function withChosenFields(logger: Logger): Logger {
  * secrets. Lines are dropped, not waited for, while nothing reads standard output; a line with their number follows.
  */
 export function createLogger(
-  { name, level }: { name: string; level: LogLevel },
+  { name, level, service }: { name: string; level: LogLevel; service: Pick<Service, 'names'> },
   destination?: DestinationStream,
 ): Logger {
   const place = {};
@@ -140,10 +134,13 @@ export function createLogger(
     timestamp: createTimestamp(place),
     formatters: { level: (label: string) => ({ level: label }) },
     redact: {
-      paths: secretNames.flatMap((key) => [key, key.startsWith('[') ? `*${key}` : `*.${key}`]),
+      paths: [...secretNames, `["${apiKeyHeader(service)}"]`].flatMap((key) => [
+        key,
+        key.startsWith('[') ? `*${key}` : `*.${key}`,
+      ]),
       censor: '[redacted]',
     },
-    hooks: { streamWrite: redactSecrets },
+    hooks: { streamWrite: createRedaction(service) },
   };
   const onRecovered = ({ alarm, security, other }: LineCounts) => {
     const droppedLines = alarm + security + other;

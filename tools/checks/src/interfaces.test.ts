@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { names, roleOf } from '@deedwire/domain';
-import { interfaceNames } from '@deedwire/firm';
+import { roleOf } from '@deedwire/domain';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
@@ -9,7 +9,7 @@ const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'ut
 
 /** Of an interface: `vendor-api`, `deedwire_vendor_api`, but no header. */
 const appOrRole = new RegExp(
-  String.raw`(?<![\w-])(?!${names.headerPrefix})(?:deedwire[-_])?([a-z]+(?:[-_][a-z]+)*?)[-_]api(?!\w)`,
+  String.raw`(?<![\w-])(?!${firm.names.headerPrefix})(?:deedwire[-_])?([a-z]+(?:[-_][a-z]+)*?)[-_]api(?!\w)`,
   'gi',
 );
 /** In SQL. */

@@ -2,6 +2,7 @@ import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { abilities } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
@@ -28,7 +29,7 @@ interface Changed {
 
 const issue = (limits: { addresses?: string[] } = {}, clientId: string | null = null): Promise<Credential> =>
   issueCredential(t.operator, { accountId: t.accounts.partner.id, clientId, abilities, ...limits });
-const keyIdOf = ({ apiKey }: Credential): string => parseApiKey(apiKey)?.keyId ?? missing();
+const keyIdOf = ({ apiKey }: Credential): string => parseApiKey(firm, apiKey)?.keyId ?? missing();
 
 const send = (credential: Credential, url = urls[0] ?? missing()) =>
   postGraphql(url, credential, { query: '{ partner { id } }' });

@@ -12,7 +12,7 @@ import {
   originOf,
   roleOf,
 } from '@deedwire/domain';
-import { interfaceNames } from '@deedwire/firm';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import manifest from '@deedwire/partner-schema/2026-11-01.manifest.json' with { type: 'json' };
@@ -95,7 +95,7 @@ const lengths: Readonly<Record<string, Length>> = {
   'webhook_subscription.request_header_name': {
     max: 100,
     value: (length) => `X-${letters(length - 2)}`,
-    accepts: isRequestHeaderName,
+    accepts: (name) => isRequestHeaderName(firm, name),
   },
   'webhook_subscription.request_header_origin': { max: 300 },
   'webhook_subscription.secret_ciphertext': { max: 155, value: bytes },

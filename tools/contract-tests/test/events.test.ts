@@ -15,6 +15,7 @@ import {
 import { parseApiKey } from '@deedwire/auth';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { alertTypes } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
@@ -98,7 +99,7 @@ const messageOf = (type: string, version: string): string =>
     .replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
     .replaceAll(/[.-]/g, '');
 
-const keyIdOf = (apiKey: string): string => parseApiKey(apiKey)?.keyId ?? missing();
+const keyIdOf = (apiKey: string): string => parseApiKey(firm, apiKey)?.keyId ?? missing();
 
 /** The payload of a delivery of this type. */
 const bodyOf = (deliveries: readonly { body: Buffer }[], type: string): object =>

@@ -3,6 +3,7 @@ import { addTeamMember, convertReferral, issueCredential, pauseWebhookSubscripti
 import { apiKeyPattern } from '@deedwire/auth';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { abilities } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import {
   deliveryHeaderDescriptions,
   readInterfaceContracts,
@@ -189,7 +190,7 @@ function stable(ids: ExampleIds, key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (key === 'webhookSecret' && /^whsec_[A-Za-z0-9+/]{43}=$/.test(value)) return exampleSecret;
   if (key === 'cursor' || key === 'endCursor') return ids.toExampleCursor(value);
-  if (key === 'apiKeySecret' && apiKeyPattern.test(value)) return exampleApiKey;
+  if (key === 'apiKeySecret' && apiKeyPattern(firm).test(value)) return exampleApiKey;
   // Versions share the examples of an edition.
   if (key === 'lastUsedVersion') return '2026-11-01';
   if ((key === 'remoteAddress' || key === 'lastUsedFrom') && value === '127.0.0.1') return '203.0.113.10';

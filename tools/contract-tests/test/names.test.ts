@@ -13,7 +13,7 @@ const published = 'packages/webhook-events/package.json';
 const paths = [
   vectors,
   key,
-  'packages/domain/src/names.ts',
+  'packages/firm/src/names.ts',
   'packages/webhook-events/delivery-headers.json',
   published,
   'packages/webhook-events/releases.json',

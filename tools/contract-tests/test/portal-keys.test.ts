@@ -148,7 +148,7 @@ test('the session of an invite only reads besides, and gives no more than the in
   const { apiKey } = await change(browser, 'createKey', { name: 'a', abilities: ['READ', 'WRITE'] });
   expect((await change(browser, 'rotateKey', { id: apiKey.id })).userErrors).toEqual([]);
   // Of another client of the account.
-  const other = parseApiKey(partner.credential.apiKey)?.keyId;
+  const other = parseApiKey(firm, partner.credential.apiKey)?.keyId;
   for (const name of ['rotateKey', 'revokeKey'] as const)
     expect((await change(browser, name, { id: other })).userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
 });
@@ -162,7 +162,7 @@ test('an invite that two browsers use at once opens one session', async () => {
 test('an invite for a client manages the keys of this client', async () => {
   const { clientId, apiKey } = await issue(['READ']);
   const browser = await open((await invite('--client', clientId)).url);
-  const keyId = parseApiKey(apiKey)?.keyId;
+  const keyId = parseApiKey(firm, apiKey)?.keyId;
   expect(await keysOf(browser)).toMatchObject([{ id: keyId, createdBy: null }]);
   expect(await change(browser, 'revokeKey', { id: keyId })).toMatchObject({ apiKey: { id: keyId }, userErrors: [] });
 });
@@ -240,7 +240,7 @@ test('a link of an operator manages no keys, and the refusal names the command t
 
 test('a session manages the keys of the client whose key created its link, within its own abilities', async () => {
   const manager = await issue();
-  const keyId = parseApiKey(manager.apiKey)?.keyId;
+  const keyId = parseApiKey(firm, manager.apiKey)?.keyId;
   const browser = await open(await createLink(manager, ['READ', 'OPERATE', 'MANAGE_KEYS']));
   expect(await keysOf(browser)).toMatchObject([{ id: keyId }]);
   const [withWrite, within] = [

@@ -26,7 +26,7 @@ const versions = perInterface((name) => interfaceContracts[name].dates[0] ?? ver
 const harness = await forFile(createHarness());
 const pages = await forFile(writePages(versions));
 const logged: string[] = [];
-const logger = createLogger({ name: 'test', level: 'trace' }, { write: (line) => logged.push(line) });
+const logger = createLogger({ name: 'test', level: 'trace', service: firm }, { write: (line) => logged.push(line) });
 const parts = { portalFolder: pages.folder, logger };
 const config = { PORTAL_ORIGIN: portalOrigin, DOCUMENTATION_URL: 'https://docs.example' } as const;
 const services = await Promise.all(interfaceNames.map((name) => harness.startApi(name, config, undefined, parts)));

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { generateApiKey } from '@deedwire/auth';
 import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
+import { firm, type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
@@ -165,7 +165,7 @@ test('limits requests without valid credentials per address, but not a client wi
 
 // Well-formed keys with a correct checksum that were never issued.
 const neverIssuedKeys = {
-  ...perInterface((name) => generateApiKey(name).apiKey),
+  ...perInterface((name) => generateApiKey(firm, name).apiKey),
   lender: 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE',
   partner: 'dw_partner_Ns0YcvMp8BQI_2pwb6trmYfOTciGJ2tIg8twnGMJA5xURC07xEaBrfs8_1THbhT',
 };

@@ -1,4 +1,5 @@
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { firm } from '@deedwire/firm';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';
@@ -35,7 +36,7 @@ test('an app waits for a worker that knows its interface, and then warns of thos
   const digest = await run('1.0.0', others);
   const problem = `the webhook-worker 1.0.0 with the contracts ${digest} runs and does not know the lender interface; deploy the webhook-worker before lender-api`;
   const logged: string[] = [];
-  const logger = createLogger({ name: 'test', level: 'warn' }, { write: (line) => logged.push(line) });
+  const logger = createLogger({ name: 'test', level: 'warn', service: firm }, { write: (line) => logged.push(line) });
   const lender = await harness.startApi('lender', {}, undefined, { logger });
   const ready = async (): Promise<unknown> => (await fetch(`${lender.adminUrl}/ready`)).json();
   await expect.poll(ready).toMatchObject({ problems: [problem] });

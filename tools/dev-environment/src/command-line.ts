@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { names, variableOf } from '@deedwire/domain';
+import { variableOf } from '@deedwire/domain';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { packageManagerCommand } from './workspace.ts';
 
@@ -68,7 +68,7 @@ ${portVariables.join('\n')}
   RECEIVER_PORT            default 4004; used with --receiver
   DOCUMENTATION_URL        what errors link to (default: the site of \`pnpm site\` if it was built, otherwise docs/)
   LOG_LEVEL                default info
-  GID_NAMESPACE            default ${names.gidNamespace}
+  GID_NAMESPACE            default ${firm.names.gidNamespace}
   WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine
 `;
 

@@ -2,9 +2,9 @@
 import { deepEqual, match, ok as assert } from 'node:assert/strict';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryHeaders, names } from '@deedwire/domain';
+import { deliveryHeaders } from '@deedwire/domain';
 import { startPostgres } from '@deedwire/embedded-postgres';
-import { type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { readConfig } from '@deedwire/service-runtime';
 import { migrate } from '@deedwire/store';
 import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, startReceiver } from '@deedwire/testing';
@@ -45,7 +45,7 @@ const flow: Steps = {
     note(`${(await migrate(databaseUrl)).applied.length} migrations applied`);
   },
   'Create organizations, credentials and referrals': () =>
-    withSeedContext(databaseUrl, names.gidNamespace, async (context) => {
+    withSeedContext(databaseUrl, firm.names.gidNamespace, async (context) => {
       accounts = await seed(context);
       [referralId = ''] = await ensureOpenReferrals(context, accounts.partner.id);
       note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
@@ -54,7 +54,11 @@ const flow: Steps = {
     const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
     await buildPortal();
-    system = await startSystem({ databaseUrls, portal: true, env: { GID_NAMESPACE: names.gidNamespace, ...policy } });
+    system = await startSystem({
+      databaseUrls,
+      portal: true,
+      env: { GID_NAMESPACE: firm.names.gidNamespace, ...policy },
+    });
     undo.unshift(() => system.stop());
     urls = interfaceUrls(system);
     for (const { name, pid } of Object.values(system.apps)) note(`${name} is process ${pid}`);
@@ -107,7 +111,7 @@ const flow: Steps = {
     assert(first && retry);
     const body = showReceived(retry, 204, first);
     deepEqual([body, retry.headers['webhook-id']], [first.body.toString(), first.headers['webhook-id']]);
-    assert(retry.headers[deliveryHeaders.attempt.toLowerCase()] === '2', 'the request is the second attempt');
+    assert(retry.headers[deliveryHeaders(firm).attempt.toLowerCase()] === '2', 'the request is the second attempt');
     assert(retry.atMs - first.atMs >= 5_000, 'the worker waited at least 5 s');
   },
   'The partner reads the delivery and both attempts': async () => {

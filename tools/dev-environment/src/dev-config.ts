@@ -1,6 +1,6 @@
 import { appOf, type SnakeCase, variableOf } from '@deedwire/domain';
 import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
-import { appVariables, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
+import { appVariables, gidNamespaceVariable, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { SystemOptions } from './start-system.ts';
 
@@ -32,7 +32,7 @@ export const devConfig = z.object({
   RECEIVER_PORT: port('4004'),
   /** Where the apps link to. Defaults to the site that `pnpm site` has built, which is served, otherwise to the files in this tree. */
   DOCUMENTATION_URL: appVariables.DOCUMENTATION_URL,
-  GID_NAMESPACE: appVariables.GID_NAMESPACE,
+  GID_NAMESPACE: gidNamespaceVariable(firm),
   LOG_LEVEL: runtimeConfig.LOG_LEVEL,
   WEBHOOK_CALLBACK_POLICY: appVariables.WEBHOOK_CALLBACK_POLICY.unwrap().default('development'),
 });

@@ -113,7 +113,7 @@ export async function withLiveCredentials(
 
 async function withLiveCredential(context: OperatorContext, account: DevAccount): Promise<DevAccount> {
   const { interfaceName, id, credential } = account;
-  const keyId = parseApiKey(credential.apiKey)?.keyId;
+  const keyId = parseApiKey(firm, credential.apiKey)?.keyId;
   const now = new Date();
   const live = (await listCredentials(context, { interfaceName, accountId: id })).some(
     (key) => key.keyId === keyId && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),

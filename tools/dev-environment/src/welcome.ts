@@ -1,5 +1,5 @@
 import { requestHeaders } from '@deedwire/domain';
-import { type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';
 
@@ -16,6 +16,7 @@ interface Welcome {
  * columns and 24 lines, and contains no secret.
  */
 export function welcome({ devFile, variablesFiles, receiverUrl }: Welcome): string {
+  const headers = requestHeaders(firm);
   const { partner, ...others } = variablesFiles;
   const [first, ...further] = Object.values(others);
   const addresses: [string, string][] = [
@@ -36,8 +37,8 @@ from a second terminal:
 
 . ${partner}
 curl -sS "$DEEDWIRE_URL" -H 'Content-Type: application/json' \\
-  -H "${requestHeaders.clientId}: $CLIENT_ID" -H "${requestHeaders.apiKey}: $API_KEY" \\
-  -H "${requestHeaders.organizationId}: $ORGANIZATION_ID" \\
+  -H "${headers.clientId}: $CLIENT_ID" -H "${headers.apiKey}: $API_KEY" \\
+  -H "${headers.organizationId}: $ORGANIZATION_ID" \\
   -d '{"query":"{ referrals(first: 3) { nodes { id clientName status } } }"}'
 ${packageManagerCommand} operator referral create --partner "$PARTNER_ID" \\
   --client-name 'Grace Hopper'

@@ -9,7 +9,15 @@ import {
   rotateCredential,
   type IssuedCredential,
 } from '@deedwire/actions';
-import { abilities, type Ability, areUsual, type InterfaceName, interfaceOf, requestHeaders } from '@deedwire/domain';
+import {
+  abilities,
+  type Ability,
+  areUsual,
+  type InterfaceName,
+  interfaceOf,
+  requestHeaders,
+  type Service,
+} from '@deedwire/domain';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
 import { accountOption } from '../gid.ts';
@@ -71,7 +79,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
         expiresAt: options.expires ?? null,
       };
       const issued = await withContext(shell, (context) => issueCredential(context, input));
-      print(shell, options, issued, describeIssued);
+      print(shell, options, issued, (found) => describeIssued(shell.service, found));
     });
 
   addVerb(noun, 'invite', 'create a link with which a person of the account creates a key, and print it')
@@ -124,7 +132,7 @@ To end it: deedwire-operator portal session revoke.`),
       const { overlap: overlapSeconds, ability, expires: expiresAt = null } = options;
       const input = { keyId, overlapSeconds, abilities: ability, expiresAt };
       const issued = await withContext(shell, (context) => rotateCredential(context, input));
-      print(shell, options, issued, describeIssued);
+      print(shell, options, issued, (found) => describeIssued(shell.service, found));
     });
 
   addVerb(noun, 'expire <keyId>', 'expire an API key; every interface rejects it within a second')
@@ -195,11 +203,12 @@ function describeInvite({ sessionId, url, expiresAt, clientId, abilities: atMost
   ].join('\n');
 }
 
-function describeIssued({ clientId, apiKey, organizationId }: IssuedCredential): string {
+function describeIssued(service: Service, { clientId, apiKey, organizationId }: IssuedCredential): string {
+  const headers = requestHeaders(service);
   return [
     'Store the API key now. It cannot be shown again.',
-    `${requestHeaders.clientId}: ${clientId}`,
-    `${requestHeaders.apiKey}: ${apiKey}`,
-    `${requestHeaders.organizationId}: ${organizationId}`,
+    `${headers.clientId}: ${clientId}`,
+    `${headers.apiKey}: ${apiKey}`,
+    `${headers.organizationId}: ${organizationId}`,
   ].join('\n');
 }

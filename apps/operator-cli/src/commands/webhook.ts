@@ -94,7 +94,7 @@ async function readBodyOf(shell: Shell, deliveryId: string): Promise<Uint8Array<
 async function readSecrets(shell: Shell, path: string | undefined): Promise<string[]> {
   const text =
     path === undefined
-      ? readOperatorConfig(shell.env).WEBHOOK_SECRET
+      ? readOperatorConfig(shell).WEBHOOK_SECRET
       : (await readSecretInput(shell, '--secret-file', path, secretsMaxBytes)).toString('utf8');
   const secrets = (text ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
   if (secrets.length === 0) {

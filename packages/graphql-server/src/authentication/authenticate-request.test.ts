@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createRequestAuthenticator } from './authenticate-request.ts';
 
-const { apiKey, keyId, keyHash } = generateApiKey('lender');
+const { apiKey, keyId, keyHash } = generateApiKey(firm, 'lender');
 const stored: StoredApiKey = {
   keyId,
   keyHash,
@@ -28,6 +28,7 @@ function setUp(key: StoredApiKey) {
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
   const authenticator = createRequestAuthenticator({
+    service: firm,
     interfaceName: 'lender',
     authenticator: createAuthenticator({
       service: firm,
@@ -35,7 +36,10 @@ function setUp(key: StoredApiKey) {
       findApiKey: async (id) => (id === key.keyId ? key : null),
       monotonicMs: () => 0, // no bucket refills
     }),
-    logger: createLogger({ name: 'test', level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
+    logger: createLogger(
+      { name: 'test', level: 'warn', service: firm },
+      { write: (line) => logged.push(JSON.parse(line)) },
+    ),
     metrics,
     monotonicMs: () => lineMs,
   });
@@ -49,8 +53,12 @@ function setUp(key: StoredApiKey) {
 
 test('a refusal logs the key, its client, the reason and the address, and counts by reason', async () => {
   const { authenticate, logged, metrics } = setUp(stored);
-  const unknown = generateApiKey('lender');
-  const refused = { code: 'UNAUTHENTICATED', message: expect.stringContaining('missing or invalid'), extensions: {} };
+  const unknown = generateApiKey(firm, 'lender');
+  const refused = {
+    code: 'UNAUTHENTICATED',
+    message: expect.stringMatching(/missing or invalid\. Check X-Service-Client-Id, X-Service-API-Key and /),
+    extensions: {},
+  };
   await expect(authenticate(apiKey)).rejects.toMatchObject(refused);
   await expect(authenticate(unknown.apiKey)).rejects.toMatchObject(refused);
   await expect(authenticate(null)).rejects.toMatchObject(refused);

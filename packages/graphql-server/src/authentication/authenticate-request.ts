@@ -8,13 +8,14 @@ import {
   type Authenticator,
   readCredentials,
 } from '@deedwire/auth';
-import type { Ability, InterfaceName } from '@deedwire/domain';
+import { type Ability, type InterfaceName, requestHeaders, type Service } from '@deedwire/domain';
 import { createLineThrottle, type Logger } from '@deedwire/service-runtime';
 import { Counter, type Registry } from 'prom-client';
 import type { ErrorCode } from '../errors/error-table.ts';
 import { RequestError } from '../errors/request-error.ts';
 
 export interface RequestAuthenticatorOptions {
+  service: Service;
   interfaceName: InterfaceName;
   authenticator: Authenticator;
   logger: Logger;
@@ -64,7 +65,7 @@ const rateLimited =
  * second. The response does not say the reason.
  */
 export function createRequestAuthenticator(options: RequestAuthenticatorOptions): RequestAuthenticator {
-  const { interfaceName, authenticator, logger, metrics, monotonicMs = () => performance.now() } = options;
+  const { service, interfaceName, authenticator, logger, metrics, monotonicMs = () => performance.now() } = options;
   const rateLimitedLines = createLineThrottle({ monotonicMs });
   const refused = new Counter({
     name: 'deedwire_refused_credentials_total',
@@ -75,7 +76,7 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
 
   return {
     authenticate({ headers }, origin) {
-      const result = authenticator.authenticate(readCredentials(headers), origin.address);
+      const result = authenticator.authenticate(readCredentials(service, headers), origin.address);
       return result instanceof Promise ? result.then((later) => accept(later, origin)) : accept(result, origin);
     },
     refuse,
@@ -93,25 +94,32 @@ export function createRequestAuthenticator(options: RequestAuthenticatorOptions)
     unauthenticated?: string,
   ): never {
     const { reason, foreign, ...key }: AuthenticationRefusal = refusal;
-    const { code, message = unauthenticated } = refusals[kind](interfaceName);
+    const { code, message } = refusals[kind](options);
     refused.inc({ interface: interfaceName, reason });
     const suppressedLines = reason === 'rate_limited' ? rateLimitedLines.pass(addressBlock(address)) : 0;
     if (suppressedLines !== null) {
       const line = { requestId, reason, ...foreign, ...key, address, code, suppressedLines, security: true };
       logger.warn(line, 'credentials refused');
     }
-    throw new CredentialsRefusedError(code, message === undefined ? {} : { message });
+    throw new CredentialsRefusedError(code, { message: (kind === 'unauthenticated' && unauthenticated) || message });
   }
 }
 
 interface RefusalResponse {
   code: ErrorCode;
-  message?: string | undefined;
+  message: string;
 }
 
-const refusals: Record<AuthenticationRefused['kind'], (interfaceName: InterfaceName) => RefusalResponse> = {
-  unauthenticated: () => ({ code: 'UNAUTHENTICATED' }),
-  wrong_interface: (interfaceName) => ({
+const refusals: Record<
+  AuthenticationRefused['kind'],
+  (options: Pick<RequestAuthenticatorOptions, 'service' | 'interfaceName'>) => RefusalResponse
+> = {
+  unauthenticated({ service }) {
+    const { clientId, apiKey, organizationId } = requestHeaders(service);
+    const message = `The credentials are missing or invalid. Check ${clientId}, ${apiKey} and ${organizationId}.`;
+    return { code: 'UNAUTHENTICATED', message };
+  },
+  wrong_interface: ({ interfaceName }) => ({
     code: 'WRONG_INTERFACE',
     message: `The API key belongs to another interface. Use a key of the ${interfaceName} interface, or send the request to the interface of the key.`,
   }),

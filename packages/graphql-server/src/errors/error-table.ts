@@ -1,5 +1,3 @@
-import { requestHeaders } from '@deedwire/domain';
-
 interface ErrorRow {
   /** The status with `application/graphql-response+json`. */
   status: number;
@@ -51,11 +49,9 @@ export const errorTable = {
     jsonStatus: 200,
   }),
   SERVICE_UNAVAILABLE: row(503, 'The service is unavailable. Retry after the time in the Retry-After header.', retry),
-  UNAUTHENTICATED: row(
-    401,
-    `The credentials are missing or invalid. Check ${requestHeaders.clientId}, ${requestHeaders.apiKey} and ${requestHeaders.organizationId}.`,
-    { headers: { 'WWW-Authenticate': 'ApiKey realm="deedwire"' } },
-  ),
+  UNAUTHENTICATED: row(401, 'The credentials are missing or invalid.', {
+    headers: { 'WWW-Authenticate': 'ApiKey realm="deedwire"' },
+  }),
   UNSUPPORTED_MEDIA_TYPE: row(
     415,
     'The media type, character set or encoding of the body is not supported. Send application/json in UTF-8, uncompressed.',

@@ -13,6 +13,7 @@ const graphiql = createGraphiql({
   ],
   example: { folder: join(import.meta.dirname, '../../../lender-schema/examples'), name: 'lender.graphql' },
   headers: { 'X-Service-API-Key': 'sample-key' },
+  versionHeader: 'X-Service-Schema-Version',
   logger: { warn: () => {} },
 });
 

@@ -18,6 +18,8 @@ export interface GraphiqlOptions {
   example: { folder: string; name: string };
   /** Header fields that the page fills in, with the credentials of a test client. */
   headers: Readonly<Record<string, string>>;
+  /** The header in which a client names a version. */
+  versionHeader: string;
   logger: Pick<Logger, 'warn'>;
 }
 
@@ -32,7 +34,7 @@ export type Graphiql = (message: IncomingMessage) => Promise<HttpResponse | null
  * credentials, and its package is a development dependency. Without the package, browsers get what others get.
  */
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
-  const { path, title, versions, example, logger } = options;
+  const { path, title, versions, example, versionHeader, logger } = options;
   // For the first page: loading its 9 MB takes 0.08 of the 1.1 CPU seconds of starting an app.
   let loading: Promise<typeof Library | null> | undefined;
   const load = (): Promise<typeof Library | null> =>
@@ -54,7 +56,13 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
       example: await readExample(example, version),
     }));
     const page = renderGraphiQL({ title, headers });
-    return withBar(page, { endpoint: path, versions: await Promise.all(readExamples), named, headers });
+    return withBar(page, {
+      endpoint: path,
+      versions: await Promise.all(readExamples),
+      versionHeader,
+      named,
+      headers,
+    });
   }
 
   return async (message) => {

@@ -7,6 +7,8 @@ export interface PageOptions {
   versions: { version: string; status: string; example: string }[];
   /** The version that the address of the page names. Null: the version of the client. */
   named: string | null;
+  /** The header in which a client names a version. */
+  versionHeader: string;
   /** Those that the page fills in, as JSON. */
   headers: string;
 }
@@ -36,7 +38,7 @@ interface TabState {
  * Adds a bar to the page, with a choice of the version and the cost of the last response, and returns what GraphiQL starts with.
  * Runs in the browser, so it must not use anything outside of its body.
  */
-export function pageOptions({ endpoint, versions, named, headers: current }: PageOptions): StartOptions {
+export function pageOptions({ endpoint, versions, named, versionHeader, headers: current }: PageOptions): StartOptions {
   const style = document.createElement('style');
   style.textContent = `
     body { display: flex; flex-direction: column; height: 100dvh; margin: 0 }
@@ -105,7 +107,7 @@ export function pageOptions({ endpoint, versions, named, headers: current }: Pag
     initialHeaders: tab?.headers ?? undefined,
     // That of the library removes white space, so that the locations of errors would be others, and does not show them.
     async fetcher(parameters, { headers = {} } = {}) {
-      const ofVersion = named === null ? {} : { 'X-Service-Schema-Version': named };
+      const ofVersion = named === null ? {} : { [versionHeader]: named };
       const response = await fetch(endpoint, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...ofVersion, ...headers },

@@ -1,4 +1,3 @@
-import { apiKeyHeader } from '@deedwire/domain';
 import { requestPath } from '@deedwire/service-runtime';
 import type { FetchAPI } from 'graphql-yoga';
 import type { RequestState } from '../request-state.ts';
@@ -66,11 +65,14 @@ export class LightRequest {
   readonly state: RequestState;
   readonly method: string;
   readonly body = null;
+  readonly #secretHeaders: ReadonlySet<string>;
   #headers: LightHeaders | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(state: RequestState) {
+  /** @param secretHeaders in lower case */
+  constructor(state: RequestState, secretHeaders: ReadonlySet<string>) {
     this.state = state;
+    this.#secretHeaders = secretHeaders;
     this.method = state.message.method ?? 'GET';
   }
 
@@ -84,7 +86,7 @@ export class LightRequest {
   }
 
   get headers(): LightHeaders {
-    return (this.#headers ??= new LightHeaders(fieldsOf(this.state)));
+    return (this.#headers ??= new LightHeaders(this.#fields()));
   }
   /** Yoga would parse the URL again for each of its hooks. */
   get parsedUrl(): URL {
@@ -94,14 +96,13 @@ export class LightRequest {
   get signal(): AbortSignal {
     return (this.#signal ??= new AbortController().signal);
   }
-}
 
-const secretHeaders: ReadonlySet<string> = new Set([apiKeyHeader, 'cookie']);
-
-function fieldsOf({ message: { headers } }: RequestState): Fields {
-  const fields: Fields = {};
-  for (const name of Object.keys(headers)) if (!secretHeaders.has(name)) fields[name] = String(headers[name]);
-  return fields;
+  #fields(): Fields {
+    const { headers } = this.state.message;
+    const fields: Fields = {};
+    for (const name of Object.keys(headers)) if (!this.#secretHeaders.has(name)) fields[name] = String(headers[name]);
+    return fields;
+  }
 }
 
 type FieldsInit = Fields | Iterable<readonly [string, string]>;

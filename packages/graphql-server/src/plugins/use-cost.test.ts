@@ -140,7 +140,7 @@ function setUp({
     const account = new RequestAccount({ buckets, turns: waitForTurn, slots: takeSlot, limits }, client, state);
     Object.assign(state, { caller: { client, keyId: 'key', abilities: [] }, account, version, bodyBytes });
     paramsOf.set(state, params);
-    const response = await yoga.handleRequest(asRequest(new LightRequest(state)), noContext);
+    const response = await yoga.handleRequest(asRequest(new LightRequest(state, new Set())), noContext);
     return { state, body: JSON.parse(await response.text()) };
   };
 }

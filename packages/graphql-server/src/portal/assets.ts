@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { Service } from '@deedwire/domain';
 
 /** The built pages, in memory: less than a megabyte. */
 export interface PortalPages {
@@ -44,10 +45,11 @@ export function findPages(): string | null {
 }
 
 /** Null if the pages are not built. */
-export async function readPages(folder: string): Promise<PortalPages | null> {
+export async function readPages(folder: string, { names }: Service): Promise<PortalPages | null> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null);
   if (index === null) return null;
   if (!reloadElement.test(index)) throw new Error('The page of the portal does not load assets/reload.js.');
+  if (!index.includes(prefixElement)) throw new Error('The page of the portal has no place for the header prefix.');
   const assets = new Map<string, PortalAsset>();
   for (const name of await readdir(join(folder, 'assets'))) {
     const type = contentTypes[extname(name)];
@@ -56,7 +58,9 @@ export async function readPages(folder: string): Promise<PortalPages | null> {
     assets.set(name, { gzip: gzipSync(text), contentType: `${type}; charset=utf-8` });
   }
   const script = await readFile(join(folder, 'assets/reload.js'), 'utf8');
-  const page = index.replace(reloadElement, () => `<script>${script}</script>`);
+  const page = index
+    .replace(reloadElement, () => `<script>${script}</script>`)
+    .replace(prefixElement, () => `<meta name="header-prefix" content="${names.headerPrefix}" />`);
   return {
     documents: await readFile(join(folder, 'documents.json'), 'utf8'),
     index: (base) => page.replaceAll('"./assets/', () => `"${base}assets/`),
@@ -73,6 +77,9 @@ export async function readPages(folder: string): Promise<PortalPages | null> {
     asset: (name) => assets.get(name),
   };
 }
+
+/** Gets the header prefix of the service. */
+const prefixElement = '<meta name="header-prefix" content="" />';
 
 /** Its script becomes a part of the page, because it has to run when no file arrives. */
 const reloadElement = /<script\s+src="\.\/assets\/reload\.js"><\/script>/;

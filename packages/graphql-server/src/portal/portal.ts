@@ -45,7 +45,7 @@ export async function openPortal(options: PortalOptions): Promise<Portal | null>
     return null;
   }
   const folder = options.folder ?? findPages();
-  const pages = folder === null ? null : await readPages(folder);
+  const pages = folder === null ? null : await readPages(folder, options.actions.service);
   if (pages === null) {
     logger.warn('the portal is not served: its pages are not built');
     return null;

@@ -1,3 +1,4 @@
+import { firm } from '@deedwire/firm';
 import { createLogger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { Registry } from 'prom-client';
@@ -15,7 +16,7 @@ test.each(Object.entries(alarms))('logs and counts the alarm %s', async (alarm, 
   const pull = openPull({
     store: {} as Store,
     interfaceName: 'partner',
-    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => lines.push(line) }),
+    logger: createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => lines.push(line) }),
     metrics,
   });
   pull.context.reportMissingEvent(details as Parameters<typeof pull.context.reportMissingEvent>[0]);

@@ -1,7 +1,7 @@
-import { requestHeaders } from '@deedwire/domain/names';
+import { requestHeaders } from '@deedwire/domain/header-names';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import * as documents from '../generated/documents.ts';
-import { base, gidOf, useMay, useSession } from '../session.ts';
+import { base, gidOf, service, useMay, useSession } from '../session.ts';
 import { formatDuration, minuteOf } from '../time.ts';
 import { Action } from '../ui/action.tsx';
 import { Copy } from '../ui/copy.tsx';
@@ -323,11 +323,11 @@ function Secret({ secret }: { secret: string }) {
       <pre translate={false}>{secret}</pre>
       <Copy text={secret} />
       <p>
-        Send it with each request as <code>{requestHeaders.apiKey}</code>, together with:
+        Send it with each request as <code>{requestHeaders(service).apiKey}</code>, together with:
       </p>
       <pre translate={false}>
-        {session.keyClient && `${requestHeaders.clientId}: ${session.keyClient}\n`}
-        {`${requestHeaders.organizationId}: ${organization}`}
+        {session.keyClient && `${requestHeaders(service).clientId}: ${session.keyClient}\n`}
+        {`${requestHeaders(service).organizationId}: ${organization}`}
       </pre>
     </>
   );

@@ -1,4 +1,4 @@
-import { requestHeaders } from '@deedwire/domain/names';
+import { requestHeaders } from '@deedwire/domain/header-names';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';
@@ -12,7 +12,7 @@ import {
   type SubscriptionFieldsFragment,
 } from '../generated/documents.ts';
 import { Link } from '../location.tsx';
-import { base } from '../session.ts';
+import { base, service } from '../session.ts';
 import { formatDay, minuteOf } from '../time.ts';
 import { Copy } from '../ui/copy.tsx';
 import { Heading } from '../ui/heading.tsx';
@@ -177,9 +177,9 @@ function Subscribe({ choices }: { choices: ChoicesQuery }) {
   const command = [
     `curl -sS ${location.origin}${base.replace(/portal.*/, 'graphql')}`,
     `-H 'Content-Type: application/json'`,
-    `-H "${requestHeaders.clientId}: $CLIENT_ID"`,
-    `-H "${requestHeaders.apiKey}: $API_KEY"`,
-    `-H "${requestHeaders.organizationId}: $ORGANIZATION_ID"`,
+    `-H "${requestHeaders(service).clientId}: $CLIENT_ID"`,
+    `-H "${requestHeaders(service).apiKey}: $API_KEY"`,
+    `-H "${requestHeaders(service).organizationId}: $ORGANIZATION_ID"`,
     `-d '${JSON.stringify({ query: mutation, variables: { input } })}'`,
   ].join(' \\\n  ');
   return (

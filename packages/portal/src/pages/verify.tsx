@@ -1,4 +1,4 @@
-import { deliveryHeaders } from '@deedwire/domain/names';
+import { deliveryHeaders } from '@deedwire/domain/header-names';
 import { diagnoseWebhook, type Diagnosis, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis/web';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { bytesOfText } from '../bytes.ts';
 import { Delivery, Exchange, Payload } from '../generated/documents.ts';
 import { Link, useUrl } from '../location.tsx';
 import { send } from '../request.ts';
-import { gidOf, useMay, useSession } from '../session.ts';
+import { gidOf, service, useMay, useSession } from '../session.ts';
 import { timeOf } from '../time.ts';
 import { Documentation } from '../ui/documentation.tsx';
 import { Dropped } from '../ui/dropped.tsx';
@@ -147,7 +147,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ComponentChild
         isAssumed && diagnosis.rejection === 'TIMESTAMP_TOO_OLD'
           ? await diagnoseWebhook({ ...input, toleranceSeconds: Number.MAX_SAFE_INTEGER })
           : diagnosis;
-      const subscriptionId = recordOf(headers, deliveryHeaders.subscriptionId, 'WebhookSubscription');
+      const subscriptionId = recordOf(headers, deliveryHeaders(service).subscriptionId, 'WebhookSubscription');
       requests.push({ at: rest.receivedAt, isAssumed, subscriptionId, diagnosis, rejection });
     };
     const typedBody = await bytesOf(bodyFile, separate.current?.value ?? '');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { firm } from '@deedwire/firm';
 import { Registry } from 'prom-client';
 import { afterEach } from 'vitest';
 import { createHttpServer, type HttpHandler, type HttpServer } from '../../src/http/http-server.ts';
@@ -51,7 +52,10 @@ export function useRawServers() {
     const limited: string[] = [];
     const closed: string[] = [];
     const logged: Record<string, unknown>[] = [];
-    const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) });
+    const logger = createLogger(
+      { name: 'test', level: 'info', service: firm },
+      { write: (line) => logged.push(JSON.parse(line)) },
+    );
     const server = createHttpServer({
       handle,
       renderRefusal,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateApiKey } from '@deedwire/auth';
 import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/harness';
-import { type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -118,7 +118,7 @@ test('requests of a pruned account get what strangers get, and those of others t
   expect(await bytesToPrune()).toEqual([0, 0]);
   for (const name of interfaceNames) {
     const { credential } = accounts[name];
-    const stranger = { ...credential, clientId: 'stranger', apiKey: generateApiKey(name).apiKey };
+    const stranger = { ...credential, clientId: 'stranger', apiKey: generateApiKey(firm, name).apiKey };
     // What is cached of a key is forgotten after some seconds.
     await eventually(async () => expect((await send(name, credential)).status).toBe(401));
     expect(await send(name, credential)).toEqual(await send(name, stranger));

@@ -22,6 +22,7 @@ import {
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { callOperator, createHarness, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { firm } from '@deedwire/firm';
 import { connect, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
@@ -41,7 +42,7 @@ const operatorUrl = await t.database.urlFor('operator');
 const partnerUrl = await t.database.urlFor('partner_api');
 const env = { DATABASE_URL: operatorUrl, OPERATOR_NAME: 'ada' };
 
-const keyOf = ({ apiKey }: { apiKey: string }): string => parseApiKey(apiKey)?.keyId ?? '';
+const keyOf = ({ apiKey }: { apiKey: string }): string => parseApiKey(firm, apiKey)?.keyId ?? '';
 const idOf = ({ id }: { id: string }): string => id;
 const shortOf = (gid: string): string => gid.replace('gid://service/', '');
 const issue = async () =>

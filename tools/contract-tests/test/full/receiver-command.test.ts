@@ -11,6 +11,7 @@ import { issueCredential } from '@deedwire/actions';
 import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { isRequestHeaderName } from '@deedwire/domain';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import {
   acknowledge,
@@ -215,7 +216,7 @@ describe('subscribe', () => {
       console.log(JSON.stringify(await Promise.all(${JSON.stringify(names)}.map(isAccepted))));`;
     const node = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];
     const { stdout } = await promisify(execFile)(process.execPath, node);
-    expect(JSON.parse(stdout)).toEqual(names.map(isRequestHeaderName));
+    expect(JSON.parse(stdout)).toEqual(names.map((name) => isRequestHeaderName(firm, name)));
   });
 
   test.each<[what: string, on: string, more: string, message: string]>([

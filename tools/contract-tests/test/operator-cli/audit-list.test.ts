@@ -1,5 +1,6 @@
 import { parseApiKey } from '@deedwire/auth';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { firm } from '@deedwire/firm';
 import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -11,7 +12,7 @@ const api = await harness.startPartnerApi({ PORTAL_ORIGIN: 'https://portal.examp
 await api.whenReady;
 
 const { credential, clientId } = { ...accounts.partner, clientId: accounts.partner.credential.clientId };
-const keyId = parseApiKey(credential.apiKey)?.keyId ?? '';
+const keyId = parseApiKey(firm, credential.apiKey)?.keyId ?? '';
 async function issue(): Promise<typeof credential> {
   const options = ['--account', accounts.partner.id, '--client', clientId, '--json'];
   const { stdout } = await callOperator(env, 'credential', 'issue', ...options);
@@ -44,7 +45,7 @@ test('lists what was changed with a key, and what changed the key, by client, ke
     'credential.issue',
   ]);
   expect(await actions('--key', keyId, '--limit', '2')).toEqual(['credential.revoke', 'portal_link.create']);
-  const otherKeyId = parseApiKey(otherKeyCredential.apiKey)?.keyId ?? '';
+  const otherKeyId = parseApiKey(firm, otherKeyCredential.apiKey)?.keyId ?? '';
   expect(await actions('--key', otherKeyId)).toEqual(['referral.create', 'credential.issue']);
   expect(await actions('--client', clientId)).toEqual([
     'credential.revoke',
@@ -91,6 +92,6 @@ test('lists what was changed with a key, and what changed the key, by client, ke
 test('searches all entries of the time, in parts', async () => {
   const { apiKey } = await issue();
   await sql(`insert into audit_entry (action, subject) select 'test.fill', 'c' from generate_series(1, 12000)`);
-  expect(await actions('--key', parseApiKey(apiKey)?.keyId ?? '', '--limit', '1')).toEqual(['credential.issue']);
+  expect(await actions('--key', parseApiKey(firm, apiKey)?.keyId ?? '', '--limit', '1')).toEqual(['credential.issue']);
   expect(await actions('--limit', '6000')).toHaveLength(6000);
 });

@@ -37,6 +37,7 @@ export async function writePages(versions: Record<InterfaceName, string>, more: 
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'secret.txt'), 'not served');
   const scripts = [
+    '<meta name="header-prefix" content="" />',
     '<script src="./assets/reload.js"></script>',
     '<script type="module" src="./assets/app-1.js"></script>',
   ];

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { toRecordId } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';
@@ -25,7 +26,8 @@ const sender = await forFile(createWebhookSender({ policy: 'development', userAg
 
 /** The headers with which a delivery of the event version arrives. */
 async function sendVersion(eventVersion: string, eventType = 'referral.created') {
-  const send = createSend(sender, 'service', createDeprecationHeaders(eventTypes, 'https://docs.example'));
+  const deprecationHeaders = createDeprecationHeaders(eventTypes, 'https://docs.example');
+  const send = createSend({ service: firm, sender, gidNamespace: 'service', deprecationHeaders });
   const subscription = {
     subscriptionId: toRecordId<'WebhookSubscription'>('5'),
     accountId: toRecordId<'Account'>('7'),

@@ -1,6 +1,7 @@
 import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { createHarness } from '@deedwire/dev-environment/harness';
+import { firm } from '@deedwire/firm';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -30,7 +31,7 @@ test('the worker reports a key that will expire, and deletes one that ended 90 d
   await harness.subscribe(receiver.url, ['api_key.expiring']);
   const issue = async (): Promise<string> => {
     const input = { accountId: harness.accounts.partner.id, clientId: null, name: 'CRM' };
-    return parseApiKey((await issueCredential(harness.operator, input)).apiKey)?.keyId ?? missing();
+    return parseApiKey(firm, (await issueCredential(harness.operator, input)).apiKey)?.keyId ?? missing();
   };
   const [expiring, ended] = [await issue(), await issue()];
   await harness.sql(

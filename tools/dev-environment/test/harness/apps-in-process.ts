@@ -60,7 +60,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`${appOf(name)} exports no interface.`);
     const login = pooled(await database.urlFor(roleOf(name)));
-    const defaults = readConfig(interfaceConfig(firm.interfaces[name]), { ...env, ...login });
+    const defaults = readConfig(interfaceConfig(firm, firm.interfaces[name]), { ...env, ...login });
     const service = await startInterfaceService({
       ...definition,
       ...(contract && { contract }),
@@ -91,8 +91,8 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
       if (workers.size === 0) registry.clear();
       const worker = createWorker({
         service: firm,
-        config: { ...readWorkerConfig({ ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
-        logger: createLogger({ name: 'test', level: 'silent' }),
+        config: { ...readWorkerConfig(firm, { ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
+        logger: createLogger({ name: 'test', level: 'silent', service: firm }),
         metrics: workers.size === 0 ? registry : new Registry(),
         version: 'test',
       });

@@ -1,4 +1,4 @@
-import { names } from '@deedwire/domain/names';
+import { names } from '@deedwire/firm/names';
 import { expect, test } from 'vitest';
 import { fillSlots } from './slots.ts';
 

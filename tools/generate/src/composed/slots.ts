@@ -1,4 +1,4 @@
-import { names } from '@deedwire/domain/names';
+import { names } from '@deedwire/firm/names';
 import { z } from 'zod';
 import { readJson } from './read-json.ts';
 

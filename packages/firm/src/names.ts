@@ -1,0 +1,13 @@
+import type { Names } from '@deedwire/domain';
+
+/**
+ * The names by which clients and receivers know the law firm. `pnpm names` changes them, here and in the contracts, the published
+ * packages, the tests and the pages, which contain them as text. They must not change after the first release: programs of others
+ * send and read these headers, and have stored keys and identifiers.
+ */
+export const names = {
+  gidNamespace: 'service',
+  apiKeyPrefix: 'dw',
+  headerPrefix: 'X-Service',
+  userAgent: 'Deedwire-Webhooks',
+} as const satisfies Names;
