@@ -24,6 +24,9 @@ import { UnknownAnswerError } from './verb.ts';
 /** Adds nouns of an application to the program, or verbs to nouns of the platform. */
 export type AddCommands = (program: Command, shell: Shell) => void;
 
+/** Loads them. Only the command line does. */
+export type LoadCommands = () => Promise<readonly AddCommands[]>;
+
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2, unknown: 3 };
 
 /** Runs a command line without the program name. Returns the exit code. */
@@ -31,12 +34,12 @@ export async function runOperator(
   service: Service,
   surroundings: Surroundings,
   commandArguments: readonly string[],
-  commands: readonly AddCommands[] = [],
+  loadCommands: LoadCommands = async () => [],
 ): Promise<number> {
   const isJson = commandArguments.includes('--json');
   const shell = createShell(service, surroundings, isJson);
   try {
-    await createProgram(shell, isJson, commands).parseAsync(commandArguments, { from: 'user' });
+    await createProgram(shell, isJson, await loadCommands()).parseAsync(commandArguments, { from: 'user' });
     return exitCodes.succeeded;
   } catch (error) {
     return isJson ? reportJson(shell, error) : report(shell, error);

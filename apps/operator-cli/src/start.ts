@@ -1,5 +1,4 @@
 import { firm } from '@deedwire/firm';
-import { firmCommands } from './firm-commands.ts';
 import { runOperator } from './run-operator.ts';
 
 const { env, stdin, stdout, stderr, argv } = process;
@@ -15,5 +14,6 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (!isChange) process.exit();
 });
 stderr.on('error', () => {});
+const commands = async () => (await import('./firm-commands.ts')).firmCommands;
 process.exitCode =
-  (await runOperator(firm, { env, stdin, stdout, stderr }, argv.slice(2), firmCommands)) || process.exitCode;
+  (await runOperator(firm, { env, stdin, stdout, stderr }, argv.slice(2), commands)) || process.exitCode;

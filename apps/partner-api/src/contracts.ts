@@ -1,8 +1,9 @@
 import { eventContractsOf } from '@deedwire/actions';
+import { firm } from '@deedwire/firm';
 import { partnerInterface } from './partner-interface.ts';
 
 /** What this build can do. `pnpm build` writes it to `dist/contracts.json`. */
 export const contracts = {
-  serves: partnerInterface,
-  ...eventContractsOf(partnerInterface.service, [partnerInterface.interfaceName]),
+  serves: { interfaceName: 'partner', ...partnerInterface },
+  ...eventContractsOf(firm, ['partner']),
 };

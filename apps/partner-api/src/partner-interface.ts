@@ -1,16 +1,14 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { firm } from '@deedwire/firm';
-import { serveContract } from '@deedwire/graphql-server';
+import { type InterfaceCode, serveContract } from '@deedwire/graphql-server';
 import { abilities, costs, sdl, versions } from '@deedwire/partner-schema';
 import { schemas } from './generated/schemas.ts';
 
+/** What only the app of the interface loads. */
 export const partnerInterface = {
-  service: firm,
-  interfaceName: 'partner',
   /** Every served version, with its schema. */
   contract: serveContract({ versions, sdl, costs, abilities }, schemas),
   examples: join(createRequire(import.meta.url).resolve('@deedwire/partner-schema/package.json'), '../examples'),
   /** Plugins of Envelop and Yoga: `packages/graphql-server/README.md` says what they can do. */
   plugins: () => [],
-} as const;
+} satisfies InterfaceCode;

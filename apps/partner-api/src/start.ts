@@ -1,13 +1,6 @@
-import { createRequire } from 'node:module';
-import { startInterfaceService } from '@deedwire/graphql-server';
+import { firm } from '@deedwire/firm';
+import { startInterface } from '@deedwire/graphql-server';
 import { runMain } from '@deedwire/service-runtime';
-import { readPartnerApiConfig } from './config.ts';
-import { partnerInterface } from './partner-interface.ts';
 
-// `require`, because an import of a file outside of `src` does not compile.
-const { version: appVersion }: { version: string } = createRequire(import.meta.url)('../package.json');
-
-const contracts = new URL('contracts.json', import.meta.url);
-await runMain(() =>
-  startInterfaceService({ ...partnerInterface, config: readPartnerApiConfig(), appVersion, contracts }),
-);
+const code = async () => (await import('./partner-interface.ts')).partnerInterface;
+await runMain(() => startInterface(firm, 'partner', { app: import.meta.url, code }));

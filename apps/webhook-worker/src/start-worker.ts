@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import type { Service } from '@deedwire/domain';
 import { createLogger, loadTracing, type RunningService, startService } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
 
+// `require`, because an import of a file outside of `src` does not compile.
+const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
+
 /** Starts the worker of a service. It also starts without its database, and becomes ready once that is reachable. */
-export async function startWorker(service: Service, version: string): Promise<RunningService> {
+export async function startWorker(service: Service): Promise<RunningService> {
   const config = readWorkerConfig(service);
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL, service });
   const metrics = new Registry();

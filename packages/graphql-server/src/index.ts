@@ -1,6 +1,6 @@
 export { errorTable } from './errors/error-table.ts';
-export { type InterfaceConfig, interfaceConfig } from './interface-config.ts';
-export { type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
+export { type InterfaceConfig, readInterfaceConfig } from './interface-config.ts';
+export { type InterfaceCode, type InterfaceServiceOptions, startInterfaceService } from './interface-service.ts';
 export type { InterfacePlugin } from './plugins/interface-plugin.ts';
 export { requestLimits } from './request-limits.ts';
 export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
@@ -14,6 +14,7 @@ export {
   ownContext,
 } from './schema/operation-context.ts';
 export { addMutation } from './schema/add-mutation.ts';
+export { startInterface, type StartInterfaceOptions } from './start-interface.ts';
 export { serveContract, type ServedContract } from './versions/serve-contract.ts';
 export type { InterfaceAlarm } from './webhooks/open-pull.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { firm } from '@deedwire/firm';
-import { readConfig } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
-import { interfaceConfig } from './interface-config.ts';
+import { readInterfaceConfig } from './interface-config.ts';
 
 const env = {
   DATABASE_URL: 'postgres://lender_api@db/deedwire?sslmode=verify-full',
@@ -16,12 +15,12 @@ test.each([
   ['https://docs.example/deedwire/', 'https://docs.example/deedwire'],
   ['https://docs.example/für Kunden', 'https://docs.example/f%C3%BCr%20Kunden'],
 ])('reads DOCUMENTATION_URL %s as %s', (DOCUMENTATION_URL, expected) => {
-  const config = readConfig(interfaceConfig(firm, firm.interfaces.lender), { ...env, DOCUMENTATION_URL });
+  const config = readInterfaceConfig(firm, 'lender', { ...env, DOCUMENTATION_URL });
   expect([config.PORT, config.DOCUMENTATION_URL]).toEqual([4001, expected]);
 });
 
 const readOrigin = (PORTAL_ORIGIN: string, NODE_ENV = 'production') =>
-  readConfig(interfaceConfig(firm, firm.interfaces.lender), { ...env, PORTAL_ORIGIN, NODE_ENV }).PORTAL_ORIGIN;
+  readInterfaceConfig(firm, 'lender', { ...env, PORTAL_ORIGIN, NODE_ENV }).PORTAL_ORIGIN;
 
 test.each([
   ['https://portal.example', 'production'],
@@ -47,7 +46,7 @@ test.each([
 });
 
 test('reports problems of all variables together', () => {
-  expect(() => readConfig(interfaceConfig(firm, firm.interfaces.lender), { DOCUMENTATION_URL: 'docs' })).toThrow(
+  expect(() => readInterfaceConfig(firm, 'lender', { DOCUMENTATION_URL: 'docs' })).toThrow(
     [
       '  DATABASE_URL is required',
       '  DOCUMENTATION_URL must be a URL that begins with https:// or http:// or file://',

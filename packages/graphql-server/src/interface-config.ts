@@ -1,9 +1,10 @@
-import type { Interface, Service } from '@deedwire/domain';
+import { type InterfaceName, interfaceOf, type Service } from '@deedwire/domain';
 import {
   appConfig,
   clientServerConfig,
   egressAddressesVariable,
   portalOriginVariable,
+  readConfig,
   wholeNumberVariable,
 } from '@deedwire/service-runtime';
 import { z } from 'zod';
@@ -11,11 +12,9 @@ import { z } from 'zod';
 const headerFields = z.record(z.string(), z.string());
 
 /** The environment variables of the app of an interface. */
-export const interfaceConfig = (
-  service: Pick<Service, 'names'>,
-  { port, adminPort }: Pick<Interface, 'port' | 'adminPort'>,
-) =>
-  appConfig(service, { adminPort })
+const schemaOf = (service: Service, interfaceName: InterfaceName) => {
+  const { port, adminPort } = interfaceOf(service, interfaceName);
+  return appConfig(service, { adminPort })
     .safeExtend({
       ...clientServerConfig,
       PORT: clientServerConfig.PORT.default(port),
@@ -44,8 +43,22 @@ export const interfaceConfig = (
         error: 'must be an origin with https:// unless NODE_ENV is development or test',
       },
     );
+};
 
-export type InterfaceConfig = z.output<ReturnType<typeof interfaceConfig>>;
+export type InterfaceConfig = z.output<ReturnType<typeof schemaOf>>;
+
+/**
+ * Reads the configuration of the app of an interface.
+ *
+ * @throws {ConfigError} if a variable is missing or invalid
+ */
+export function readInterfaceConfig(
+  service: Service,
+  interfaceName: InterfaceName,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): InterfaceConfig {
+  return readConfig(schemaOf(service, interfaceName), env);
+}
 
 /** Undefined if the text is not JSON. */
 function parseJson(text: string): unknown {

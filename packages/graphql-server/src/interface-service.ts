@@ -42,9 +42,8 @@ import { deprecatedIn } from './use/used-coordinates.ts';
 import type { ServedContract } from './versions/serve-contract.ts';
 import { openPull } from './webhooks/open-pull.ts';
 
-export interface InterfaceServiceOptions<Served extends Service = Service> {
-  service: Served;
-  interfaceName: InterfaceName & keyof Served['interfaces'];
+/** What only the app of an interface loads. */
+export interface InterfaceCode {
   contract: ServedContract;
   /** The folder of the examples of its operations, for GraphiQL. */
   examples: string;
@@ -52,6 +51,11 @@ export interface InterfaceServiceOptions<Served extends Service = Service> {
   plugins: () => readonly InterfacePlugin[];
   /** `create` of `ownContext`, if the resolvers of the interface need more than all have. */
   context?: (base: ActionContext) => object;
+}
+
+export interface InterfaceServiceOptions<Served extends Service = Service> extends InterfaceCode {
+  service: Served;
+  interfaceName: InterfaceName & keyof Served['interfaces'];
   config: InterfaceConfig;
   /** The folder of the built pages of the portal. Defaults to that of their package. */
   portalFolder?: string;
@@ -68,7 +72,7 @@ const now = (): Date => new Date();
 /** Of the 10 connections to the database, so that others find some of them free. */
 const connectionsPerClient = 6;
 
-/** Starts the app of one interface. It also starts without its database, and becomes ready once that is reachable. */
+/** As `startInterface`, with a configuration that was read. It also starts without its database, and becomes ready once that is reachable. */
 export async function startInterfaceService<Served extends Service>(
   options: InterfaceServiceOptions<Served>,
 ): Promise<RunningServer> {

@@ -1,16 +1,16 @@
 import { issueCredential, type OperatorContext } from '@deedwire/actions';
 import type { InterfaceVersion } from '@deedwire/domain';
 import { firm } from '@deedwire/firm';
-import type { InterfaceServiceOptions } from '@deedwire/graphql-server';
+import { startInterface, type StartInterfaceOptions } from '@deedwire/graphql-server';
 
 // The compiler checks this file. Nothing runs it.
 
 declare const context: OperatorContext;
-declare const options: Omit<InterfaceServiceOptions<typeof firm>, 'interfaceName'>;
+declare const options: StartInterfaceOptions;
 
-void ({ ...options, interfaceName: 'lender' } satisfies InterfaceServiceOptions<typeof firm>);
+void startInterface(firm, 'lender', options);
 // @ts-expect-error -- an interface that the service does not have
-void ({ ...options, interfaceName: 'vendor' } satisfies InterfaceServiceOptions<typeof firm>);
+void startInterface(firm, 'vendor', options);
 // @ts-expect-error -- an interface that the service does not have
 void firm.interfaces.vendor;
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
@@ -15,17 +16,28 @@ const script = (module: string): string => `
     },
   });
   await import(${JSON.stringify(module)});
-  console.log(JSON.stringify([...loaded, ...process.moduleLoadList]));
+  process.stdout.write('\\n' + JSON.stringify([...loaded, ...process.moduleLoadList]), () => process.exit(0));
 `;
 
 /** It takes 14 MB of memory in every process. */
 const fetchOfNode = /\/undici\/(?:index\.js|lib\/web\/)|internal\/deps\/undici/;
 
-async function loadedBy(file: string): Promise<string[]> {
+// An app starts without its database.
+const env = {
+  ...process.env,
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  PORT: '0',
+  ADMIN_PORT: '0',
+  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
+  WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+};
+
+async function loadedBy(file: string, ...commandArguments: string[]): Promise<string[]> {
   const module = new URL(`../../../apps/${file}`, import.meta.url).href;
-  const args = ['--conditions=deedwire-source', '--input-type=module', '--eval', script(module)];
-  const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 24 });
-  return JSON.parse(stdout);
+  const args = ['--conditions=deedwire-source', '--input-type=module', '--eval', script(module), '--', file];
+  const { stdout } = await run(process.execPath, [...args, ...commandArguments], { maxBuffer: 2 ** 24, env });
+  return JSON.parse(stdout.slice(stdout.lastIndexOf('\n')));
 }
 
 // Each interface loads the same packages.
@@ -49,14 +61,22 @@ const ofInterfaces = [
   ...shared,
 ];
 
+/** Of the command line. */
+const commands = /\/(?:commands\/|firm-commands\.ts)/;
+
 test.each([
-  ['lender-api/src/lender-interface.ts', ['lender-api', 'lender-schema', ...ofInterfaces]],
-  ['partner-api/src/partner-interface.ts', ['partner-api', 'partner-schema', ...ofInterfaces]],
-  // `start.ts` passes it the application.
-  ['webhook-worker/src/start-worker.ts', ['webhook-worker', 'webhook-rendering', ...shared]],
-  ['operator-cli/src/run-operator.ts', ['operator-cli', 'actions', 'webhook-diagnosis', ...application, ...shared]],
-])('apps/%s loads only these packages of the workspace', async (file, packages) => {
-  const loaded = await loadedBy(file);
-  const found = loaded.flatMap((url) => /\/(?:apps|packages)\/([a-z-]+)\/src\//.exec(url)?.[1] ?? []);
-  expect([...new Set(found)].toSorted()).toEqual(packages.toSorted());
-});
+  ['lender-api', false, ['lender-schema', ...ofInterfaces]],
+  ['partner-api', false, ['partner-schema', ...ofInterfaces]],
+  ['webhook-worker', false, ['webhook-rendering', ...application, ...shared]],
+  ['operator-cli', true, ['actions', 'webhook-diagnosis', ...application, ...shared]],
+])(
+  'the process of apps/%s loads commands: %s, and only these packages of the workspace',
+  async (app, loadsCommands, packages) => {
+    const loaded = (await loadedBy(`${app}/src/start.ts`, '--help')).filter((url) =>
+      /\/(?:apps|packages)\/[a-z-]+\/src\//.test(url),
+    );
+    const found = loaded.map((url) => /(?:apps|packages)\/([a-z-]+)\/src\//.exec(url)?.[1] ?? '');
+    expect([...new Set(found)].toSorted()).toEqual([app, ...packages].toSorted());
+    expect(loaded.some((url) => commands.test(url))).toBe(loadsCommands);
+  },
+);

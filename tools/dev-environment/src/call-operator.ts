@@ -45,6 +45,6 @@ export async function callOperatorWith(
     stdout: { ...collect('stdout'), ...terminal },
     stderr: collect('stderr'),
   };
-  const exitCode = await runOperator(firm, shell, commandArguments, firmCommands);
+  const exitCode = await runOperator(firm, shell, commandArguments, async () => firmCommands);
   return { exitCode, ...output };
 }

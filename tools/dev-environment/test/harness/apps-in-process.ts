@@ -4,26 +4,25 @@ import { appOf, roleOf } from '@deedwire/domain';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import {
+  type InterfaceCode,
   type InterfaceConfig,
   type InterfaceServiceOptions,
-  interfaceConfig,
+  readInterfaceConfig,
   type ServedContract,
   startInterfaceService,
 } from '@deedwire/graphql-server';
-import { createLogger, readConfig, type RunningServer } from '@deedwire/service-runtime';
+import { createLogger, type RunningServer } from '@deedwire/service-runtime';
 import { readWorkerConfig, type WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { pooled } from './start-test-apps.ts';
 
-type Definition = Omit<InterfaceServiceOptions, 'appVersion' | 'config' | 'logger' | 'portalFolder'>;
-
 /** What each app of an interface serves. By path, because no package can depend on the interfaces that are added later. */
-const definitions = new Map<InterfaceName, Definition>();
+const definitions = new Map<InterfaceName, InterfaceCode>();
 for (const name of interfaceNames) {
   const file = join(workspaceRoot, 'apps', appOf(name), `src/${name}-interface.ts`);
-  const [definition]: Definition[] = Object.values(await import(pathToFileURL(file).href));
+  const [definition]: InterfaceCode[] = Object.values(await import(pathToFileURL(file).href));
   if (definition !== undefined) definitions.set(name, definition);
 }
 
@@ -60,9 +59,11 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`${appOf(name)} exports no interface.`);
     const login = pooled(await database.urlFor(roleOf(name)));
-    const defaults = readConfig(interfaceConfig(firm, firm.interfaces[name]), { ...env, ...login });
+    const defaults = readInterfaceConfig(firm, name, { ...env, ...login });
     const service = await startInterfaceService({
       ...definition,
+      service: firm,
+      interfaceName: name,
       ...(contract && { contract }),
       appVersion: '0.0.0',
       config: { ...defaults, ...config },
