@@ -89,6 +89,28 @@ export function withRenderers<Snapshot extends object>(
   return { ...event, renderers };
 }
 
+/** What a payload says of itself. */
+interface Payload {
+  readonly type: string;
+  readonly version: string;
+}
+
+/** A renderer for each version of the payload of an event. */
+type RenderersOf<Payloads extends Payload, Type, Snapshot> = {
+  readonly [Version in Extract<Payloads, { type: Type }>['version']]: RenderData<Snapshot>;
+};
+
+/**
+ * Returns `withRenderers` for an application that publishes `Payloads`, a union of types with literal `type` and `version`. The compiler
+ * then refuses an event without a payload, a version of a payload without a renderer, and a renderer of another version.
+ */
+export function renderersFor<Payloads extends Payload>() {
+  return <Type extends Payloads['type'], Snapshot extends object>(
+    event: EventDefinition<Snapshot, string | null, Type>,
+    renderers: RenderersOf<Payloads, Type, Snapshot>,
+  ): RenderedEvent => withRenderers(event, renderers);
+}
+
 export interface EventVersion extends EventVersionContract {
   /** Null if the version is retired. */
   readonly render: RenderData<unknown> | null;

@@ -25,10 +25,10 @@ export {
   type EventVersion,
   type RenderData,
   type RenderedEvent,
+  renderersFor,
   type SnapshotOf,
   snapshotSchema,
   type SnapshotSchema,
-  withRenderers,
 } from './event.ts';
 export {
   formatAccountGid,

@@ -46,9 +46,12 @@ function eventsSource(isOwn: boolean): string {
     const byVersion = rendered.map((version) => `'${version}': ${identifierOf(type, version)}`);
     entries.push(`  withRenderers(${name}, { ${byVersion.join(', ')} }),\n`);
   }
+  const ofRenderers = isOwn
+    ? "import { type RenderedEvent, withRenderers } from '../event.ts';\n"
+    : "import type { RenderedEvent } from '@deedwire/domain';\n";
+  if (!isOwn) imports.push("import { withRenderers } from '../with-renderers.ts';\n");
   return `${banner}
-import { type RenderedEvent, withRenderers } from '${isOwn ? '../event.ts' : '@deedwire/domain'}';
-${imports.join('')}
+${ofRenderers}${imports.join('')}
 /** The events of the ${isOwn ? 'platform' : 'law firm'}, ordered by type. */
 export const ${isOwn ? 'ownEvents' : 'events'}: readonly RenderedEvent[] = [
 ${entries.join('')}];

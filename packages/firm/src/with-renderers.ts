@@ -1,0 +1,5 @@
+import { renderersFor } from '@deedwire/domain';
+import type { WebhookEvent } from '@deedwire/webhook-events';
+
+/** Adds its renderers to an event: one for each version in `webhook-events` that is not retired. */
+export const withRenderers = renderersFor<WebhookEvent>();
