@@ -55,7 +55,7 @@ export interface OwnContext<Own extends object> {
 }
 
 export function ownContext<Own extends object>(create: (base: ActionContext) => Own): OwnContext<Own> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `startInterfaceService` adds what `create` returns
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `startInterface` adds what `create` returns
   return { create, of: (actions) => actions as InterfaceActionContext & Own };
 }
 
