@@ -832,12 +832,12 @@ const lastingOf = ({ headers }: Received): object =>
 describe('pages', () => {
   const browser = browserOf(lender);
 
-  test('are sent for each path, with the base of the organization, and never cached', async () => {
+  test('are sent for each path, with the base of the organization and the header prefix, and never cached', async () => {
     for (const path of ['', 'deliveries/1?status=FAILED', 'subscriptions/7/pin', 'recover/completeness']) {
       const { status, text, headers } = await browser.send({ path });
       expect({ status, text }).toEqual({
         status: 200,
-        text: `<script>${reloadScript}</script><script type="module" src="${baseOf(lender)}assets/app-1.js"></script>`,
+        text: `<meta name="header-prefix" content="X-Service" /><script>${reloadScript}</script><script type="module" src="${baseOf(lender)}assets/app-1.js"></script>`,
       });
       expect(headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',

@@ -65,7 +65,9 @@ test('lists what was changed with a key, and what changed the key, by client, ke
   const byAccount = await actions('--account', accounts.lender.id);
   expect(byAccount).toEqual([
     'client.set-limit',
-    ...['member.add', 'member.add', 'member.add'],
+    'member.add',
+    'member.add',
+    'member.add',
     'credential.issue',
     'client.create',
     'lender.create',
