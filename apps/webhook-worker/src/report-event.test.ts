@@ -77,6 +77,7 @@ test('logs why the host of an attempt could not be called', () => {
       msg: 'attempt',
       requestId: 'request-1',
       deliveryId: 'gid://service/WebhookDelivery/7',
+      subscriptionId: 'gid://service/WebhookSubscription/1',
       error: 'DNS_FAILED',
       host: 'vault.corp.example',
       found: '10.1.2.3 is not public',

@@ -44,6 +44,7 @@ export function createReporter({
       {
         requestId: delivery.requestId,
         deliveryId,
+        subscriptionId: formatGid(gidNamespace, 'WebhookSubscription', delivery.subscriptionId),
         attempt: number,
         verdict: next.kind,
         responseStatus,

@@ -105,7 +105,7 @@ export function delayOf(facts: DelayFacts): Delay {
     since: dueAt > now ? null : dueAt,
     until: dueAt > now ? dueAt : null,
     message:
-      'The delivery is due or being sent. A subscription has at most 16 requests at a time, so deliveries to a slow receiver wait for earlier ones.',
+      'The delivery is due or being sent. A subscription has at most 16 requests at a time, so deliveries to a slow receiver wait for earlier ones. If this lasts, let the receiver respond 2xx before it does the work.',
   };
 }
 
