@@ -19,6 +19,14 @@ describe('API keys', () => {
     expect(new Set(keys.map(({ apiKey }) => apiKey.split('_')[3])).size).toBe(200);
   });
 
+  test('begin with the prefix of their service, and another does not parse them', () => {
+    const other = { names: { ...firm.names, apiKeyPrefix: 'ak' } };
+    const { apiKey, keyId } = generateApiKey(other, 'lender');
+    expect(apiKey).toMatch(/^ak_lender_/);
+    expect(parseApiKey(other, apiKey)).toEqual({ interfaceName: 'lender', keyId });
+    expect(parseApiKey(firm, apiKey)).toBeNull();
+  });
+
   test('parses the published example', () => {
     expect(exampleApiKey).toBe('dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE');
     expect(parseApiKey(firm, exampleApiKey)).toEqual({ interfaceName: 'lender', keyId: 'ExampleKeyId' });

@@ -22,6 +22,13 @@ function read(rawHeaders: readonly string[]) {
 }
 
 describe('readCredentials', () => {
+  test('reads the headers that the service names', () => {
+    const other = { names: { ...firm.names, headerPrefix: 'X-Acme' } } as const;
+    const headers = { 'x-acme-client-id': 'client-1', 'x-acme-api-key': 'key', 'x-acme-organization-id': 'org-1' };
+    expect(readCredentials(other, headers)).toEqual({ clientId: 'client-1', apiKey: 'key', organizationId: 'org-1' });
+    expect(readCredentials(firm, headers)).toBeNull();
+  });
+
   test('finds the three headers in any case and position', () => {
     expect(read(['constructor', '', '__proto__', '', ...complete, 'Accept', '*/*'])).toEqual({
       clientId: 'client-1',

@@ -46,6 +46,16 @@ test('redacts secrets in fields, nested objects, messages and errors', () => {
   expect(text).toContain('postgres://[redacted]@db/deedwire');
 });
 
+test('redacts API keys and their header by the names of the service', () => {
+  const lines: string[] = [];
+  const service = { names: { ...firm.names, apiKeyPrefix: 'ak', headerPrefix: 'X-Acme' } } as const;
+  const logger = createLogger({ name: 'test', level: 'info', service }, { write: (line) => lines.push(line) });
+  const secret = 'NotASecretJustAnExampleOfTheShapeOfAnApiKey';
+  logger.info({ headers: { 'x-acme-api-key': 'a-secret' } }, `called with ak_lender_ExampleKeyId_${secret}_2yWAfE`);
+  expect(lines.join('')).not.toMatch(/a-secret|NotASecret/);
+  expect(lines.join('')).toContain('called with ak_lender_ExampleKeyId_[redacted]');
+});
+
 test('redacts values that look like secrets in lines with chosen fields', () => {
   const text = logged((logger) =>
     withChosenFields(logger).info(
