@@ -72,8 +72,9 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
         add(body, template('typical.json', { isUpdate })),
         add(renderer, template('renderer.ts', { isUpdate })),
         add(`packages/firm/src/events/${type}/event.ts`, template('event.ts', { isUpdate })),
-        edit('packages/firm/src/index.ts', (text) =>
-          text.replace(/(?=\nexport )/, `\nexport { ${exported} } from './events/${type}/event.ts';`),
+        edit(
+          'packages/firm/src/events/index.ts',
+          (text) => `${text}export { ${exported} } from './${type}/event.ts';\n`,
         ),
         edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
         edit('packages/webhook-events/event-types.json', (text) =>
@@ -83,7 +84,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       ];
     }),
     description:
-      'The sample renders the typical body. Call appendEvent in the transaction of the change, in packages/actions/src/: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
+      'The sample renders the typical body. Call appendEvent in the transaction of the change, in packages/firm/src/: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
   });
 
   plop.setGenerator('event-version', {

@@ -26,8 +26,6 @@ export interface Window {
   after?: string;
 }
 
-export type ListName = Parameters<typeof cursorOf>[1] | 'clients';
-
 /**
  * Reads pages of a list until there are `limit` rows or no more pages. A page can be empty although another one follows.
  *
@@ -35,7 +33,7 @@ export type ListName = Parameters<typeof cursorOf>[1] | 'clients';
  */
 export async function readList<Row>(
   context: OperatorContext,
-  list: ListName,
+  list: string,
   { limit, after }: Window,
   readPage: (context: OperatorContext, request: PageRequest) => Promise<Page<Row>>,
 ): Promise<{ rows: Row[]; hasMore: boolean }> {

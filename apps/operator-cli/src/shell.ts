@@ -1,3 +1,4 @@
+import type { RepeatDeletion } from '@deedwire/actions';
 import { type Service, terminalText } from '@deedwire/domain';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -38,6 +39,8 @@ export interface Shell extends Surroundings {
   readonly stderr: Output;
   /** Writes to standard error what does not keep the command from succeeding: a line, or with `--json` an object with a `warning`. */
   readonly warn: (message: string) => void;
+  /** How `database restored` deletes records of the application, by their types. Its commands add to it. */
+  readonly deletions: Map<string, RepeatDeletion>;
 }
 
 export function createShell(service: Service, { env, stdin, ...streams }: Surroundings, isJson: boolean): Shell {
@@ -45,7 +48,7 @@ export function createShell(service: Service, { env, stdin, ...streams }: Surrou
   const warn = (message: string): void => {
     stderr.write(`${isJson ? JSON.stringify({ warning: { message } }) : message}\n`);
   };
-  return { service, env, stdin, stdout, stderr, warn };
+  return { service, env, stdin, stdout, stderr, warn, deletions: new Map() };
 }
 
 function createOutput(stream: Stream): Output {

@@ -1,7 +1,7 @@
 import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
 import { interfaceNamesOf } from '@deedwire/domain';
 import { type AddHelpTextContext, type Command, Help, Option } from 'commander';
-import { type ListName, readList, type Window } from './limit.ts';
+import { readList, type Window } from './limit.ts';
 import { withContext } from './session.ts';
 import type { Shell } from './shell.ts';
 import { type Columns, formatTable } from './table.ts';
@@ -76,7 +76,7 @@ export function tableFor<Row>(
 }
 
 export interface ListView<Row> {
-  name: ListName;
+  name: string;
   read: (context: OperatorContext, request: PageRequest) => Promise<Page<Row>>;
   /** What `--after` takes. */
   id: (row: Row) => string;

@@ -1,5 +1,4 @@
 import {
-  changedPaths,
   formatAccountGid,
   formatGid,
   type InterfaceName,
@@ -8,40 +7,22 @@ import {
   parseGid,
   parseRecordId,
   type RecordId,
-  toRecordId,
   describeLength,
   isAccountName,
 } from '@deedwire/domain';
-import { lenderUpdated } from '@deedwire/firm';
 import {
   type AccountRow,
   insertAccount,
-  lockAccount,
   organizationExists,
   selectAccount,
   selectAccounts,
-  updateAccountName,
   insertOrganization,
   selectOrganizations,
 } from '@deedwire/store/accounts';
-import { appendEvent } from './append-event.ts';
 import { nameOperator, appendAuditEntry } from './audit.ts';
 import type { ActionContext, Caller, OperatorContext } from './context.ts';
 import { RefusedError } from './errors.ts';
-import type { LenderContext } from './lender-reader.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from './page.ts';
-
-/** `Lender` of the lender interface, without its members. */
-export interface Lender {
-  id: string;
-  name: string;
-}
-
-/** `Partner` of the partner interface. */
-export interface Partner {
-  id: string;
-  name: string;
-}
 
 /** @throws {RefusedError} `INVALID` if the name is blank or too long, `NOT_FOUND` if the organization does not exist */
 export async function createAccount(
@@ -58,52 +39,8 @@ export async function createAccount(
   });
 }
 
-/**
- * Renames a lender. Appends `lender.updated`, unless the name stays the same.
- *
- * @throws {RefusedError} `INVALID` if the name is blank or too long, `NOT_FOUND` if the lender does not exist
- */
-export async function updateLender(
-  context: OperatorContext,
-  input: { lenderId: string; name: string },
-): Promise<Lender> {
-  checkName(input.name);
-  const id = parseAccountGid(context, 'lender', input.lenderId);
-  await context.store.transaction(async (transaction) => {
-    const account = id === null ? null : await lockAccount(transaction, 'lender', id);
-    if (account === null) throw new RefusedError('NOT_FOUND', `The lender ${input.lenderId} does not exist.`);
-    const before = { lender: { id: input.lenderId, name: account.name } };
-    const after = { lender: { id: input.lenderId, name: input.name } };
-    const snapshot = { ...after, changed: changedPaths(before, after) };
-    if (snapshot.changed.length === 0) return;
-    await nameOperator(transaction, context.operator, 'lender.update');
-    await updateAccountName(transaction, account.id, input.name);
-    await appendEvent(transaction, account, lenderUpdated, toRecordId(account.id), snapshot);
-  });
-  return { id: input.lenderId, name: input.name };
-}
-
-/** The calling lender, without the fields that must be read. */
-export interface OwnLender {
-  id: string;
-}
-
-export function ownLender(context: ActionContext, caller: Caller): OwnLender {
-  return { id: formatAccountGid(context, 'lender', caller.accountId) };
-}
-
-export function readLenderName({ lenders }: LenderContext, caller: Caller): Promise<string> {
-  return lenders.readName(caller.accountId);
-}
-
-/** The calling partner. */
-export async function readPartner(context: ActionContext, caller: Caller): Promise<Partner> {
-  const account = await readOwnAccount(context, caller);
-  return { id: formatAccountGid(context, account.interfaceName, account.id), name: account.name };
-}
-
 /** The account of the caller, which exists: accounts are never deleted. */
-async function readOwnAccount(context: ActionContext, caller: Caller): Promise<AccountRow> {
+export async function readOwnAccount(context: ActionContext, caller: Caller): Promise<AccountRow> {
   const account = await selectAccount(context.store, caller.interfaceName, caller.accountId);
   if (account === null) throw new Error(`Account ${caller.accountId} has credentials but does not exist.`);
   return account;
@@ -137,7 +74,7 @@ export async function listAccounts(context: ActionContext, request: AccountsRequ
   const organizationId =
     request.organizationId === null ? null : await findOrganization(context, request.organizationId);
   return keysetPage(
-    orderOfIds('accounts'),
+    orderOfIds<'Account'>('accounts'),
     request,
     ({ after, limit }) =>
       selectAccounts(context.store, { interfaceName, organizationId, nameContains }, { afterId: after, limit }),
@@ -196,7 +133,7 @@ export async function listOrganizations(
   request: PageRequest & { nameContains: string | null },
 ): Promise<Page<Organization & { createdAt: Date }>> {
   return keysetPage(
-    orderOfIds('organizations'),
+    orderOfIds<'Organization'>('organizations'),
     request,
     ({ after, limit }) => selectOrganizations(context.store, request.nameContains, { afterId: after, limit }),
     ({ id, name, createdAt }) => ({ id: formatGid(context.gidNamespace, 'Organization', id), name, createdAt }),

@@ -1,15 +1,15 @@
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { missing } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { chooseEventTypes } from './webhook-event-types.ts';
 
-const [known = missing()] = firm.events;
+const [known = missing()] = testService.events;
 const versions = known.versions
   .slice(0, 1)
   .map((each) => ({ ...each, version: '2027-02-01', status: 'preview' as const }));
 const service = {
-  ...firm,
-  events: [...firm.events, { ...known, type: 'matter.closed', interfaces: ['partner'], versions }],
+  ...testService,
+  events: [...testService.events, { ...known, type: 'matter.closed', interfaces: ['partner'], versions }],
 };
 
 const choose = (version?: string) =>

@@ -39,7 +39,7 @@ export async function listClients(
 ): Promise<Page<Client>> {
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   return keysetPage(
-    orderOfIds('clients'),
+    orderOfIds<'ApiClient'>('clients'),
     request,
     ({ after, limit }) => selectApiClients(context.store, account?.id ?? null, { afterId: after, limit }),
     (row) => ({

@@ -9,7 +9,7 @@ import {
   selectDatabaseName,
   advanceSequences,
   type AdvancedSequence,
-  drawMatterNumbers,
+  drawNumbers,
   type PooledStore,
   selectSequences,
   tryGrowth,
@@ -108,35 +108,33 @@ export async function proposeLogins(
   });
 }
 
-export interface AdvanceSequencesOptions {
-  /**
-   * The highest number of a matter reference that clients may have got and that the database has lost, in decimal digits. The next
-   * matter gets a higher one.
-   */
-  matterNumber?: string | undefined;
-}
+/**
+ * The highest numbers that clients may have got and that the database has lost, in decimal digits, by the sequences of the application. The
+ * next number is higher.
+ */
+export type LastNumbers = Readonly<Record<string, string>>;
 
-/** How many matter numbers can be left out at once. A number with a digit too many would make all later references longer. */
-const leftOutMatterNumbersMax = 1_000_000;
+/** How many numbers can be left out at once. A number with a digit too many would make all later ones longer. */
+const leftOutNumbersMax = 1_000_000;
 
 /**
- * Advances the sequences that are behind the rows of the database, and that of matter numbers to `matterNumber`. Idempotent.
+ * Advances the sequences that are behind the rows of the database, and those of the application to these numbers. Idempotent.
  *
- * @throws {Error} if a worker is running while the queue is behind, or if `matterNumber` is too far from the last number
+ * @throws {Error} if a worker is running while the queue is behind, or if one of `numbers` is too far from the last number
  */
 export async function advanceAllSequences(
   { store, operator }: OperatorContext,
-  { matterNumber }: AdvanceSequencesOptions = {},
+  numbers: LastNumbers = {},
 ): Promise<AdvancedSequence[]> {
   return store.transaction(async (transaction) => {
     const advanced = await advanceSequences(transaction);
-    if (matterNumber !== undefined) {
-      const last = (await selectSequences(transaction)).find(({ name }) => name === 'matter_number')?.lastNumber ?? '0';
-      if (BigInt(matterNumber) - BigInt(last) > leftOutMatterNumbersMax)
+    for (const [sequence, number] of Object.entries(numbers)) {
+      const last = (await selectSequences(transaction)).find(({ name }) => name === sequence)?.lastNumber ?? '0';
+      if (BigInt(number) - BigInt(last) > leftOutNumbersMax)
         throw new Error(
-          `The last matter number is ${last}, and ${matterNumber} is more than ${leftOutMatterNumbersMax.toLocaleString('en')} beyond it. Check the number.`,
+          `The last ${sequence.replaceAll('_', ' ')} is ${last}, and ${number} is more than ${leftOutNumbersMax.toLocaleString('en')} beyond it. Check the number.`,
         );
-      const drawn = await drawMatterNumbers(transaction, matterNumber);
+      const drawn = await drawNumbers(transaction, sequence, number);
       if (drawn !== null) advanced.push(drawn);
     }
     for (const { name, ...details } of advanced) {

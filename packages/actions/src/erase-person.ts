@@ -1,4 +1,4 @@
-import { formatGid, type PersonRecordType } from '@deedwire/domain';
+import { formatGid } from '@deedwire/domain';
 import { AccountAwayError, PublicationError } from '@deedwire/store';
 import { type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectTime } from '@deedwire/store/time';
@@ -176,7 +176,7 @@ function describeOpen(context: OperatorContext, { record, written, eventIds }: O
 function idsOf(context: ActionContext, record: PersonRecord): PersonRecordIds {
   const { type, id } = record;
   return {
-    recordId: formatGid<PersonRecordType>(context.gidNamespace, type, id),
+    recordId: formatGid<string>(context.gidNamespace, type, id),
     accountId: accountGidOf(context, record),
   };
 }

@@ -1,4 +1,4 @@
-import { idAt, placeholderOf, type Service, timeOf } from '@deedwire/domain';
+import { idAt, personTableOf, placeholderOf, type Service, timeOf } from '@deedwire/domain';
 import { type Transaction, vacuumTables } from '@deedwire/store';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';
@@ -11,7 +11,7 @@ import { nameOf, newHistory, type PersonHistory, readHistory, recordOf } from '.
 import { waitForWorkers } from './webhooks/persons/wait-for-workers.ts';
 
 export async function beginErasing(
-  { store, operator }: OperatorContext,
+  { store, service, operator }: OperatorContext,
   { type, id, accountId }: PersonRecord,
 ): Promise<void> {
   const begin = async (transaction: Transaction): Promise<void> => {
@@ -20,8 +20,9 @@ export async function beginErasing(
     await callErasing(transaction, 'begin_person_erasure', type, id, accountId);
   };
   await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
-    if (!(error instanceof Error && 'constraint' in error && error.constraint === 'team_member_email')) throw error;
-    const message = `Another team member has ${placeholderOf(id, 'address')}, the placeholder of ${type} ${id}.`;
+    const { table, address } = personTableOf(service, type);
+    if (!(error instanceof Error && 'constraint' in error && error.constraint === `${table}_${address}`)) throw error;
+    const message = `Another ${table.replaceAll('_', ' ')} has ${placeholderOf(id, 'address')}, the placeholder of ${type} ${id}.`;
     throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
   });
 }
@@ -52,7 +53,7 @@ export async function eraseRecords(
   const from = idAt(startedAt);
   const all = newHistory();
   const clean = async (): Promise<void> => {
-    const tables = tablesOf(all, startedAt);
+    const tables = tablesOf(context.service, all, startedAt);
     for (const table of tables) {
       const forget = (): Promise<unknown> => callErasing(store, 'forget_emptied_table', table);
       // The worker can drop a partition while it is read. It does not exist for the second call.
@@ -146,9 +147,9 @@ function daysOf(rows: PersonHistory['deliveries' | 'events']): Set<number> {
 }
 
 /** The tables and partitions from which something is deleted. */
-function tablesOf({ events, deliveries }: PersonHistory, now: Date): string[] {
+function tablesOf(service: Service, { events, deliveries }: PersonHistory, now: Date): string[] {
   const days = daysOf(events);
-  const tables = ['team_member', 'referral', 'idempotency_key'];
+  const tables = [...service.persons.map(({ table }) => table), 'idempotency_key'];
   for (let day = Math.min(...days, ...daysOf(deliveries)); (day - 1) * dayMs < now.getTime(); day += 1) {
     const suffix = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '');
     // An exchange belongs to the day on which it was stored.

@@ -1,11 +1,4 @@
-import {
-  type AccountId,
-  formatAccountGid,
-  interfaceOfPerson,
-  parseGid,
-  parseRecordId,
-  type PersonRecordType,
-} from '@deedwire/domain';
+import { type AccountId, formatAccountGid, interfaceOfPerson, parseGid, parseRecordId } from '@deedwire/domain';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import { findAccount } from './accounts.ts';
 import type { ActionContext } from './context.ts';
@@ -26,8 +19,6 @@ import {
  * global identifier.
  */
 export type PersonInput = Record<'accountId' | 'address' | 'record', string | undefined>;
-
-const recordTypes = ['TeamMember', 'Referral'] as const;
 
 /**
  * The record that is named, or the records that have an address.
@@ -59,13 +50,17 @@ async function findRecord(
   unfinished: readonly PersonRecord[],
   onProgress: OnProgress,
 ): Promise<PersonRecord> {
-  const { store, gidNamespace } = context;
-  const named = recordTypes.flatMap((type) => {
-    const id = parseGid<PersonRecordType>(gidNamespace, type, record) ?? parseRecordId<PersonRecordType>(record);
+  const { store, service, gidNamespace } = context;
+  const types = service.persons.map((table) => table.record);
+  const named = types.flatMap((type) => {
+    const id = parseGid(gidNamespace, type, record) ?? parseRecordId(record);
     return id === null ? [] : [{ type, id, accountId }];
   });
   if (named.length === 0)
-    throw new RefusedError('INVALID', `${record} is neither a Referral nor a TeamMember of this installation.`);
+    throw new RefusedError(
+      'INVALID',
+      `${record} is not the identifier of a ${types.join(' or ')} of this installation.`,
+    );
   for (const each of named) {
     const [row] = await callErasing(store, 'person_row', each.type, each.id);
     if (!row) continue;
@@ -76,7 +71,7 @@ async function findRecord(
       `${record} is of the account ${accountGidOf(context, own)}. Pass this one, or none.`,
     );
   }
-  // Of a removed team member, events are left, and deliveries for a week longer.
+  // Of a removed record, events are left, and deliveries for a week longer.
   const left = newHistory();
   await readHistory(context, named, left, onProgress);
   const isSought = isOneOf(named);

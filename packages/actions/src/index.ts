@@ -1,15 +1,4 @@
-export {
-  type Account,
-  createAccount,
-  type Lender,
-  listAccounts,
-  ownLender,
-  type OwnLender,
-  type Partner,
-  readLenderName,
-  readPartner,
-  updateLender,
-} from './accounts.ts';
+export { type Account, createAccount, listAccounts } from './accounts.ts';
 export {
   type ApiKey,
   createApiKey,
@@ -30,7 +19,6 @@ export {
   type WebhookActionContext,
 } from './context.ts';
 export { closeCopy } from './close-copy.ts';
-export { createReferral, createReferralForPartner, type CreateReferralInput } from './create-referral.ts';
 export { createWebhookSubscription, type CreateWebhookSubscriptionInput } from './create-webhook-subscription.ts';
 export {
   type Credential,
@@ -48,7 +36,6 @@ export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, ty
 export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
 export { inviteToKeys, type KeyInvite } from './key-invites.ts';
 export { type LateWork, listLateWork } from './late-deliveries.ts';
-export { createLenderReader, type LenderContext } from './lender-reader.ts';
 export {
   pauseWebhookSubscription,
   resumePausedSubscription,
@@ -75,18 +62,6 @@ export { type PreviewContext, type PreviewRequest, previewWebhookPayloads } from
 export { createOrganization, listOrganizations, type Organization } from './accounts.ts';
 export { cursorOf, type Page, type PageRequest } from './page.ts';
 export {
-  convertReferral,
-  declineReferral,
-  findReferral,
-  findReferrals,
-  listReferrals,
-  listReferralsOfPartner,
-  type Matter,
-  type Referral,
-  type ReferralsRequest,
-} from './referrals.ts';
-export { referralStatuses } from '@deedwire/domain';
-export {
   countSecrets,
   type RewrapContext,
   type RewrapReport,
@@ -104,19 +79,10 @@ export {
   type ProposedLogin,
   proposeLogins,
 } from './database.ts';
-export { advanceAllSequences } from './database.ts';
+export { advanceAllSequences, type LastNumbers } from './database.ts';
 export { type Reconciliation, reconcileSubscription } from './reconcile-subscription.ts';
 export { requestHeaderErrorCodes } from './request-headers.ts';
 export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
-export {
-  addTeamMember,
-  listMembersOfLender,
-  listTeamMembers,
-  pageTeamMembers,
-  removeTeamMember,
-  type TeamMember,
-  updateTeamMember,
-} from './team-members.ts';
 export {
   changeSubscriptionSettings,
   updateWebhookSubscription,
@@ -215,6 +181,7 @@ export {
   waitForSplit,
 } from './split-cell.ts';
 export { LostChanges } from './restored/lost-changes.ts';
+export type { RepeatDeletion } from './restored/repeat-change.ts';
 export {
   checkRestored,
   type OldDatabase,

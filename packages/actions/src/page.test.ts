@@ -7,7 +7,7 @@ const ids = Array.from({ length: 45 }, (_, index) => toRecordId<never>(String(45
 
 const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'referrals') =>
   keysetPage(
-    orderOfIds(list),
+    orderOfIds<never>(list),
     request,
     async ({ after, limit }) =>
       ids

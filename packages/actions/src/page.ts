@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { accountTypesOf, parseGid, parseRecordId, type RecordId } from '@deedwire/domain';
+import { parseRecordId, type RecordId } from '@deedwire/domain';
 import type { ActionContext } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 
@@ -21,22 +21,6 @@ export interface PageRequest {
   after?: string | null | undefined;
 }
 
-/** The lists in the order of ids, with the type of their records. */
-interface ListTypes {
-  accounts: 'Account';
-  clients: 'ApiClient';
-  members: 'TeamMember';
-  organizations: 'Organization';
-  portalSessions: 'PortalSession';
-  referrals: 'Referral';
-  webhookDeliveries: 'WebhookDelivery';
-  webhookListeners: 'WebhookListener';
-  webhookReplays: 'WebhookReplay';
-  webhookSubscriptions: 'WebhookSubscription';
-}
-
-export type ListName = keyof ListTypes;
-
 /** The order of a list. A list does not accept a cursor of another list, or of another order. */
 export interface ListOrder<Row, Position> {
   /** Begins the text of a cursor. */
@@ -49,34 +33,22 @@ export interface ListOrder<Row, Position> {
   read: (text: string) => Position | null;
 }
 
-export function orderOfIds<List extends ListName>(
-  list: List,
+export function orderOfIds<RecordType extends string>(
+  list: string,
   description = `\`${list}\``,
-): ListOrder<{ id: RecordId<ListTypes[List]> }, RecordId<ListTypes[List]>> {
+): ListOrder<{ id: RecordId<RecordType> }, RecordId<RecordType>> {
   return { name: list, description, write: ({ id }) => id, read: parseRecordId };
 }
-
-/** Those of accounts are of several types. */
-const gidTypeOf = {
-  accounts: null,
-  members: 'TeamMember',
-  organizations: 'Organization',
-  portalSessions: 'PortalSession',
-  referrals: 'Referral',
-  webhookDeliveries: 'WebhookDelivery',
-  webhookListeners: 'WebhookListener',
-  webhookSubscriptions: 'WebhookSubscription',
-} satisfies Partial<Record<ListName, string | null>>;
 
 /**
  * The cursor of a record in a list, for operators, who continue a list after a record. They can also pass its number.
  *
- * @throws {RefusedError} `INVALID` if it is not the identifier of a record of this list
+ * @param gid of the type of the records of the list
+ * @throws {RefusedError} `INVALID` if it is not the identifier of a record
  */
-export function cursorOf({ gidNamespace, service }: ActionContext, list: keyof typeof gidTypeOf, gid: string): string {
-  const type = gidTypeOf[list];
-  const ids = (type === null ? accountTypesOf(service) : [type]).map((each) => parseGid(gidNamespace, each, gid));
-  const id = ids.find((found) => found !== null) ?? parseRecordId(gid);
+export function cursorOf({ gidNamespace }: Pick<ActionContext, 'gidNamespace'>, list: string, gid: string): string {
+  const [, namespace = gidNamespace, number = ''] = /^(?:gid:\/\/([^/]*)\/\w+\/)?(\d+)$/.exec(gid) ?? [];
+  const id = namespace === gidNamespace ? parseRecordId(number) : null;
   if (id === null) throw new RefusedError('INVALID', `${gid} is not the identifier of a record of this list.`);
   return formatCursor(list, id);
 }

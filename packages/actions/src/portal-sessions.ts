@@ -363,7 +363,7 @@ export function portalCaller(session: PortalSession, request: RequestOrigin): Ca
 export async function listPortalSessions(context: ActionContext, request: PageRequest & { accountId: string | null }) {
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   return keysetPage(
-    orderOfIds('portalSessions'),
+    orderOfIds<'PortalSession'>('portalSessions'),
     request,
     ({ after, limit }) => selectPortalSessions(context.store, account?.id ?? null, { afterId: after, limit }),
     (row: ListedPortalSessionRow) => {

@@ -1,5 +1,5 @@
 import { formatGid, toRecordId } from '@deedwire/domain';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from './errors.ts';
@@ -17,7 +17,7 @@ function contextWith(snapshotOf: (id: string) => string | null, render: PreviewC
   };
   const context = {
     store: store as never,
-    service: firm,
+    service: testService,
     gidNamespace: 'service',
     now: () => new Date(),
     random: {} as never,

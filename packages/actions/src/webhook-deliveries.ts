@@ -101,7 +101,7 @@ export async function findWebhookDelivery(
   return row === null ? null : toWebhookDelivery(context.gidNamespace, row);
 }
 
-const deliveryOrder = orderOfIds('webhookDeliveries');
+const deliveryOrder = orderOfIds<'WebhookDelivery'>('webhookDeliveries');
 
 /** A filter that is null or undefined does not restrict the list. */
 export interface WebhookDeliveriesRequest extends PageRequest {

@@ -211,7 +211,7 @@ export async function listAllWebhookListeners(
   const { gidNamespace, store } = context;
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   return keysetPage(
-    orderOfIds('webhookListeners'),
+    orderOfIds<'WebhookListener'>('webhookListeners'),
     request,
     ({ after, limit }) => selectListeners(store, account?.id ?? null, { afterId: after, limit }),
     (row) => ({

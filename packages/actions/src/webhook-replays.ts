@@ -92,7 +92,7 @@ export async function listWebhookReplays(
   caller: Caller,
   request: PageRequest & { subscriptionId?: string | null | undefined },
 ): Promise<Page<WebhookReplay>> {
-  const order = orderOfIds('webhookReplays');
+  const order = orderOfIds<'WebhookReplay'>('webhookReplays');
   const toNode = (row: ReplayRow): WebhookReplay => toWebhookReplay(context, row);
   const { after, limit } = readPageRequest(order, request);
   const page = { afterId: after, limit };

@@ -115,7 +115,7 @@ export async function listWebhookSubscriptions(
   request: PageRequest,
 ): Promise<Page<WebhookSubscription>> {
   return keysetPage(
-    orderOfIds('webhookSubscriptions'),
+    orderOfIds<'WebhookSubscription'>('webhookSubscriptions'),
     request,
     ({ after, limit }) =>
       selectSubscriptions(context.store, { accountId: caller.accountId, status: null }, { afterId: after, limit }),
@@ -149,7 +149,7 @@ export async function listAllWebhookSubscriptions(
   const account = request.accountId === null ? null : await findAccount(context, null, request.accountId);
   const filter = { accountId: account?.id ?? null, status: request.status };
   return keysetPage(
-    orderOfIds('webhookSubscriptions'),
+    orderOfIds<'WebhookSubscription'>('webhookSubscriptions'),
     request,
     ({ after, limit }) => selectSubscriptions(context.store, filter, { afterId: after, limit }),
     (row) => toSubscriptionOfAccount(context, row),

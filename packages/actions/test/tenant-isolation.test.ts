@@ -1,23 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import {
-  addTeamMember,
   cancelWebhookReplay,
   createWebhookListener,
   deleteWebhookListener,
   deleteWebhookSubscription,
-  findReferral,
   findWebhookDelivery,
   findWebhookReplay,
   findWebhookSubscription,
-  listReferrals,
   listWebhookDeliveries,
   listWebhookEvents,
   listWebhookReplays,
   listWebhookSubscriptions,
-  listTeamMembers,
-  ownLender,
-  readLenderName,
-  readPartner,
   readWebhookHealth,
   readWebhookStatistics,
   pauseWebhookSubscription,
@@ -104,7 +97,6 @@ const change = (name: string, find: Find, missing: object = noSubscription): Cas
 });
 
 const cases: Case[] = [
-  { name: 'findReferral', make: (owner) => world.refer(owner), find: findReferral, missing: null },
   { name: 'findWebhookSubscription', make: subscription, find: findWebhookSubscription, missing: null },
   { name: 'findWebhookDelivery', make: delivery, find: findWebhookDelivery, missing: null },
   {
@@ -230,7 +222,7 @@ describe.each(cases)('$name', ({ make, find, missing }) => {
   });
 });
 
-describe.each(cases.filter(({ name }) => name !== 'findReferral'))('$name, from the lender interface', (each) => {
+describe.each(cases)('$name, from the other interface', (each) => {
   test('returns the same for records of the other interface as for unknown ones', async () => {
     const id = await each.make(world.partner);
     expect(await each.find(world.lenderApi, world.lender, id)).toEqual(each.missing);
@@ -256,35 +248,10 @@ const ids = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ n
 test('lists contain only the records of the caller', async () => {
   const subscriptionId = await subscription(world.partner);
   const deliveryId = await deliver(subscriptionId);
-  const referralId = await world.refer();
   await delivery(world.otherPartner);
-  await world.refer(world.otherPartner);
   const { partnerApi, partner } = world;
-  expect(ids(await listReferrals(partnerApi, partner, {}))).toEqual([referralId]);
   expect(ids(await listWebhookSubscriptions(partnerApi, partner, {}))).toEqual([subscriptionId]);
   expect(ids(await listWebhookDeliveries(partnerApi, partner, {}))).toEqual([deliveryId]);
-});
-
-test('a cursor from a record of another account reveals nothing', async () => {
-  for (let count = 0; count < 3; count += 1) await world.refer(world.otherPartner);
-  const own = await world.refer();
-  const { endCursor } = await listReferrals(world.partnerApi, world.otherPartner, { first: 1 });
-  expect(await listReferrals(world.partnerApi, world.partner, { after: endCursor })).toMatchObject({ edges: [] });
-  const later = await world.refer(world.otherPartner);
-  expect(later).not.toBe(own);
-  const newest = await listReferrals(world.partnerApi, world.otherPartner, { first: 1 });
-  const { edges } = await listReferrals(world.partnerApi, world.partner, { after: newest.endCursor });
-  expect(edges.map(({ node }) => node.id)).toEqual([own]);
-});
-
-test('each account reads its own record', async () => {
-  for (const lenderId of [world.lender.gid, world.otherLender.gid]) {
-    await addTeamMember(world.operator, { lenderId, firstName: 'A', lastName: 'B', email: 'a@b.example' });
-  }
-  expect(ownLender(world.lenderApi, world.lender)).toEqual({ id: world.lender.gid });
-  expect(await readLenderName(world.lenderApi, world.lender)).toBe('Lender');
-  expect(await listTeamMembers(world.lenderApi, world.lender)).toHaveLength(1);
-  expect(await readPartner(world.partnerApi, world.partner)).toEqual({ id: world.partner.gid, name: 'Partner' });
 });
 
 test('the health and the statistics of a subscription are those of its account only, even if a bug passes another id', async () => {

@@ -1,5 +1,5 @@
 import { usualAbilities } from '@deedwire/domain';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { describe, expect, test, vi } from 'vitest';
 import { readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
@@ -34,7 +34,7 @@ function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number 
   const clock = { ms: 0 };
   const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => (key?.keyId === keyId ? key : null));
   const created = createAuthenticator({
-    service: firm,
+    service: testService,
     interfaceName: 'lender',
     findApiKey,
     now: () => new Date(Date.UTC(2026, 10, 1) + clock.ms),
@@ -251,7 +251,12 @@ describe('the cache', () => {
 
   test('rejects a longer time with a RangeError', () => {
     expect(() =>
-      createAuthenticator({ service: firm, interfaceName: 'lender', findApiKey: async () => null, cacheMs: 901 }),
+      createAuthenticator({
+        service: testService,
+        interfaceName: 'lender',
+        findApiKey: async () => null,
+        cacheMs: 901,
+      }),
     ).toThrow(RangeError);
   });
 
@@ -272,7 +277,7 @@ describe('the cache', () => {
       keyId,
     }));
     const authenticator = createAuthenticator({
-      service: firm,
+      service: testService,
       interfaceName: 'lender',
       findApiKey,
       monotonicMs: () => 0,

@@ -1,7 +1,7 @@
 import type { Event, EventContract, RenderData, RenderedEvent } from './event.ts';
 import { ownEvents } from './generated/own-events.ts';
 import { findNameFaults } from './name-forms.ts';
-import type { Interface, InterfaceOptions, ServiceOf, ServiceOptions } from './service.ts';
+import type { Interface, InterfaceOptions, PersonTable, ServiceOf, ServiceOptions } from './service.ts';
 
 /** The types of records of the platform itself. */
 const ownRecordTypes = [
@@ -47,15 +47,30 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     const { port = pair ?? 0, adminPort = (pair ?? 0) + 100 } = own;
     return [name, { title, account, path, port, adminPort, records: [...records], versions }] as const;
   });
+  const { tables = {}, sequences = {}, auditActions = {} } = options;
+  const persons = Object.entries(tables).flatMap(([table, { persons: of }]): PersonTable[] =>
+    of === undefined ? [] : [{ table, isAddressUnique: false, ...of }],
+  );
   const faults = [
     ...findNameFaults(names),
     ...findFaults(interfaces),
     ...faultsOfEvents,
     ...findForeignNames(events, options.interfaces),
+    // They are parts of SQL.
+    ...[...persons.flatMap(({ table, address }) => [table, address]), ...Object.keys(sequences)]
+      .filter((name) => !/^[a-z][a-z\d_]{0,62}$/.test(name))
+      .map((name) => `${JSON.stringify(name)} is not the name of a table, a column or a sequence.`),
   ];
   if (faults.length > 0) throw new ServiceError(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return { names, interfaces: Object.fromEntries(interfaces), events } as unknown as ServiceOf<Options>;
+  return {
+    names,
+    interfaces: Object.fromEntries(interfaces),
+    events,
+    persons,
+    sequences,
+    auditActions,
+  } as unknown as ServiceOf<Options>;
 }
 
 /** Gives each contract its event. */

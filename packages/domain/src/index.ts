@@ -8,6 +8,7 @@ export {
   portalAbilities,
   usualAbilities,
 } from './abilities.ts';
+export { isAccountName } from './account-name.ts';
 export { defineService, ServiceError } from './define-service.ts';
 export {
   deprecationDocumentationAt,
@@ -57,23 +58,8 @@ export {
 export { apiKeyHeader, deliveryHeaders, requestHeaders } from './header-names.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
-export {
-  addressKey,
-  interfaceOfPerson,
-  personEventsOf,
-  type PersonRecordType,
-  placeholderOf,
-} from './personal-data.ts';
+export { addressKey, interfaceOfPerson, personEventsOf, personTableOf, placeholderOf } from './personal-data.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
-export {
-  canCloseReferral,
-  findReferralProblems,
-  formatMatterReference,
-  isDeclineReason,
-  type ReferralDetails,
-  type ReferralStatus,
-  referralStatuses,
-} from './referral.ts';
 export {
   describeRequestHeaderNames,
   describeRequestHeaderValue,
@@ -84,11 +70,19 @@ export {
   type RequestHeaderState,
 } from './request-header.ts';
 export { requestHeaderAssociatedData, secretAssociatedData } from './secret-associated-data.ts';
-export type { Interface, InterfaceVersion, Names, Service, ServiceOf, ServiceOptions } from './service.ts';
+export type {
+  ActionKind,
+  Interface,
+  InterfaceVersion,
+  Names,
+  PersonTable,
+  Service,
+  ServiceOf,
+  ServiceOptions,
+} from './service.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';
 export { timeoutDefaultSeconds, timeoutMaxSeconds } from './subscription-timeout.ts';
-export { findTeamMemberProblems, isAccountName, teamMembersMax, type TeamMemberDetails } from './team.ts';
 export { invisibleCharacters, terminalText } from './terminal-text.ts';
-export { describeLength, isEmail } from './text.ts';
+export { describeLength, isEmail, isText, isTextOrBlank } from './text.ts';
 export { isRetired, type VersionLifecycle } from './version-lifecycle.ts';
 export { withChanged } from './with-changed.ts';

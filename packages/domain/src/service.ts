@@ -48,6 +48,29 @@ export interface InterfaceOptions extends Pick<Interface, 'title' | 'account'> {
   versions?: readonly InterfaceVersion[];
 }
 
+/** What rows of a table say about a person. Migrations of the application define which columns `person erase` replaces. */
+export interface Persons {
+  /** The type of the records. */
+  readonly record: string;
+  /** The noun of their actions in the audit log: `member` of `member.remove`. */
+  readonly noun: string;
+  /** The column of the address. */
+  readonly address: string;
+  /** Whether an account cannot have two rows with one address. Spellings of one address count as several. Defaults to false. */
+  readonly isAddressUnique?: boolean;
+}
+
+/** A table of the application whose rows identify persons. */
+export interface PersonTable extends Required<Persons> {
+  readonly table: string;
+}
+
+/**
+ * What an operator does about an action of the audit log that a restore has lost. `lost`: nothing, because what the action was about is
+ * lost with it.
+ */
+export type ActionKind = 'create' | 'delete' | 'lost' | 'update';
+
 /** The application that the platform serves, as `defineService` has checked it. */
 export interface Service {
   readonly names: Names;
@@ -55,6 +78,10 @@ export interface Service {
   readonly interfaces: Readonly<Record<string, Interface>>;
   /** Also those of the platform, in the order of their contracts. */
   readonly events: readonly Event[];
+  /** In the order in which an address is looked for. */
+  readonly persons: readonly PersonTable[];
+  readonly sequences: Readonly<Record<string, string>>;
+  readonly auditActions: Readonly<Record<string, ActionKind>>;
 }
 
 /** As the application writes it. */
@@ -66,6 +93,15 @@ export interface ServiceOptions {
   readonly contracts?: readonly EventContract[];
   /** Without those of the platform. Defaults to none. */
   readonly events?: readonly RenderedEvent[];
+  /** Its tables, by their names. Defaults to none. */
+  readonly tables?: Readonly<Record<string, { persons?: Persons }>>;
+  /**
+   * The sequences whose numbers a restored database must not give out twice, with the description of the option that an operator passes
+   * the last number with. Defaults to none.
+   */
+  readonly sequences?: Readonly<Record<string, string>>;
+  /** The actions of its audit entries, except changes of accounts. Defaults to none. */
+  readonly auditActions?: Readonly<Record<string, ActionKind>>;
 }
 
 /** A service that knows the names and the types of accounts of its interfaces. */

@@ -5,13 +5,6 @@ import { interfaceVersions } from './generated/interface-versions.ts';
 import { interfaces } from './interfaces.ts';
 import { names } from './names.ts';
 
-export { lenderUpdated } from './events/lender.updated/event.ts';
-export { referralConverted } from './events/referral.converted/event.ts';
-export { referralCreated } from './events/referral.created/event.ts';
-export { referralDeclined } from './events/referral.declined/event.ts';
-export { teamMemberAdded } from './events/team_member.added/event.ts';
-export { teamMemberRemoved } from './events/team_member.removed/event.ts';
-export { teamMemberUpdated } from './events/team_member.updated/event.ts';
 export { type InterfaceName, interfaceNames, perInterface } from './interfaces.ts';
 
 /** The application of this repository: a law firm, the partners that refer clients to it, and the lenders that it works with. */
@@ -23,4 +16,19 @@ export const firm = defineService({
   },
   contracts: webhookEventTypes,
   events,
+  tables: {
+    team_member: { persons: { record: 'TeamMember', noun: 'member', address: 'email', isAddressUnique: true } },
+    referral: { persons: { record: 'Referral', noun: 'referral', address: 'client_email' } },
+  },
+  sequences: {
+    matter_number: 'the highest number of a matter reference that clients may have, for example 4711 of M-2027-004711',
+  },
+  auditActions: {
+    'member.add': 'create',
+    'member.remove': 'delete',
+    'member.update': 'update',
+    'referral.convert': 'lost',
+    'referral.create': 'lost',
+    'referral.decline': 'lost',
+  },
 });

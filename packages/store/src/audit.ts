@@ -173,20 +173,21 @@ export async function selectAuditEntries(
 }
 
 /**
- * The team members, by their global identifiers, that operators have removed in the entries of a batch. No login of an interface can write
- * such an entry. Served by the primary keys of the partitions.
+ * The records, by their global identifiers, that operators have removed in the entries of a batch. No login of an interface can write such
+ * an entry. Served by the primary keys of the partitions.
  */
-export async function selectRemovedMembers(
+export async function selectRemovedRecords(
   database: Database,
   position: AuditBound,
   last: AuditPosition,
+  actions: readonly string[],
 ): Promise<Pick<AuditEntryRow, 'accountId' | 'subject'>[]> {
-  const statement = sql('select-removed-members', 'in-index-order')`
+  const statement = sql('select-removed-records', 'in-index-order')`
       select subject, account_id as "accountId"
       from audit_entry
-      where ${before} and (at, number) >= ($3, $4::bigint) and action = 'member.remove' and actor_type = 'OPERATOR'
+      where ${before} and (at, number) >= ($3, $4::bigint) and action = any ($5::text[]) and actor_type = 'OPERATOR'
       order by at desc, number desc`;
-  const values = [position.at, position.number, last.at, last.number];
+  const values = [position.at, position.number, last.at, last.number, actions];
   return database.query<Pick<AuditEntryRow, 'accountId' | 'subject'>>(statement, values);
 }
 

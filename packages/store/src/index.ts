@@ -47,7 +47,7 @@ export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKey
 export {
   advanceSequences,
   type AdvancedSequence,
-  drawMatterNumbers,
+  drawNumbers,
   selectSequences,
   type SequenceState,
 } from './sequences.ts';

@@ -1,11 +1,11 @@
-import type { AccountId, PersonRecordType, RecordId } from '@deedwire/domain';
+import type { AccountId, PersonTable, RecordId } from '@deedwire/domain';
 import { callFunction } from './call-function.ts';
 import { type Database, sql } from './database.ts';
 
 /** A record that identifies a person. Its row can be gone. */
 export interface PersonRecord {
-  type: PersonRecordType;
-  id: RecordId<PersonRecordType>;
+  type: string;
+  id: RecordId<string>;
   accountId: AccountId;
 }
 
@@ -43,4 +43,34 @@ export async function selectOpenErasures(database: Database): Promise<PersonReco
       where not exists (select from account_away w where w.account_id = p.account_id)
       order by record_id`;
   return database.query<PersonRecord & Record<string, unknown>>(statement, []);
+}
+
+export type PersonAddress = Pick<PersonRecord, 'accountId' | 'id'> & { address: string };
+
+/** Of the next `limit` rows, in the order of accounts. Served by the index by account of the table. */
+export async function selectAddresses(
+  database: Database,
+  { table, address }: PersonTable,
+  after: Pick<PersonAddress, 'accountId' | 'id'> | null,
+  limit: number,
+): Promise<PersonAddress[]> {
+  const statement = sql(`select-addresses-${table}`, 'in-index-order')`
+      select id, account_id as "accountId", ${address} as address
+      from ${table}
+      where (account_id, id) > ($1::bigint, $2::bigint)
+      order by account_id, id
+      limit $3`;
+  const values = [after?.accountId ?? '0', after?.id ?? '0', limit];
+  return database.query<PersonAddress & Record<string, unknown>>(statement, values);
+}
+
+/** The accounts of the rows that exist. Served by the primary key of the table. */
+export async function selectAccountsOfPersons(
+  database: Database,
+  { table }: PersonTable,
+  ids: readonly string[],
+): Promise<Pick<PersonRecord, 'accountId' | 'id'>[]> {
+  const statement = sql(`select-accounts-${table}`)`
+      select id, account_id as "accountId" from ${table} where id = any ($1::bigint[])`;
+  return database.query<Pick<PersonRecord, 'accountId' | 'id'>>(statement, [ids]);
 }

@@ -46,18 +46,25 @@ export async function advanceSequences(database: Database): Promise<AdvancedSequ
 }
 
 /**
- * Draws matter numbers, so that the next one is beyond `number`. Drawing is all that a group role may do with the sequence, and it
+ * Draws numbers of a sequence, so that the next one is beyond `number`. Drawing is all that a group role may do with the sequence, and it
  * needs no lock. Numbers that were drawn stay used after a rollback.
  *
  * @returns null if the last number is not below `number`
  */
-export async function drawMatterNumbers(database: Database, number: string): Promise<AdvancedSequence | null> {
-  const statement = sql('draw-matter-numbers')`
+export async function drawNumbers(
+  database: Database,
+  sequence: string,
+  number: string,
+): Promise<AdvancedSequence | null> {
+  const statement = sql('draw-numbers')`
       select sequence as name, last_number::text as before, (
-        select max(nextval('matter_number')) from generate_series(last_number + 1, $1::bigint)
+        select max(nextval($2::text::regclass)) from generate_series(last_number + 1, $1::bigint)
       )::text as after
       from sequence_states()
-      where sequence = 'matter_number' and last_number < $1::bigint`;
-  const [advanced] = await database.query<AdvancedSequence & { [column: string]: unknown }>(statement, [number]);
+      where sequence = $2 and last_number < $1::bigint`;
+  const [advanced] = await database.query<AdvancedSequence & { [column: string]: unknown }>(statement, [
+    number,
+    sequence,
+  ]);
   return advanced ?? null;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { createStore } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-const context = { gidNamespace: 'service', service: firm };
+const context = { gidNamespace: 'service', service: testService };
 
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));

@@ -1,5 +1,5 @@
 import { roleOf } from '@deedwire/domain';
-import { interfaceNames as known } from '@deedwire/firm';
+import { interfaceNames as known } from '@deedwire/domain/test-service';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { roleOf } from '@deedwire/domain';
+import { testService, type InterfaceName, interfaceNames } from '@deedwire/domain/test-service';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { groupRolesOf, rightsOf } from '../src/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
 
-const roles = groupRolesOf(firm);
+const roles = groupRolesOf(testService);
 
 const login = (role: GroupRole): Connection => logins.of(role);
 

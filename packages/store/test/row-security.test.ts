@@ -1,5 +1,5 @@
 import { roleOf } from '@deedwire/domain';
-import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { testService, type InterfaceName, interfaceNames } from '@deedwire/domain/test-service';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client, DatabaseError } from 'pg';
@@ -8,7 +8,7 @@ import { type GroupRole, groupRolesOf } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { rowFixtures, type RowFixture } from './support/row-fixtures.ts';
 
-const roles = groupRolesOf(firm);
+const roles = groupRolesOf(testService);
 
 const operations = ['select', 'insert', 'update', 'delete'] as const;
 type Operation = (typeof operations)[number];

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { eventOf, toRecordId } from '@deedwire/domain';
-import { firm, referralCreated, teamMemberAdded } from '@deedwire/firm';
+import { firm } from '@deedwire/firm';
+import { referralCreated, teamMemberAdded } from '@deedwire/firm/events';
 import { missing } from '@deedwire/testing';
 import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
 import { RenderError } from '@deedwire/webhooks/renderer';

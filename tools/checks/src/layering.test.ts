@@ -39,8 +39,6 @@ const mayImport: Record<string, readonly string[]> = {
   'embedded-postgres': [],
   testing: [],
   // Layer 1
-  // The application. Tests of the platform use it, and in `actions` the use cases of its records.
-  firm: ['domain', 'webhook-events'],
   auth: ['domain'],
   store: ['domain'],
   'webhook-diagnosis': ['webhook-events', 'webhook-signing'],
@@ -52,9 +50,11 @@ const mayImport: Record<string, readonly string[]> = {
   'service-runtime': ['auth', 'domain', 'store'],
   webhooks: ['domain', 'store', 'webhook-sender'],
   // Layer 3
-  actions: ['webhook-signing', 'domain', 'firm', 'auth', 'store', 'webhook-sender', 'webhooks'],
+  actions: ['webhook-signing', 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
   'webhook-rendering': ['domain', 'webhooks'],
   // Layer 4
+  // The application. The tests of packages of this layer and of `webhook-rendering` use it.
+  firm: ['actions', 'domain', 'store', 'webhook-events', 'webhooks'],
   'graphql-server': [...layers0to3, 'portal'],
   // Layer 5
   ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
@@ -76,7 +76,7 @@ const bundled: Record<string, readonly string[]> = {
 
 /**
  * The parts of `store` that each package imports, as subpaths; '.' is the connection itself. A package holds the statements of
- * its own work only: no API can fan out events, and the worker cannot read credentials or referrals.
+ * its own work only: no API can fan out events, and the worker cannot read credentials.
  */
 const storeParts: Record<string, readonly string[]> = {
   actions: [
@@ -89,16 +89,13 @@ const storeParts: Record<string, readonly string[]> = {
     'environment',
     'foreign-rows',
     'idempotency',
-    'lenders',
-    'matters',
     'person-erasures',
     'portal-sessions',
     'processes',
-    'referrals',
     'restored-database',
-    'team-members',
     'time',
   ],
+  firm: ['.', 'accounts'],
   'graphql-server': ['.', 'cost-buckets', 'processes'],
   'operator-cli': ['.'],
   'service-runtime': ['.', 'processes'],
@@ -216,7 +213,9 @@ describe('the parts of store', () => {
 
   test('the table lists every part', () => {
     const { exports } = JSON.parse(readFileSync(join(storePackage?.path ?? '', 'package.json'), 'utf8'));
-    const exported = Object.keys(exports).map((part) => part.replace('./', ''));
+    const exported = Object.keys(exports)
+      .map((part) => part.replace('./', ''))
+      .filter((part) => part !== 'test-support');
     expect([...new Set(Object.values(storeParts).flat())].toSorted()).toEqual(exported.toSorted());
   });
 });
@@ -233,4 +232,23 @@ test.each(Object.entries(webhookFolders))('webhooks/src/%s imports only what it 
   );
   const allowed = ['src/events.ts', ...[folder, ...others].map((each) => `src/${each}/`)];
   expect(imports.filter(({ target }) => !allowed.some((each) => target.startsWith(each)))).toEqual([]);
+});
+
+/** The modules of `firm` that a module of it imports, directly and through others. */
+function firmModulesOf(file: string, known = new Set<string>()): Set<string> {
+  if (known.has(file)) return known;
+  known.add(file);
+  const source = readFileSync(join(workspaceRoot, 'packages/firm/src', file), 'utf8');
+  for (const [, path = ''] of source.matchAll(/(?:from|import\() ?'(\.[^']+)'/g))
+    firmModulesOf(join(dirname(file), path), known);
+  return known;
+}
+
+test.each([
+  ['partner/index.ts', /^(?:lender|team)\//],
+  // Snapshots of events have the status of a referral.
+  ['lender/index.ts', /^(?:partner|matters)\/|^referrals\/(?!referral\.ts)/],
+  ['index.ts', /^(?:lender|matters|partner|team)\//],
+])('firm/src/%s loads nothing of other folders', (entry, others) => {
+  expect([...firmModulesOf(entry)].filter((file) => others.test(file))).toEqual([]);
 });

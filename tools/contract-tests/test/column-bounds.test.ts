@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import {
-  findReferralProblems,
-  findTeamMemberProblems,
   isAccountName,
-  isDeclineReason,
   isRequestHeaderName,
   isRequestHeaderValue,
   isSubscriptionName,
@@ -13,6 +10,8 @@ import {
   roleOf,
 } from '@deedwire/domain';
 import { firm, interfaceNames } from '@deedwire/firm';
+import { findTeamMemberProblems } from '@deedwire/firm/lender';
+import { findReferralProblems, isDeclineReason } from '@deedwire/firm/partner';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';
 import manifest from '@deedwire/partner-schema/2026-11-01.manifest.json' with { type: 'json' };

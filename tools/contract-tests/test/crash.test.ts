@@ -1,5 +1,5 @@
-import { convertReferral } from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { convertReferral } from '@deedwire/firm/partner';
 import { acknowledge, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';

@@ -1,5 +1,6 @@
-import { createReferralForPartner, updateLender } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { updateLender } from '@deedwire/firm/lender';
+import { createReferralForPartner } from '@deedwire/firm/partner';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';

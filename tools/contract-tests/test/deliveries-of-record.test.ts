@@ -1,12 +1,6 @@
-import {
-  addTeamMember,
-  convertReferral,
-  createReferralForPartner,
-  removeTeamMember,
-  updateLender,
-  updateTeamMember,
-} from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
+import { convertReferral, createReferralForPartner } from '@deedwire/firm/partner';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';

@@ -1,21 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  addTeamMember,
-  convertReferral,
-  createReferralForPartner,
-  declineReferral,
-  issueCredential,
-  removeTeamMember,
-  revokeCredential,
-  rotateCredential,
-  updateLender,
-  updateTeamMember,
-} from '@deedwire/actions';
+import { issueCredential, revokeCredential, rotateCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { alertTypes } from '@deedwire/domain';
 import { firm } from '@deedwire/firm';
+import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
+import { convertReferral, createReferralForPartner, declineReferral } from '@deedwire/firm/partner';
 import { missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';

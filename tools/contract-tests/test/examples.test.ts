@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import { addTeamMember, convertReferral, issueCredential, pauseWebhookSubscription } from '@deedwire/actions';
+import { issueCredential, pauseWebhookSubscription } from '@deedwire/actions';
 import { apiKeyPattern } from '@deedwire/auth';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { abilities } from '@deedwire/domain';
 import { firm } from '@deedwire/firm';
+import { addTeamMember } from '@deedwire/firm/lender';
+import { convertReferral } from '@deedwire/firm/partner';
 import {
   deliveryHeaderDescriptions,
   readInterfaceContracts,

@@ -1,6 +1,7 @@
-import { addTeamMember, convertReferral } from '@deedwire/actions';
 import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import type { InterfaceName } from '@deedwire/firm';
+import { addTeamMember } from '@deedwire/firm/lender';
+import { convertReferral } from '@deedwire/firm/partner';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { buildSchema, getNamedType, type GraphQLSchema, isLeafType, isObjectType } from 'graphql';

@@ -1,5 +1,6 @@
-import { addTeamMember, issueCredential, pinClient } from '@deedwire/actions';
+import { issueCredential, pinClient } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { addTeamMember } from '@deedwire/firm/lender';
 import { createClient } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

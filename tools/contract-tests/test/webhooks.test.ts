@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { convertReferral } from '@deedwire/actions';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { convertReferral } from '@deedwire/firm/partner';
 import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
-  addTeamMember,
   createAccount,
   createOrganization,
-  createReferralForPartner,
   issueCredential,
   listCredentials,
-  listReferralsOfPartner,
   systemRandom,
   type OperatorContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type InterfaceName, firm } from '@deedwire/firm';
+import { addTeamMember } from '@deedwire/firm/lender';
+import { createReferralForPartner, listReferralsOfPartner } from '@deedwire/firm/partner';
 import { createStore, type Store } from '@deedwire/store';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';

@@ -1,5 +1,6 @@
-import { convertReferral, listCredentials, listReferralsOfPartner, revokeCredential } from '@deedwire/actions';
+import { listCredentials, revokeCredential } from '@deedwire/actions';
 import { interfaceNames } from '@deedwire/firm';
+import { convertReferral, listReferralsOfPartner } from '@deedwire/firm/partner';
 import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

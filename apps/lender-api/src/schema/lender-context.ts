@@ -1,4 +1,4 @@
-import { createLenderReader, type LenderContext } from '@deedwire/actions';
+import { createLenderReader, type LenderContext } from '@deedwire/firm/lender';
 import { ownContext } from '@deedwire/graphql-server';
 
 /** The reader that the operations of a process share. */

@@ -1,4 +1,4 @@
-import { ownLender, type OwnLender, readLenderName } from '@deedwire/actions';
+import { ownLender, type OwnLender, readLenderName } from '@deedwire/firm/lender';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 import { lenderContext } from './lender-context.ts';
 

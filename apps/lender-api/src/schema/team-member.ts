@@ -1,4 +1,4 @@
-import type { TeamMember } from '@deedwire/actions';
+import type { TeamMember } from '@deedwire/firm/lender';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 
 export type TeamMemberRef = ObjectTypeRef<TeamMember>;

@@ -1,4 +1,4 @@
-import { listTeamMembers } from '@deedwire/actions';
+import { listTeamMembers } from '@deedwire/firm/lender';
 import { acceptAnyId, addConnections, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { lenderContext } from '../schema/lender-context.ts';

@@ -1,4 +1,4 @@
-import { pageTeamMembers } from '@deedwire/actions';
+import { pageTeamMembers } from '@deedwire/firm/lender';
 import { addConnections, addWebhooks, createSchemaBuilder, requireIdOfType } from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
 import { lenderContext } from '../schema/lender-context.ts';

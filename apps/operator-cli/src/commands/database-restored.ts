@@ -11,7 +11,7 @@ import {
 import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
 import { databaseAddress } from '@deedwire/store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { describeAdvanced, matterNumberOption } from '../advanced-sequences.ts';
+import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { compareLogs } from '../audit-export/compare-logs.ts';
 import { verifyFiles } from '../audit-export/export-entries.ts';
 import { type ExportedEntry, readRuns } from '../audit-export/read-runs.ts';
@@ -29,11 +29,10 @@ interface RestoredOptions extends OutputOptions {
   failover?: true;
   waive?: string[];
   dryRun?: true;
-  matterNumber?: string;
 }
 
 export function addDatabaseRestored(noun: Command, shell: Shell): void {
-  addVerb(noun, 'restored', 'make again what a restore to an earlier time, or a failover, has undone')
+  const verb = addVerb(noun, 'restored', 'make again what a restore to an earlier time, or a failover, has undone')
     .addOption(
       new Option('--old-url <url>', 'the database as it was before, started read-only')
         .argParser(parseUrl)
@@ -42,8 +41,8 @@ export function addDatabaseRestored(noun: Command, shell: Shell): void {
     .option('--export <file...>', 'all exports of its audit log, in the order of their lines, if it is lost')
     .option('--failover', 'run beside the apps, after a failover that lost transactions')
     .option('--waive <id...>', 'items of the list that need not be done')
-    .option('--dry-run', 'list what would be repeated and what is open, and change nothing')
-    .addOption(matterNumberOption())
+    .option('--dry-run', 'list what would be repeated and what is open, and change nothing');
+  addNumberOptions(verb, shell)
     .addHelpText(
       'after',
       notes(`
@@ -62,7 +61,8 @@ A password in --old-url is in the list of processes. Set PGPASSWORD or write it 
   deedwire-operator database restored --export audit-1.jsonl audit-2.jsonl --waive know:logins`),
     )
     .action(async (options: RestoredOptions, command: Command) => {
-      const { oldUrl, export: files, failover, waive = [], dryRun, matterNumber } = options;
+      const { oldUrl, export: files, failover, waive = [], dryRun } = options;
+      const numbers = readNumbers(command, shell);
       const isDryRun = dryRun === true;
       if ((oldUrl === undefined) === (files === undefined)) command.error('error: pass either --old-url or --export');
       const progress = createProgress(shell, options);
@@ -81,7 +81,8 @@ A password in --old-url is in the list of processes. Set PGPASSWORD or write it 
             old,
             waive: new Set(waive),
             isDryRun,
-            matterNumber,
+            numbers,
+            deletions: shell.deletions,
             knownUntil: old === null ? lastAt : null,
             directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
             onProgress,

@@ -6,8 +6,9 @@ import {
   proposeLogins,
   setKeySelfService,
 } from '@deedwire/actions';
+import { interfaceOf, interfaceOfPerson } from '@deedwire/domain';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
-import { describeAdvanced, matterNumberOption } from '../advanced-sequences.ts';
+import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
 import { migrateDatabase, withAnyDatabase, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -79,15 +80,15 @@ that the database is a standby.
 
 The exit code is 1 if anything is wrong. Warnings do not change it: workers that lack events of an interface that another one
 knows, settings with which PostgreSQL can lose changes that it has acknowledged, such as fsync=off, publications that stop
-writes, indexes of another version of a collation, a certificate of the database that ends within 14 days, and team members of
-a lender with the same address.`),
+writes, indexes of another version of a collation, a certificate of the database that ends within 14 days, and records of
+an account with the same address.`),
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);
       const { sequences, missingRights, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
-        print(shell, options, checked, () =>
+        print(shell, options, { ...checked, sharedAddresses: checked.sharedAddresses.map(sharedByName(shell)) }, () =>
           tableFor(shell, sequences, {
             sequence: ({ name }) => name,
             'last number': ({ lastNumber }) => lastNumber,
@@ -129,8 +130,10 @@ Keys that owners have created stay.`),
       );
     });
 
-  addVerb(noun, 'advance-sequences', 'advance the sequences that are behind the rows of the database')
-    .addOption(matterNumberOption())
+  addNumberOptions(
+    addVerb(noun, 'advance-sequences', 'advance the sequences that are behind the rows of the database'),
+    shell,
+  )
     .addHelpText(
       'after',
       notes(`
@@ -138,13 +141,12 @@ Stop all workers first. Events that were queued with low numbers are moved to th
 that they are delivered. Does nothing if no sequence is behind.
 
 A restore to an earlier time, and a failover to a standby that lacked transactions, set sequences back too. No row shows
-then which matter numbers were given out. \`database restored\` reads the number in the old database. Without that, name the
-highest one, so that no matter gets a reference that clients have:
-
-  deedwire-operator database advance-sequences --matter-number 4711`),
+then which numbers were given out. \`database restored\` reads them in the old database. Without that, name the highest one of each
+sequence that has an option here, so that none is given out again.`),
     )
-    .action(async ({ matterNumber, ...options }: OutputOptions & { matterNumber?: string }) => {
-      const advanced = await withContext(shell, (context) => advanceAllSequences(context, { matterNumber }));
+    .action(async (options: OutputOptions, command: Command) => {
+      const numbers = readNumbers(command, shell);
+      const advanced = await withContext(shell, (context) => advanceAllSequences(context, numbers));
       print(shell, options, { advanced }, () =>
         advanced.length === 0 ? 'No sequence is behind' : describeAdvanced(advanced),
       );
@@ -176,8 +178,18 @@ const warningsOf = ({ warnings, risks, sharedAddresses }: OperatorsCheck): strin
   ...warnings,
   ...risks.map(({ description }) => description),
   ...sharedAddresses.map(
-    ({ lenderId, teamMemberIds }) =>
-      `the team members ${teamMemberIds.join(', ')} of ${lenderId} have the same address in different spellings, and an erasure of one ` +
-      'erases all; remove those that are one person with `deedwire-operator member remove`',
+    ({ table: { table, noun }, accountId, recordIds }) =>
+      `the ${table.replaceAll('_', ' ')}s ${recordIds.join(', ')} of ${accountId} have the same address in different spellings, and an erasure of one ` +
+      `erases all; remove those that are one person with \`deedwire-operator ${noun} remove\``,
   ),
 ];
+
+/** As a program reads it: `lenderId` and `teamMemberIds`. */
+const sharedByName =
+  ({ service }: Shell) =>
+  ({ table: { record }, accountId, recordIds }: OperatorsCheck['sharedAddresses'][number]): Record<string, unknown> => {
+    const { account } = interfaceOf(service, interfaceOfPerson(service, record));
+    return { [`${lowerFirst(account)}Id`]: accountId, [`${lowerFirst(record)}Ids`]: recordIds };
+  };
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

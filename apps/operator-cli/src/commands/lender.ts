@@ -1,4 +1,4 @@
-import { updateLender } from '@deedwire/actions';
+import { updateLender } from '@deedwire/firm/lender';
 import type { Command } from 'commander';
 import { gidArgument } from '../gid.ts';
 import { withContext } from '../session.ts';

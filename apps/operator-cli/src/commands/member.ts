@@ -2,9 +2,10 @@ import {
   addTeamMember,
   listMembersOfLender,
   removeTeamMember,
+  repeatRemoval,
   updateTeamMember,
   type TeamMember,
-} from '@deedwire/actions';
+} from '@deedwire/firm/lender';
 import type { Command } from 'commander';
 import { gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
@@ -19,6 +20,7 @@ interface MemberOptions extends OutputOptions {
 }
 
 export function addMemberCommands(program: Command, shell: Shell): void {
+  shell.deletions.set('TeamMember', repeatRemoval);
   const noun = program.command('member').description('manage the team members of lenders');
 
   addVerb(noun, 'add', 'add a team member to a lender')

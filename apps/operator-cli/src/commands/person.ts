@@ -19,15 +19,20 @@ interface EraseOptions extends OutputOptions, Choice {
 export function addPersonCommands(program: Command, shell: Shell): void {
   const noun = program.command('person').description('erase the data of persons');
 
-  addVerb(noun, 'erase', 'list what is kept of a team member or of a referred client, and erase it')
+  addVerb(noun, 'erase', 'list what is kept of a person, and erase it')
     .option(
       '--email <address>',
       'of the records that have it; - reads it from standard input, so that the list of processes does not show it',
     )
     .addOption(
-      gidOption(shell, 'record', 'a team member, which may be removed, or a referral', 'TeamMember', 'Referral'),
+      gidOption(
+        shell,
+        'record',
+        'the record of the person, which may be removed',
+        ...shell.service.persons.map(({ record }) => record),
+      ),
     )
-    .addOption(accountOption(shell, 'account', 'only records of this lender or partner'))
+    .addOption(accountOption(shell, 'account', 'only records of this account'))
     .option('--dry-run', 'list what is kept, and erase nothing')
     .option('--yes', 'erase it, for good')
     .addHelpText(
@@ -46,9 +51,9 @@ read is named in a warning, and stops nothing.
 
 It does not reach backups, WAL, standbys, logs and receivers: see docs/operations/accounts.md.
 
-  echo ada@lender.example | deedwire-operator person erase --email - --dry-run
+  echo ada@example.com | deedwire-operator person erase --email - --dry-run
   deedwire-operator person erase --email - --yes < address.txt
-  deedwire-operator person erase --record TeamMember/4711 --yes`),
+  deedwire-operator person erase --record 4711 --yes`),
     )
     .action(async (options: EraseOptions, command: Command) => {
       const { email, record, account: accountId } = options;

@@ -1,5 +1,11 @@
-import { convertReferral, createReferralForPartner, declineReferral, listReferralsOfPartner } from '@deedwire/actions';
-import { type ReferralStatus, referralStatuses } from '@deedwire/domain';
+import {
+  convertReferral,
+  createReferralForPartner,
+  declineReferral,
+  listReferralsOfPartner,
+  type ReferralStatus,
+  referralStatuses,
+} from '@deedwire/firm/partner';
 import { Option, type Command } from 'commander';
 import { gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';

@@ -1,4 +1,5 @@
-import { createReferral, idempotencyErrorCodes } from '@deedwire/actions';
+import { idempotencyErrorCodes } from '@deedwire/actions';
+import { createReferral } from '@deedwire/firm/partner';
 import { addMutation, type InterfaceSchemaBuilder } from '@deedwire/graphql-server';
 import type { ReferralRef } from './referral.ts';
 

@@ -1,4 +1,4 @@
-import type { Matter } from '@deedwire/actions';
+import type { Matter } from '@deedwire/firm/partner';
 import type { InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 
 export type MatterRef = ObjectTypeRef<Matter>;

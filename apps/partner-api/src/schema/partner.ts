@@ -1,4 +1,4 @@
-import { type Partner, readPartner } from '@deedwire/actions';
+import { type Partner, readPartner } from '@deedwire/firm/partner';
 import type { InterfaceSchemaBuilder } from '@deedwire/graphql-server';
 
 /** Adds `Partner` and `Query.partner`. */

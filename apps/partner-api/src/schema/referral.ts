@@ -1,4 +1,4 @@
-import { findReferral, findReferrals, listReferrals, type Referral, referralStatuses } from '@deedwire/actions';
+import { findReferral, findReferrals, listReferrals, type Referral, referralStatuses } from '@deedwire/firm/partner';
 import type { CheckId, ConnectionOf, InterfaceSchemaBuilder, ObjectTypeRef } from '@deedwire/graphql-server';
 import type { MatterRef } from './matter.ts';
 

@@ -1,4 +1,4 @@
-import { type GidContext, type GidTypeName, parseAccountGid, parseGid } from '@deedwire/domain';
+import { type ActionKind, type GidContext, type GidTypeName, parseAccountGid, parseGid } from '@deedwire/domain';
 import { z } from 'zod';
 
 /** Who wrote an entry, even if the rest has another form. */
@@ -41,9 +41,6 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['credential.delete', { verb: 'revoke', ends: 'all' }],
   ['credential.issue', { verb: 'issue' }],
   ['database.key-self-service', { verb: 'update' }],
-  ['member.add', { verb: 'create' }],
-  ['member.remove', { verb: 'delete', ends: 'all' }],
-  ['member.update', { verb: 'update' }],
   ['organization.create', { verb: 'create' }],
   ['person.erase', { verb: 'erase' }],
   ['secrets.rewrap', { verb: 'rewrap' }],
@@ -56,6 +53,13 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['webhook_subscription.rotate', { verb: 'rotate' }],
   ['webhook_subscription.update', { verb: 'update' }],
 ]);
+
+/** Of the actions of the application. */
+const effectsOfKinds: Record<Exclude<ActionKind, 'lost'>, Effect> = {
+  create: { verb: 'create' },
+  delete: { verb: 'delete', ends: 'all' },
+  update: { verb: 'update' },
+};
 
 /** By noun and column, for the updates whose entries triggers write. */
 const effectsOfColumns: ReadonlyMap<string, Effect> = new Map<string, Effect>([
@@ -87,9 +91,6 @@ const counted: ReadonlySet<string> = new Set([
   'portal_link.create',
   'portal_session.end',
   'portal_session.start',
-  'referral.convert',
-  'referral.create',
-  'referral.decline',
   'webhook_delivery.retry',
   'webhook_listener.create',
   'webhook_listener.expire',
@@ -104,14 +105,15 @@ const counted: ReadonlySet<string> = new Set([
  * identifier.
  */
 const typesOfNouns: ReadonlyMap<string, readonly GidTypeName[]> = new Map<string, readonly GidTypeName[]>([
-  ['member', ['TeamMember']],
   ['organization', ['Organization']],
   ['webhook_listener', ['WebhookListener']],
   ['webhook_subscription', ['WebhookSubscription', 'WebhookListener']],
 ]);
 
-function typesOf(noun: string, { interfaces }: GidContext['service']): readonly GidTypeName[] | undefined {
-  return noun === 'person' ? Object.values(interfaces).flatMap(({ records }) => records) : typesOfNouns.get(noun);
+function typesOf(noun: string, { interfaces, persons }: GidContext['service']): readonly GidTypeName[] | undefined {
+  if (noun === 'person') return Object.values(interfaces).flatMap(({ records }) => records);
+  const table = persons.find((each) => each.noun === noun);
+  return table === undefined ? typesOfNouns.get(noun) : [table.record];
 }
 
 export function nounOf({ action }: AuditEntry): string {
@@ -147,11 +149,16 @@ export function canBeOfClient({ action }: AuditEntry): boolean {
  */
 export function effectsOf(context: GidContext, entry: AuditEntry, isOfClient: boolean): Effect[] | null {
   const { action, details } = entry;
-  if (counted.has(action)) return [];
+  const { auditActions } = context.service;
+  const kind = Object.hasOwn(auditActions, action) ? auditActions[action] : undefined;
+  if (counted.has(action) || kind === 'lost') return [];
   if (!isOfItsKind(context, entry) || (isOfClient && !canBeOfClient(entry))) return null;
   const [noun = '', verb = ''] = action.split('.');
   const isOfAccount = Object.hasOwn(context.service.interfaces, noun);
-  const effect = isOfAccount && verb === 'create' ? effectsOfAccounts.get(verb) : effects.get(action);
+  const effect =
+    isOfAccount && verb === 'create'
+      ? effectsOfAccounts.get(verb)
+      : (effects.get(action) ?? (kind && effectsOfKinds[kind]));
   if (effect !== undefined) return [effect];
   const columns = verb === 'create' || verb === 'delete' ? [] : Object.keys(details.new);
   const found = columns.flatMap((column) => {

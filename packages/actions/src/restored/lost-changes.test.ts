@@ -1,8 +1,8 @@
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { expect, test } from 'vitest';
 import { LostChanges } from './lost-changes.ts';
 
-const context = { gidNamespace: 'service', service: firm };
+const context = { gidNamespace: 'service', service: testService };
 
 const second = (number: number): string => new Date(Date.UTC(2027, 0, 31, 9, 0, number)).toISOString();
 

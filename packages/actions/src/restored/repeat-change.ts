@@ -1,7 +1,6 @@
 import { formatAccountGid, parseGid } from '@deedwire/domain';
 import { selectListenersForbiddenAt } from '@deedwire/store/accounts';
 import { lockApiClient, selectApiKey } from '@deedwire/store/credentials';
-import { lockTeamMember } from '@deedwire/store/team-members';
 import { findAccount } from '../accounts.ts';
 import { pinClient, setClientLimit } from '../clients.ts';
 import type { OperatorContext } from '../context.ts';
@@ -9,7 +8,6 @@ import { expireCredential, revokeCredential } from '../credentials.ts';
 import { orRefuse, RefusedError } from '../errors.ts';
 import { pauseWebhookSubscription } from '../pause-webhook-subscription.ts';
 import { findSubscription } from '../subscription-ref.ts';
-import { removeTeamMember } from '../team-members.ts';
 import { deleteListenerOfAccount, permitListeners } from '../webhook-listeners.ts';
 import { cancelWebhookReplay, readWebhookReplay } from '../webhook-replays.ts';
 import { deleteSubscriptionOfAccount } from '../webhook-subscriptions.ts';
@@ -27,7 +25,17 @@ async function requireOwn(context: OperatorContext, { accountId }: LostChange, s
 }
 
 /** What makes the change. Null if it is not necessary: the record has it. */
-type Repeat = (context: OperatorContext, change: LostChange) => Promise<(() => Promise<unknown>) | null>;
+type Repeat = (
+  context: OperatorContext,
+  change: LostChange,
+  deletions: Deletions,
+) => Promise<(() => Promise<unknown>) | null>;
+
+/** What deletes a record of the application, by its global identifier. Null if it does not exist. */
+export type RepeatDeletion = (context: OperatorContext, gid: string) => Promise<(() => Promise<unknown>) | null>;
+
+/** By the type of the record. */
+export type Deletions = ReadonlyMap<string, RepeatDeletion>;
 
 /** The client is lost, too, with its keys. */
 const lostClient = (command: string): RefusedError =>
@@ -42,13 +50,10 @@ const repeats: Record<RepeatedVerb, Repeat> = {
     return async () => orRefuse(await cancelWebhookReplay(context, context.operator, { id }));
   },
 
-  async delete(context, change) {
+  async delete(context, change, deletions) {
     const { subject } = change;
-    const memberId = parseGid(context.gidNamespace, 'TeamMember', subject);
-    if (memberId !== null) {
-      const isThere = (await lockTeamMember(context.store, memberId)) !== null;
-      return isThere ? () => removeTeamMember(context, { teamMemberId: subject }) : null;
-    }
+    for (const [type, repeat] of deletions)
+      if (parseGid(context.gidNamespace, type, subject) !== null) return repeat(context, subject);
     await requireOwn(context, change, subject);
     return parseGid(context.gidNamespace, 'WebhookListener', subject) === null
       ? () => deleteSubscriptionOfAccount(context, { subscriptionId: subject })
@@ -120,10 +125,10 @@ export function isRepeated(change: LostChange): change is LostChange<RepeatedVer
 export async function repeatChange(
   context: OperatorContext,
   change: LostChange<RepeatedVerb>,
-  isDryRun: boolean,
+  { isDryRun, deletions }: { isDryRun: boolean; deletions: Deletions },
 ): Promise<boolean> {
   try {
-    const repeat = await repeats[change.verb](context, change);
+    const repeat = await repeats[change.verb](context, change, deletions);
     if (!isDryRun) await repeat?.();
     return repeat !== null;
   } catch (error) {

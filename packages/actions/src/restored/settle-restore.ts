@@ -13,14 +13,14 @@ import {
 import { findAccount } from '../accounts.ts';
 import { appendAuditEntry, nameOperator } from '../audit.ts';
 import type { ActionContext, OperatorContext } from '../context.ts';
-import { advanceAllSequences } from '../database.ts';
+import { advanceAllSequences, type LastNumbers } from '../database.ts';
 import { erasePerson } from '../erase-person.ts';
 import { RefusedError } from '../errors.ts';
 import { requireNoSplit } from '../split-cell.ts';
 import type { OnProgress } from '../unhurried.ts';
 import type { ListedVerb, RepeatedVerb } from './audit-effects.ts';
 import type { LostChange, LostChanges } from './lost-changes.ts';
-import { isMoot, isRepeated, repeatChange } from './repeat-change.ts';
+import { type Deletions, isMoot, isRepeated, repeatChange } from './repeat-change.ts';
 
 /** What is open until it is done or waived. */
 export interface RestoreItem {
@@ -51,15 +51,17 @@ export interface RestoreReport {
 export interface OldDatabase {
   identity: DatabaseIdentity;
   logins: LoginRow[];
-  matterNumber: string;
+  /** The last ones of the sequences of the application. */
+  numbers: LastNumbers;
 }
 
 export async function readOldDatabase({ store, service }: ActionContext): Promise<OldDatabase> {
   const sequences = await selectSequences(store);
+  const lastNumberOf = (sequence: string): string => sequences.find(({ name }) => name === sequence)?.lastNumber ?? '0';
   return {
     identity: await selectDatabaseIdentity(store),
     logins: await selectLogins(store, groupRolesOf(service)),
-    matterNumber: sequences.find(({ name }) => name === 'matter_number')?.lastNumber ?? '0',
+    numbers: Object.fromEntries(Object.keys(service.sequences).map((name) => [name, lastNumberOf(name)])),
   };
 }
 
@@ -101,7 +103,8 @@ export interface SettleOptions {
   /** Changes nothing. */
   isDryRun: boolean;
   /** The highest that clients may have. */
-  matterNumber: string | undefined;
+  numbers: LastNumbers;
+  deletions: Deletions;
   directUrl: string;
   onProgress: OnProgress;
 }
@@ -147,15 +150,17 @@ export async function settleRestore(context: OperatorContext, options: SettleOpt
       for (const { id } of decided)
         await appendAuditEntry(transaction, context.operator, { action: 'database.waive', subject: id, account: null });
     });
-  const numbers = [old?.matterNumber, options.matterNumber].filter((number) => number !== undefined).map(BigInt);
-  const matterNumber = numbers.reduce((highest, number) => (number > highest ? number : highest), 0n).toString();
+  const numbers = Object.keys(context.service.sequences).map((name): [string, string] => {
+    const known = [old?.numbers[name], options.numbers[name]].filter((number) => number !== undefined).map(BigInt);
+    return [name, known.reduce((highest, number) => (number > highest ? number : highest), 0n).toString()];
+  });
   return {
     lost: Object.fromEntries(changes.counts),
     endedSessions,
     repeated,
     open: found.filter((item) => !wasWaived(item) && !isWaived(item)),
     waived: waived.map(({ id }) => id),
-    advanced: isDryRun ? [] : await advanceAllSequences(context, { matterNumber }),
+    advanced: isDryRun ? [] : await advanceAllSequences(context, Object.fromEntries(numbers)),
   };
 }
 
@@ -214,7 +219,7 @@ async function settle(
     const change = options.changes.remaining(lost);
     if (change === null) return 'done';
     if (!isRepeated(change)) return (await isMoot(context, change)) ? 'done' : { reason: null };
-    return (await repeatChange(context, change, options.isDryRun)) ? 'repeated' : 'done';
+    return (await repeatChange(context, change, options)) ? 'repeated' : 'done';
   } catch (error) {
     if (error instanceof RefusedError || error instanceof AccountAwayError) return { reason: error.message };
     throw error;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { toRecordId } from '@deedwire/domain';
+import { type Service, toRecordId } from '@deedwire/domain';
+import { testService } from '@deedwire/domain/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import {
@@ -12,14 +12,11 @@ import {
 } from '@deedwire/webhook-sender';
 import {
   createAccount,
-  createLenderReader,
   createOrganization,
-  createReferral,
   createWebhookSubscription,
   systemRandom,
   type Caller,
   type CreateWebhookSubscriptionInput,
-  type LenderContext,
   type MissingEvent,
   type OperatorContext,
   type PullContext,
@@ -38,7 +35,7 @@ export interface FakeSender extends WebhookSender {
   result: (request: { url: string; secret: string }) => HandshakeResult | Promise<HandshakeResult>;
 }
 
-export interface Context extends WebhookActionContext, LenderContext, OperatorContext, PullContext {
+export interface Context extends WebhookActionContext, OperatorContext, PullContext {
   sender: FakeSender;
   /** How many transactions were committed that notify the worker. */
   notified: number;
@@ -65,7 +62,6 @@ export interface World {
   otherLender: Account;
   partner: Account;
   otherPartner: Account;
-  refer(partner?: Account): Promise<string>;
   subscribe(input?: Partial<CreateWebhookSubscriptionInput>, partner?: Account): Promise<WebhookSubscription>;
   reset(): Promise<void>;
   close(): Promise<void>;
@@ -73,7 +69,7 @@ export interface World {
 
 const keys = new Map([['test', randomBytes(32)]]);
 
-export async function createWorld(): Promise<World> {
+export async function createWorld(service: Service = testService): Promise<World> {
   const database = await createTestDatabase({
     template: 'migrated',
     prepare: async (url) => void (await migrate(url)),
@@ -88,8 +84,7 @@ export async function createWorld(): Promise<World> {
     const store = countingNotifications(open(await database.urlFor(role)), () => (context.notified += 1));
     const context: Context = {
       store,
-      lenders: createLenderReader(store),
-      service: firm,
+      service,
       gidNamespace: 'service',
       now: () => new Date(),
       random: systemRandom,
@@ -148,11 +143,6 @@ export async function createWorld(): Promise<World> {
         context.missingEvents = [];
         context.readSubscriptions = [];
       }
-    },
-    async refer(by = world.partner) {
-      const { referral } = await createReferral(partnerApi, by, { clientName: 'Client' });
-      if (referral === null) throw new Error('Not referred.');
-      return referral.id;
     },
     async subscribe(input = {}, by = world.partner) {
       const { webhookSubscription, userErrors } = await createWebhookSubscription(partnerApi, by, {

@@ -1,5 +1,6 @@
-import { formatGid, type ReferralStatus, referralStatuses, toRecordId } from '@deedwire/domain';
+import { formatGid, toRecordId } from '@deedwire/domain';
 import * as z from 'zod';
+import { type ReferralStatus, referralStatuses } from '../referrals/referral.ts';
 
 // Parts of several snapshots, what identifies a person in them, and what samples have in them.
 

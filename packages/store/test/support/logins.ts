@@ -1,5 +1,5 @@
+import { testService } from '@deedwire/domain/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
 import { connect, type Connection } from '@deedwire/testing';
 import { type GroupRole, groupRolesOf } from '../../src/rights.ts';
 
@@ -11,7 +11,7 @@ export interface Logins {
 
 export async function openLogins(database: TestDatabase): Promise<Logins> {
   const sessions = new Map<GroupRole, Connection>();
-  for (const role of groupRolesOf(firm)) sessions.set(role, await connect(await database.urlFor(role)));
+  for (const role of groupRolesOf(testService)) sessions.set(role, await connect(await database.urlFor(role)));
   return {
     of(role) {
       const session = sessions.get(role);

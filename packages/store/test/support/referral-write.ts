@@ -1,6 +1,9 @@
-import { type AccountId, toRecordId } from '@deedwire/domain';
-import type { SharedWrite } from '../../src/index.ts';
-import { referralRow } from '../../src/referrals.ts';
+import type { AccountId } from '@deedwire/domain';
+import { type SharedWrite, sql } from '../../src/index.ts';
+
+const insert = sql('insert-referrals')`
+  insert into referral (id, account_id, client_name)
+  select * from unnest($1::bigint[], $2::bigint[], $3::text[])`;
 
 /** A write of one referral, which answers with its name. PostgreSQL refuses a name that is null. */
 export function referralWrite(
@@ -8,7 +11,6 @@ export function referralWrite(
   name: string | null,
   { notify = [] as string[], ...more }: Partial<SharedWrite<string>> & { notify?: string[] } = {},
 ): SharedWrite<string> {
-  const details = { clientName: name as string, clientEmail: null, externalReference: null, note: null };
   return {
     accountId,
     clientId: 'client',
@@ -16,7 +18,7 @@ export function referralWrite(
     key: null,
     ids: 1,
     rows: ({ ids: [id = ''] }) => ({
-      rows: [referralRow(toRecordId(id), accountId, details)],
+      rows: [{ into: insert, values: [id, accountId, name] }],
       answer: String(name),
       saved: () => ({ payload: { name }, secretCiphertext: null, recordId: null }),
       notify,

@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { type InterfaceName, interfaceNames } from '@deedwire/domain/test-service';
 
 export interface RowFixture {
   table: string;

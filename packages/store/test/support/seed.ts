@@ -1,5 +1,5 @@
 import type { AccountId } from '@deedwire/domain';
-import type { InterfaceName } from '@deedwire/firm';
+import type { InterfaceName } from '@deedwire/domain/test-service';
 import { insertAccount, insertOrganization } from '../../src/accounts.ts';
 import type { Database } from '../../src/index.ts';
 

@@ -1,6 +1,6 @@
 import { type AccountId, toRecordId } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/domain/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import type { InterfaceName } from '@deedwire/firm';
 import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import type { WorkerId } from '../../src/fence/fence.ts';

@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  addTeamMember,
-  convertReferral,
-  createReferralForPartner,
-  declineReferral,
-  removeTeamMember,
-  updateLender,
-  updateTeamMember,
-} from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { appOf } from '@deedwire/domain';
 import { interfaceNames } from '@deedwire/firm';
+import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
+import { convertReferral, createReferralForPartner, declineReferral } from '@deedwire/firm/partner';
 import { postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Ajv2020 } from 'ajv/dist/2020.js';

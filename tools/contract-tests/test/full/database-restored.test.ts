@@ -1,8 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  addTeamMember,
-  convertReferral,
   createPortalLinkOfAccount,
   createWebhookListener,
   deleteWebhookListener,
@@ -14,7 +12,6 @@ import {
   pauseWebhookSubscription,
   permitListeners,
   readWebhookSubscription,
-  removeTeamMember,
   resumePausedSubscription,
   revokeCredential,
   rotateWebhookSecret,
@@ -23,6 +20,8 @@ import {
 import { parseApiKey } from '@deedwire/auth';
 import { callOperator, createHarness, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { firm } from '@deedwire/firm';
+import { addTeamMember, removeTeamMember } from '@deedwire/firm/lender';
+import { convertReferral } from '@deedwire/firm/partner';
 import { connect, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';

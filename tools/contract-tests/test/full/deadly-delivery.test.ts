@@ -1,5 +1,5 @@
-import { convertReferral } from '@deedwire/actions';
 import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { convertReferral } from '@deedwire/firm/partner';
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

@@ -26,7 +26,7 @@ function copyFiles(): void {
     'packages/webhook-events/event-types.json',
     'packages/webhook-events/src/referral.declined',
     'packages/webhook-events/fixtures/referral.declined',
-    'packages/firm/src/index.ts',
+    'packages/firm/src/events/index.ts',
     'packages/firm/src/events/referral.declined',
     ...interfaceNames.flatMap((name) => [`apps/${name}-api`, `packages/${name}-schema`]),
   ])

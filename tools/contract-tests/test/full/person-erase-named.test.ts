@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/actions';
 import { callOperatorWith } from '@deedwire/dev-environment/harness';
+import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/firm/lender';
 import { connect, eventually } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,6 @@
-import { addTeamMember, RefusedError, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/actions';
+import { RefusedError } from '@deedwire/actions';
 import { callOperator, createTestAccounts } from '@deedwire/dev-environment/harness';
+import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
 import { connect, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

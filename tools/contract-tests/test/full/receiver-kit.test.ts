@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { convertReferral } from '@deedwire/actions';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { convertReferral } from '@deedwire/firm/partner';
 import { type Client, eventually, listen, missing } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  addTeamMember,
-  createAccount,
-  createLenderReader,
-  createOrganization,
-  systemRandom,
-  type OperatorContext,
-} from '@deedwire/actions';
+import { createAccount, createOrganization, systemRandom, type OperatorContext } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/domain';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { firm } from '@deedwire/firm';
+import { addTeamMember, createLenderReader } from '@deedwire/firm/lender';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
 import { createStore, migrate, type Database } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,6 +1,6 @@
-import { addTeamMember } from '@deedwire/actions';
 import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { idAt } from '@deedwire/domain';
+import { addTeamMember } from '@deedwire/firm/lender';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { compareRequestsBeside } from '../support/requests-beside.ts';

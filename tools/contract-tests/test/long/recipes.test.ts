@@ -173,9 +173,12 @@ test('the recipes lead to a tree that passes every check', async () => {
       .replace('{ todo: z.string() }', '{ lender }')
       .replace(/(?<=from 'zod';\n)/, "import { lender, sampleLender } from '../parts.ts';\n"),
   );
-  await workspace.edit('packages/actions/src/accounts.ts', (text) =>
+  await workspace.edit('packages/firm/src/lender/update-lender.ts', (text) =>
     text
-      .replace('import { lenderUpdated }', 'import { lenderRenamed, lenderUpdated }')
+      .replace(
+        /^.*import \{ lenderUpdated \}.*\n/m,
+        (line) => `${line.replace('Updated', 'Renamed').replace('updated', 'renamed')}${line}`,
+      )
       .replace(/^.*await appendEvent.*lenderUpdated.*$/m, (line) => `${line}\n${line.replace('Updated', 'Renamed')}`),
   );
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createReferralForPartner } from '@deedwire/actions';
 import { createHarness } from '@deedwire/dev-environment/harness';
+import { createReferralForPartner } from '@deedwire/firm/partner';
 import { serveContract } from '@deedwire/graphql-server';
 import { createSchema } from '@deedwire/partner-api/versions/2026-11-01';
 import { abilities, costs, sdl, versions } from '@deedwire/partner-schema';

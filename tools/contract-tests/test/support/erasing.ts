@@ -1,6 +1,7 @@
-import { addTeamMember } from '@deedwire/actions';
 import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
-import { type ReferralDetails, type TeamMemberDetails } from '@deedwire/domain';
+import { addTeamMember } from '@deedwire/firm/lender';
+import type { TeamMemberDetails } from '@deedwire/firm/lender';
+import type { ReferralDetails } from '@deedwire/firm/partner';
 import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { dump } from './dump.ts';

@@ -1,5 +1,6 @@
-import { retryWebhookDelivery, updateLender } from '@deedwire/actions';
+import { retryWebhookDelivery } from '@deedwire/actions';
 import { createTestAccounts, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { updateLender } from '@deedwire/firm/lender';
 import { connect, type Connection, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished } from 'vitest';
 import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import {
-  convertReferral,
-  createReferral,
   createWebhookSubscription,
   listLatestAttempts,
   listWebhookDeliveries,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
+import { convertReferral, createReferral } from '@deedwire/firm/partner';
 import { createStore } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import type { Seeding } from '../../src/seed.ts';

@@ -1,7 +1,6 @@
-import { type AccountId, addressKey, formatGid, timeOf } from '@deedwire/domain';
-import { type AuditBound, type AuditPosition, selectAuditBatch, selectRemovedMembers } from '@deedwire/store/audit';
-import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
-import { selectAccountsOfMembers } from '@deedwire/store/team-members';
+import { type AccountId, addressKey, formatGid, personTableOf, timeOf } from '@deedwire/domain';
+import { type AuditBound, type AuditPosition, selectAuditBatch, selectRemovedRecords } from '@deedwire/store/audit';
+import { callErasing, type PersonRecord, selectAccountsOfPersons } from '@deedwire/store/person-erasures';
 import type { ActionContext } from '../../context.ts';
 import { type OnProgress, unhurried } from '../../unhurried.ts';
 import { scanPersonEvents } from './history.ts';
@@ -14,7 +13,7 @@ export interface FoundPerson {
 }
 
 /**
- * The records that have an address. A removed team member has it if the audit log says that an operator has removed it, and if all its
+ * The records that have an address. A removed record has it if the audit log says that an operator has removed it, and if all its
  * events that are kept agree on the account and the address.
  *
  * @param unreadable gets what cannot be read of events
@@ -25,37 +24,37 @@ export async function findByAddress(
   unreadable: PersonHistory['unreadable'],
   onProgress: OnProgress,
 ): Promise<FoundPerson> {
-  const { store } = context;
+  const { store, service } = context;
   const key = addressKey(address);
   const records = new Map<string, PersonRecord>();
-  for (const type of ['TeamMember', 'Referral'] as const)
+  for (const { record: type } of service.persons)
     for (let after: string | null = '0'; after !== null;) {
       const from: string = after;
       const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
       for (const row of part?.rows ?? []) if (addressKey(row.address) === key) records.set(nameOf(row), row);
       after = part?.readTo ?? null;
     }
-  // A removed team member, and an earlier address, are in events only.
+  // A removed record, and an earlier address, are in events only.
   const named = new Map<string, PersonRecord>();
   let since = new Date();
   await scanPersonEvents(context, { from: '1', recordIds: [], key }, onProgress, (event) => {
     if (event.problem !== null) unreadable.set(event.id, event.problem);
-    const record = recordOf(context.service, event);
+    const record = recordOf(service, event);
     if (record === null || event.address === null || addressKey(event.address) !== key) return;
     if (BigInt(event.id) < BigInt(record.id)) return void unreadable.set(event.id, 'it is older than its record');
-    // The entry of the removal is as old as its event, which is kept if any event of the member is.
+    // The entry of the removal is as old as its event, which is kept if any event of the record is.
     if (named.size === 0) since = new Date(timeOf(event.id).getTime() - dayMs);
     named.set(nameOf(record), record);
   });
   const accountIds = await accountsOf(context, [...named.values()]);
-  const isGone = [...named.values()].some(({ id }) => !accountIds.has(id));
+  const isGone = [...named.values()].some((each) => !accountIds.has(keyOf(each)));
   const hasBeenRemoved = isGone ? await readRemovals(context, since, onProgress) : () => false;
   const removed = new Map<string, PersonRecord>();
   const doubtful = new Map<string, PersonRecord>();
   for (const each of named.values()) {
-    const found = { ...each, accountId: accountIds.get(each.id) ?? each.accountId };
+    const found = { ...each, accountId: accountIds.get(keyOf(each)) ?? each.accountId };
     if (records.has(nameOf(found))) continue;
-    (!accountIds.has(each.id) && hasBeenRemoved(each) ? removed : doubtful).set(nameOf(found), found);
+    (!accountIds.has(keyOf(each)) && hasBeenRemoved(each) ? removed : doubtful).set(nameOf(found), found);
   }
   for (const each of await disagreeing(context, removed, key, onProgress)) doubtful.set(nameOf(each), each);
   for (const each of removed.values()) if (!doubtful.has(nameOf(each))) records.set(nameOf(each), each);
@@ -63,26 +62,33 @@ export async function findByAddress(
 }
 
 const dayMs = 86_400_000;
-const membersPerStatement = 1_000;
+const recordsPerStatement = 1_000;
 const entriesPerStatement = 5_000;
 
-/** The accounts of the team members whose rows exist: only their events have an address. */
-async function accountsOf({ store }: ActionContext, records: readonly PersonRecord[]): Promise<Map<string, AccountId>> {
+const keyOf = ({ type, id }: Pick<PersonRecord, 'id' | 'type'>): string => `${type} ${id}`;
+
+/** The accounts of the records whose rows exist, by their types and ids. */
+async function accountsOf(
+  { store, service }: ActionContext,
+  records: readonly PersonRecord[],
+): Promise<Map<string, AccountId>> {
   const accountIds = new Map<string, AccountId>();
-  for (let start = 0; start < records.length; start += membersPerStatement) {
-    const ids = records.slice(start, start + membersPerStatement).map(({ id }) => id);
-    for (const { id, accountId } of await unhurried(() => selectAccountsOfMembers(store, ids)))
-      accountIds.set(id, accountId);
-  }
+  for (const [type, ofType] of Map.groupBy(records, (each) => each.type))
+    for (let start = 0; start < ofType.length; start += recordsPerStatement) {
+      const ids = ofType.slice(start, start + recordsPerStatement).map(({ id }) => id);
+      const rows = await unhurried(() => selectAccountsOfPersons(store, personTableOf(service, type), ids));
+      for (const { id, accountId } of rows) accountIds.set(keyOf({ type, id }), accountId);
+    }
   return accountIds;
 }
 
-/** Tells whether an operator has removed a team member from its account since a time. */
+/** Tells whether an operator has removed a record from its account since a time. */
 async function readRemovals(
-  { store, gidNamespace }: ActionContext,
+  { store, service, gidNamespace }: ActionContext,
   since: Date,
   onProgress: OnProgress,
 ): Promise<(record: PersonRecord) => boolean> {
+  const actions = service.persons.map(({ noun }) => `${noun}.remove`);
   const names = new Set<string>();
   let position: AuditBound = { at: null, number: null };
   for (let read = 0; ; read += entriesPerStatement) {
@@ -91,7 +97,7 @@ async function readRemovals(
       selectAuditBatch(store, before, since, entriesPerStatement),
     );
     if (last === null) break;
-    for (const { subject, accountId } of await unhurried(() => selectRemovedMembers(store, before, last)))
+    for (const { subject, accountId } of await unhurried(() => selectRemovedRecords(store, before, last, actions)))
       names.add(`${subject} ${accountId}`);
     position = last;
     onProgress(`Read ${read.toLocaleString('en')} entries of the audit log`);

@@ -1,3 +1,4 @@
+import { personTableOf } from '@deedwire/domain';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { ActionContext } from '../../context.ts';
 import { unhurried } from '../../unhurried.ts';
@@ -11,7 +12,7 @@ export interface KeptRows {
 
 /** The tables that have rows of these records, with their number. */
 export async function countKept(
-  { store }: ActionContext,
+  { store, service }: ActionContext,
   records: readonly PersonRecord[],
   { events, deliveries }: Pick<PersonHistory, 'deliveries' | 'events'>,
 ): Promise<KeptRows[]> {
@@ -22,7 +23,7 @@ export async function countKept(
   add({ webhook_event: keptOf(events), webhook_delivery: keptOf(deliveries) });
   for (const { type, id, accountId } of records) {
     const [row] = await unhurried(() => callErasing(store, 'person_row', type, id));
-    const table = type === 'TeamMember' ? 'team_member' : 'referral';
+    const { table } = personTableOf(service, type);
     if (row?.accountId === accountId) add({ [table]: Number(!row.isErased), idempotency_key: row.savedResults });
   }
   const addOf = async (...ids: readonly (readonly string[])[]): Promise<void> => {

@@ -1,4 +1,4 @@
-import { type AccountId, parseRecordId, personEventsOf, type PersonRecordType, type Service } from '@deedwire/domain';
+import { type AccountId, parseRecordId, personEventsOf, type Service } from '@deedwire/domain';
 import type { PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';
 import type { ActionContext } from '../../context.ts';
@@ -26,7 +26,7 @@ export function recordOf(
   { type, recordId, accountId }: PersonDelivery | PersonEvent,
 ): PersonRecord | null {
   const recordType = personEventsOf(service).get(type)?.recordType;
-  const id = recordId === null ? null : parseRecordId<PersonRecordType>(recordId);
+  const id = recordId === null ? null : parseRecordId(recordId);
   return recordType && id !== null ? { type: recordType, id, accountId } : null;
 }
 

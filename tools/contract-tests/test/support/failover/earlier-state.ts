@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { convertReferral } from '@deedwire/actions';
 import { callOperator } from '@deedwire/dev-environment/harness';
+import { convertReferral } from '@deedwire/firm/partner';
 import { eventually, missing } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';

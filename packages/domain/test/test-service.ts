@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { webhookEventTypes } from '@deedwire/webhook-events';
+import * as z from 'zod';
+import { type EventContract, defineEvent, defineService, type RenderedEvent, withRenderers } from '../src/index.ts';
+
+/**
+ * A service for the tests of packages that an application imports. Its interfaces have those of `firm` as their names, which the roles and
+ * the enumeration of the migrations have too. A renderer returns the typical data of its version, whatever the snapshot is.
+ */
+export const testService = defineService({
+  interfaces: {
+    lender: { title: 'Lender', account: 'Lender', path: '/lenders', port: 4001, adminPort: 4101 },
+    partner: { title: 'Partner', account: 'Partner', path: '/partners', port: 4002, adminPort: 4102 },
+  },
+  contracts: webhookEventTypes,
+  events: webhookEventTypes.filter(({ type }) => !/^(?:api_key|webhook)/.test(type)).map(toEvent),
+  tables: {
+    team_member: { persons: { record: 'TeamMember', noun: 'member', address: 'email', isAddressUnique: true } },
+    referral: { persons: { record: 'Referral', noun: 'referral', address: 'client_email' } },
+  },
+  sequences: { matter_number: 'the highest number of a matter' },
+  auditActions: {
+    'member.add': 'create',
+    'member.remove': 'delete',
+    'member.update': 'update',
+    'referral.convert': 'lost',
+    'referral.create': 'lost',
+    'referral.decline': 'lost',
+  },
+});
+
+export type InterfaceName = keyof typeof testService.interfaces;
+
+export const interfaceNames = Object.keys(testService.interfaces) as [InterfaceName, ...InterfaceName[]];
+
+function toEvent({ type, versions }: EventContract): RenderedEvent {
+  const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
+  const [newest = ''] = rendered.slice(-1);
+  const record = type.replace(/\..*/, '').replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const event = defineEvent(type, { record, snapshot: z.looseObject({}), sample: () => typicalData(type, newest) });
+  return withRenderers(event, Object.fromEntries(rendered.map((each) => [each, () => typicalData(type, each)])));
+}
+
+function typicalData(type: string, version: string): Record<string, unknown> {
+  const path = `../../webhook-events/fixtures/${type}/${version}/accept/typical.json`;
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).data;
+}
