@@ -1,5 +1,6 @@
 import { firm } from '@deedwire/firm';
-import { runOperator } from './run-operator.ts';
+import { runOperator } from '@deedwire/operator';
+import { build } from './build.ts';
 
 const { env, stdin, stdout, stderr, argv } = process;
 /** What it changes, it finishes, even if nothing reads its output. */
@@ -14,6 +15,6 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (!isChange) process.exit();
 });
 stderr.on('error', () => {});
-const commands = async () => (await import('./firm-commands.ts')).firmCommands;
+const commands = async () => (await import('@deedwire/firm/commands')).firmCommands;
 process.exitCode =
-  (await runOperator(firm, { env, stdin, stdout, stderr }, argv.slice(2), commands)) || process.exitCode;
+  (await runOperator(firm, { env, stdin, stdout, stderr, build }, argv.slice(2), commands)) || process.exitCode;

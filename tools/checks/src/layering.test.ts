@@ -11,7 +11,7 @@ const layer0 = [...contracts, 'domain', 'contract-check', 'operation-analysis'];
 const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions', 'webhook-rendering'];
-const layers0to4 = [...layers0to3, 'graphql-server'];
+const layers0to4 = [...layers0to3, 'graphql-server', 'operator'];
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
@@ -35,7 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   domain: [],
   'contract-check': [],
   'operation-analysis': [],
-  // For tests only: no package below layer 6 lists it among its runtime dependencies.
+  // For tests only: no package below layer 7 lists it among its runtime dependencies.
   'embedded-postgres': [],
   testing: [],
   // Layer 1
@@ -53,14 +53,16 @@ const mayImport: Record<string, readonly string[]> = {
   actions: ['webhook-signing', 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
   'webhook-rendering': ['domain', 'webhooks'],
   // Layer 4
-  // The application. The tests of packages of this layer and of `webhook-rendering` use it.
-  firm: ['actions', 'domain', 'store', 'webhook-events', 'webhooks'],
   'graphql-server': [...layers0to3, 'portal'],
+  operator: [...layers0to3],
   // Layer 5
+  // The application. Of the platform, tests of `graphql-server` and `webhook-rendering` import it.
+  firm: ['actions', 'domain', 'operator', 'store', 'webhook-events', 'webhooks'],
+  // Layer 6
   ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
   'webhook-worker': ['domain', 'firm', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
   'operator-cli': [...layers0to4, 'firm'],
-  // Layer 6
+  // Layer 7
   checks: everything,
   'contract-tests': everything,
   'dev-environment': everything,
@@ -97,7 +99,7 @@ const storeParts: Record<string, readonly string[]> = {
   ],
   firm: ['.', 'accounts'],
   'graphql-server': ['.', 'cost-buckets', 'processes'],
-  'operator-cli': ['.'],
+  operator: ['.'],
   'service-runtime': ['.', 'processes'],
   webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],

@@ -37,7 +37,7 @@ test('the operator CLI has each command', () => {
   expect(commands.length).toBeGreaterThan(3);
   const unknown = commands.filter((command) => {
     const [noun = '', verb = ''] = command.split(' ');
-    return !readText(`apps/operator-cli/src/commands/${noun}.ts`).includes(`'${verb}'`);
+    return !readText(`packages/operator/src/commands/${noun}.ts`).includes(`'${verb}'`);
   });
   expect(unknown).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { firm } from '@deedwire/firm';
-import { firmCommands } from '@deedwire/operator-cli/firm-commands';
-import { runOperator } from '@deedwire/operator-cli/run-operator';
+import { firmCommands } from '@deedwire/firm/commands';
+import { runOperator } from '@deedwire/operator';
+import { build } from '@deedwire/operator-cli/build';
 
 export interface OperatorResult {
   exitCode: number;
@@ -44,6 +45,7 @@ export async function callOperatorWith(
     stdin: Readable.from(input === undefined ? [] : [input]),
     stdout: { ...collect('stdout'), ...terminal },
     stderr: collect('stderr'),
+    build,
   };
   const exitCode = await runOperator(firm, shell, commandArguments, async () => firmCommands);
   return { exitCode, ...output };

@@ -9,7 +9,6 @@ export {
   listTeamMembers,
   pageTeamMembers,
   removeTeamMember,
-  repeatRemoval,
   type TeamMember,
   updateTeamMember,
 } from '../team/team-members.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
 import { createRegistration, storeConnections } from '@deedwire/service-runtime';
@@ -20,10 +19,6 @@ import { findDatabaseUrl, findSecretKeys } from './database-url.ts';
 import type { Shell } from './shell.ts';
 
 const applicationName = 'deedwire-operator';
-
-// `require`, because an import of a file outside of `src` does not compile.
-const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
-const contracts = new URL('contracts.json', import.meta.url);
 
 /**
  * Runs one action and closes the connections.
@@ -99,8 +94,8 @@ async function withStore<Result>(
 }
 
 /** The build writes events too, so the first write of a command records it. */
-function registerBeforeWrites({ warn }: Shell, store: Store): Store {
-  const register = createRegistration({ database: store, app: 'operator-cli', id: randomUUID(), version, contracts });
+function registerBeforeWrites({ build, warn }: Shell, store: Store): Store {
+  const register = createRegistration({ database: store, app: 'operator-cli', id: randomUUID(), ...build });
   let recorded: Promise<unknown> | undefined;
   const beforeWrite = () =>
     (recorded ??= register().catch((error: unknown) =>

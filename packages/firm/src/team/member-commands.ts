@@ -1,17 +1,26 @@
 import {
+  addVerb,
+  afterDescription,
+  gidArgument,
+  gidOption,
+  limitOption,
+  notes,
+  type OutputOptions,
+  print,
+  printList,
+  type Shell,
+  type Window,
+  withContext,
+} from '@deedwire/operator';
+import type { Command } from 'commander';
+import {
   addTeamMember,
   listMembersOfLender,
   removeTeamMember,
   repeatRemoval,
   updateTeamMember,
   type TeamMember,
-} from '@deedwire/firm/lender';
-import type { Command } from 'commander';
-import { gidArgument, gidOption } from '../gid.ts';
-import { afterDescription, limitOption, type Window } from '../limit.ts';
-import { withContext } from '../session.ts';
-import type { Shell } from '../shell.ts';
-import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
+} from './team-members.ts';
 
 interface MemberOptions extends OutputOptions {
   firstName?: string;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 import { createShell } from './shell.ts';
@@ -17,8 +17,9 @@ function run(isTTY: boolean, times: number[], options: Options = {}): { stdout: 
     stdin: Readable.from([]),
     stdout: { write: (text: string) => (written.stdout += text), isTTY, ...(columns !== undefined && { columns }) },
     stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
+    build: { version: '0.0.0', contracts: new URL('contracts.json', import.meta.url) },
   };
-  const shell = createShell(firm, surroundings, options.json === true);
+  const shell = createShell(testService, surroundings, options.json === true);
   let nowMs = 0;
   const progress = createProgress(shell, options, () => nowMs);
   for (const time of times) {

@@ -25,6 +25,8 @@ export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Stream;
   readonly stderr: Stream;
+  /** The version of the command line, and the file that says what its build can do. */
+  readonly build: { readonly version: string; readonly contracts: URL };
 }
 
 interface Output extends Stream {
@@ -43,12 +45,12 @@ export interface Shell extends Surroundings {
   readonly deletions: Map<string, RepeatDeletion>;
 }
 
-export function createShell(service: Service, { env, stdin, ...streams }: Surroundings, isJson: boolean): Shell {
+export function createShell(service: Service, { env, stdin, build, ...streams }: Surroundings, isJson: boolean): Shell {
   const [stdout, stderr] = [createOutput(streams.stdout), createOutput(streams.stderr)];
   const warn = (message: string): void => {
     stderr.write(`${isJson ? JSON.stringify({ warning: { message } }) : message}\n`);
   };
-  return { service, env, stdin, stdout, stderr, warn, deletions: new Map() };
+  return { service, env, stdin, stdout, stderr, build, warn, deletions: new Map() };
 }
 
 function createOutput(stream: Stream): Output {

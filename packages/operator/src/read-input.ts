@@ -8,7 +8,7 @@ import type { Surroundings } from './shell.ts';
  *
  * @throws {Error} if it cannot be read, if it is larger than `maxBytes`, or if standard input is a terminal
  */
-export function readInput(surroundings: Surroundings, path: string, maxBytes: number): Promise<Buffer> {
+export function readInput(surroundings: Pick<Surroundings, 'stdin'>, path: string, maxBytes: number): Promise<Buffer> {
   return read(surroundings, path, maxBytes, { file: path, causeOf: (cause) => cause });
 }
 
@@ -19,7 +19,7 @@ export function readInput(surroundings: Surroundings, path: string, maxBytes: nu
  * @throws {Error} as `readInput`
  */
 export function readSecretInput(
-  surroundings: Surroundings,
+  surroundings: Pick<Surroundings, 'stdin'>,
   option: string,
   path: string,
   maxBytes: number,
@@ -37,7 +37,7 @@ function unreadable(name: string, cause: unknown): Error {
 }
 
 async function read(
-  { stdin }: Surroundings,
+  { stdin }: Pick<Surroundings, 'stdin'>,
   path: string,
   maxBytes: number,
   { file, causeOf }: { file: string; causeOf: (cause: unknown) => unknown },
@@ -67,7 +67,7 @@ const lineMax = 2_000_000;
  *
  * @throws {Error} if it cannot be read, if a line is too long, or if standard input is a terminal
  */
-export async function* readLines({ stdin }: Surroundings, path: string): AsyncGenerator<string> {
+export async function* readLines({ stdin }: Pick<Surroundings, 'stdin'>, path: string): AsyncGenerator<string> {
   const name = path === '-' ? 'Standard input' : path;
   if (path === '-' && stdin.isTTY === true) throw new Error('Standard input is a terminal. Name a file, or pipe one.');
   const decoder = new TextDecoder();

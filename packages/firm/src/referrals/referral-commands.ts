@@ -1,17 +1,22 @@
 import {
-  convertReferral,
-  createReferralForPartner,
-  declineReferral,
-  listReferralsOfPartner,
-  type ReferralStatus,
-  referralStatuses,
-} from '@deedwire/firm/partner';
+  addVerb,
+  afterDescription,
+  gidArgument,
+  gidOption,
+  limitOption,
+  type OutputOptions,
+  print,
+  printList,
+  type Shell,
+  type Window,
+  withContext,
+} from '@deedwire/operator';
 import { Option, type Command } from 'commander';
-import { gidArgument, gidOption } from '../gid.ts';
-import { afterDescription, limitOption, type Window } from '../limit.ts';
-import { withContext } from '../session.ts';
-import type { Shell } from '../shell.ts';
-import { addVerb, print, printList, type OutputOptions } from '../verb.ts';
+import { convertReferral } from './convert-referral.ts';
+import { createReferralForPartner } from './create-referral.ts';
+import { declineReferral } from './decline-referral.ts';
+import { type ReferralStatus, referralStatuses } from './referral.ts';
+import { listReferralsOfPartner } from './referrals.ts';
 
 interface CreateOptions extends OutputOptions {
   partner: string;

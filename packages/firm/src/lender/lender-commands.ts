@@ -1,9 +1,6 @@
-import { updateLender } from '@deedwire/firm/lender';
+import { addVerb, gidArgument, type OutputOptions, print, type Shell, withContext } from '@deedwire/operator';
 import type { Command } from 'commander';
-import { gidArgument } from '../gid.ts';
-import { withContext } from '../session.ts';
-import type { Shell } from '../shell.ts';
-import { addVerb, print, type OutputOptions } from '../verb.ts';
+import { updateLender } from './update-lender.ts';
 
 /** Adds to the noun of the interface. */
 export function addLenderCommands(program: Command, shell: Shell): void {

@@ -2,14 +2,12 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readLines } from './read-input.ts';
 
-const output = { write: () => true };
-
 async function linesOf(...chunks: readonly Uint8Array[]): Promise<string[]> {
   const stdin = (async function* () {
     yield* chunks;
   })();
   const lines: string[] = [];
-  for await (const line of readLines({ env: {}, stdin, stdout: output, stderr: output }, '-')) lines.push(line);
+  for await (const line of readLines({ stdin }, '-')) lines.push(line);
   return lines;
 }
 
