@@ -167,3 +167,27 @@ test('names all faults of events', () => {
     'The contract of the event order.paid names the interface vendor, which does not exist.',
   ]);
 });
+
+test('knows the tables of the application, and which of them identify persons', () => {
+  const persons = { record: 'Buyer', noun: 'buyer', address: 'email' };
+  const { tables, persons: found } = defineService({
+    interfaces: { partner },
+    tables: { order: {}, buyer: { persons } },
+  });
+  expect(tables).toEqual(['order', 'buyer']);
+  expect(found).toEqual([{ table: 'buyer', ...persons, isAddressUnique: false }]);
+});
+
+test('names all tables, columns and sequences that cannot be parts of SQL', () => {
+  const persons = { record: 'Buyer', noun: 'buyer', address: 'email; drop' };
+  expect(
+    faultsOf(
+      { partner },
+      { tables: { 'order item': {}, buyer: { persons } }, sequences: { 'order-number': 'the number' } },
+    ),
+  ).toEqual(
+    ['order item', 'email; drop', 'order-number'].map(
+      (name) => `${JSON.stringify(name)} is not the name of a table, a column or a sequence.`,
+    ),
+  );
+});

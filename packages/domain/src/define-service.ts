@@ -57,20 +57,14 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     ...faultsOfEvents,
     ...findForeignNames(events, options.interfaces),
     // They are parts of SQL.
-    ...[...persons.flatMap(({ table, address }) => [table, address]), ...Object.keys(sequences)]
+    ...[...Object.keys(tables), ...persons.map(({ address }) => address), ...Object.keys(sequences)]
       .filter((name) => !/^[a-z][a-z\d_]{0,62}$/.test(name))
       .map((name) => `${JSON.stringify(name)} is not the name of a table, a column or a sequence.`),
   ];
   if (faults.length > 0) throw new ServiceError(faults);
+  const value = { names, interfaces: Object.fromEntries(interfaces), events, tables: Object.keys(tables), persons };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return {
-    names,
-    interfaces: Object.fromEntries(interfaces),
-    events,
-    persons,
-    sequences,
-    auditActions,
-  } as unknown as ServiceOf<Options>;
+  return { ...value, sequences, auditActions } as unknown as ServiceOf<Options>;
 }
 
 /** Gives each contract its event. */

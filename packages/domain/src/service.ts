@@ -78,6 +78,8 @@ export interface Service {
   readonly interfaces: Readonly<Record<string, Interface>>;
   /** Also those of the platform, in the order of their contracts. */
   readonly events: readonly Event[];
+  /** Those of the application whose ids `new_record_id()` draws. */
+  readonly tables: readonly string[];
   /** In the order in which an address is looked for. */
   readonly persons: readonly PersonTable[];
   readonly sequences: Readonly<Record<string, string>>;
@@ -93,7 +95,7 @@ export interface ServiceOptions {
   readonly contracts?: readonly EventContract[];
   /** Without those of the platform. Defaults to none. */
   readonly events?: readonly RenderedEvent[];
-  /** Its tables, by their names. Defaults to none. */
+  /** Its tables whose ids `new_record_id()` draws, by their names. Defaults to none. */
   readonly tables?: Readonly<Record<string, { persons?: Persons }>>;
   /**
    * The sequences whose numbers a restored database must not give out twice, with the description of the option that an operator passes

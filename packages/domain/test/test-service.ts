@@ -17,6 +17,7 @@ export const testService = defineService({
   tables: {
     team_member: { persons: { record: 'TeamMember', noun: 'member', address: 'email', isAddressUnique: true } },
     referral: { persons: { record: 'Referral', noun: 'referral', address: 'client_email' } },
+    matter: {},
   },
   sequences: { matter_number: 'the highest number of a matter' },
   auditActions: {

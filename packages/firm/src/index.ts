@@ -19,6 +19,7 @@ export const firm = defineService({
   tables: {
     team_member: { persons: { record: 'TeamMember', noun: 'member', address: 'email', isAddressUnique: true } },
     referral: { persons: { record: 'Referral', noun: 'referral', address: 'client_email' } },
+    matter: {},
   },
   sequences: {
     matter_number: 'the highest number of a matter reference that clients may have, for example 4711 of M-2027-004711',

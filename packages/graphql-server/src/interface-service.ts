@@ -94,7 +94,7 @@ export async function startInterfaceService<Served extends Service>(
     timeouts: requestTimeouts(config.DATABASE_TIMEOUT_MS),
     ...databaseLog(logger, createAlarms<ServerAlarm>(metrics, logger), config),
   };
-  const store = createStore({ ...shared, applicationName: `deedwire-${name}` });
+  const store = createStore({ ...shared, tables: service.tables, applicationName: `deedwire-${name}` });
   // For keys that are not known to be valid: anyone can cause such lookups, so they have few, separate connections.
   const unprovenKeyStore = createStore({ ...shared, applicationName: `deedwire-${name}-keys`, maxConnections: 2 });
   // Charges wait for settlements, so nothing else uses these connections.

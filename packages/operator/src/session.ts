@@ -69,6 +69,7 @@ async function withStore<Result>(
 ): Promise<Result> {
   const store = createStore({
     ...connections,
+    tables: service.tables,
     applicationName,
     maxConnections: 1,
     onNotifyError: () => warn('Could not notify the worker; it picks this up on its next poll.'),

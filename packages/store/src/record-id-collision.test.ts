@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
-import { isRecordIdCollision, retryRecordIdCollisions, violatesPrimaryKey } from './record-id-collision.ts';
+import { drawnKeys, isRecordIdCollision, retryRecordIdCollisions, violatesPrimaryKey } from './record-id-collision.ts';
 
 function databaseError(code: string, constraint?: string): DatabaseError {
   return Object.assign(new DatabaseError('message', 7, 'error'), { code, constraint });
@@ -15,7 +15,7 @@ test.each([
   ['another error that names the constraint', databaseError('23503', 'referral_pkey'), false],
   ['another error', new Error('duplicate key value violates unique constraint "referral_pkey"'), false],
 ])('%s', (_, error, isCollision) => {
-  expect(isRecordIdCollision(error)).toBe(isCollision);
+  expect(isRecordIdCollision(error, drawnKeys(['referral']))).toBe(isCollision);
 });
 
 test('does not run the work again after another error', async () => {
@@ -25,7 +25,7 @@ test('does not run the work again after another error', async () => {
     runs += 1;
     throw error;
   };
-  await expect(retryRecordIdCollisions(work)).rejects.toBe(error);
+  await expect(retryRecordIdCollisions(work, drawnKeys())).rejects.toBe(error);
   expect(runs).toBe(1);
 });
 

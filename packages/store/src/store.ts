@@ -13,7 +13,7 @@ import { KeptClients, type PoolState } from './kept-clients.ts';
 import { createNotifier, type Notifier } from './notifier.ts';
 import { beginInIndexOrder, plansInIndexOrder, setPlanning } from './planning.ts';
 import { type QueryAnswer, queryInTime, queryPreparedInTime } from './query-in-time.ts';
-import { retryRecordIdCollisions } from './record-id-collision.ts';
+import { drawnKeys, retryRecordIdCollisions } from './record-id-collision.ts';
 import { beginPooled, keepCommitsOfSession, planOnceByIndexes, type SessionSettings } from './session-settings.ts';
 import type { SharedWrite, WriteResult } from './shared-writes/row-set.ts';
 import { SharedWriter } from './shared-writes/shared-writer.ts';
@@ -69,6 +69,8 @@ export interface StoreOptions {
    * `directUrl`, false means that `databaseUrl` is a transaction pooler. Defaults to true without `directUrl`, and to false with it.
    */
   prepares?: boolean | undefined;
+  /** The tables of the application whose ids `new_record_id()` draws. Defaults to none. */
+  tables?: readonly string[];
   /** Shown by `pg_stat_activity`. */
   applicationName: string;
   /** Defaults to 10, without the connection that sends notifications. */
@@ -129,7 +131,9 @@ export function createStore(options: StoreOptions): PooledStore {
 
   const { slowStatement } = options;
   const writerSettings = { ...settings, ...planOnceByIndexes };
+  const keys = drawnKeys(options.tables);
   const writer = new SharedWriter({
+    drawnKeys: keys,
     async connect() {
       const client = createClient(options.databaseUrl, {
         application_name: `${options.applicationName}-writes`,
@@ -160,14 +164,14 @@ export function createStore(options: StoreOptions): PooledStore {
   return {
     query(statement, values) {
       if (statement.planning !== 'in-index-order')
-        return retryRecordIdCollisions(() => run(alone, statement, values, connections));
+        return retryRecordIdCollisions(() => run(alone, statement, values, connections), keys);
       // Behind a transaction pooler, a setting of the session would also apply to others.
       return isPooled
         ? runTransaction(connections, beginInOrder, (transaction) => transaction.query(statement, values))
         : run(inIndexOrder, { name: statement.name, text: statement.text }, values, connections);
     },
 
-    transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work)),
+    transaction: (work) => retryRecordIdCollisions(() => runTransaction(connections, begin, work), keys),
 
     write: (write) => writer.write(write),
 

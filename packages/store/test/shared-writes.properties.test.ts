@@ -82,7 +82,7 @@ test.for(Array.from({ length: Number(process.env['RUNS'] ?? 4) }, (_, seed) => s
     const holder = await connect(database.databaseUrl);
     const proxy = await startTcpProxy(database.databaseUrl);
     const stores = [database.databaseUrl, proxy.url].map((databaseUrl) =>
-      createStore({ databaseUrl, applicationName: 'writer', timeouts: patientTimeouts }),
+      createStore({ databaseUrl, tables: ['referral'], applicationName: 'writer', timeouts: patientTimeouts }),
     );
     onTestFinished(async () => {
       await holder.close();

@@ -30,6 +30,7 @@ afterEach(() => observer.run('delete from referral; delete from idempotency_key'
 
 function openStore(options: Partial<StoreOptions> = {}): Store {
   const store = createStore({
+    tables: ['referral'],
     databaseUrl: database.databaseUrl,
     applicationName: 'writer',
     timeouts: patientTimeouts,
@@ -113,7 +114,7 @@ test('a write alone notifies on its own connection, after the commit', async () 
 });
 
 test('many writes notify at most once for each transaction', async () => {
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'writer' });
+  const store = createStore({ databaseUrl: database.databaseUrl, tables: ['referral'], applicationName: 'writer' });
   const heard = await hear();
   await Promise.all(numbered(400).map((name) => store.write(refer(name, { notify: ['7'] }))));
   await store.close();
@@ -422,7 +423,7 @@ test('at most 2,000 writes wait, and the next one is refused at once, unless its
 });
 
 test('close waits until all writes have ended, and refuses later ones', async () => {
-  const store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'writer' });
+  const store = createStore({ databaseUrl: database.databaseUrl, tables: ['referral'], applicationName: 'writer' });
   const results = Promise.all(numbered(40).map((name) => store.write(refer(name))));
   await store.close();
   expect(await results).toEqual(numbered(40).map(written));

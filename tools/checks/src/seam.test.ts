@@ -57,5 +57,5 @@ test('states how many lines of the platform name what belongs to the law firm, w
   const lines = files
     .filter((file) => !left.test(file))
     .flatMap((file) => readFileSync(join(workspaceRoot, file), 'utf8').replaceAll(comment, '').split('\n'));
-  expect(lines.filter(namesFirm).length).toBe(74);
+  expect(lines.filter(namesFirm).length).toBe(52);
 });

@@ -1,4 +1,4 @@
-/** `pnpm demo`: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
+/** `pnpm demo`, of the law firm: runs the whole flow in the terminal, in a temporary folder and on free ports, then removes everything. */
 import { deepEqual, match, ok as assert } from 'node:assert/strict';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

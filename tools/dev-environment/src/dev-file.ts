@@ -1,4 +1,5 @@
 import { variableOf } from '@deedwire/domain';
+import type { SampleRecords } from '@deedwire/firm/seed';
 import type { Credential } from '@deedwire/testing';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import { type AppName, perApp } from './app-process.ts';
@@ -11,21 +12,23 @@ export interface DevCaller extends Credential {
 }
 
 /** The content of `<home>/dev.json`: the URLs, credentials and ids of the running system. */
-export interface DevFile extends Record<AccountKey, DevCaller> {
+export interface DevFile extends Record<AccountKey, DevCaller>, SampleRecords {
   /** The URLs of `/health`, `/ready` and `/metrics` of each app, without the path. */
   admin: Record<AppName, string>;
   /** URL with the login of the database owner. */
   databaseUrl: string;
   /** `WEBHOOK_SECRET_KEYS` of the apps. */
   webhookSecretKeys: string;
-  /** Ids of open referrals of `partner`, at least 20, oldest first. */
-  referrals: string[];
 }
 
 export async function toDevFile(
   system: System,
   seed: DevSeed,
-  { databaseUrl, webhookSecretKeys, referrals }: Pick<DevFile, 'databaseUrl' | 'referrals' | 'webhookSecretKeys'>,
+  {
+    databaseUrl,
+    webhookSecretKeys,
+    records,
+  }: Pick<DevFile, 'databaseUrl' | 'webhookSecretKeys'> & { records: SampleRecords },
 ): Promise<DevFile> {
   const urls = interfaceUrls(system);
   return {
@@ -33,7 +36,7 @@ export async function toDevFile(
     admin: await perApp((name) => system.apps[name].adminUrl),
     databaseUrl,
     webhookSecretKeys,
-    referrals,
+    ...records,
   };
 }
 

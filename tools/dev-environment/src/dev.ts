@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
 import { appOf } from '@deedwire/domain';
 import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
+import { ensureRecords, type SampleRecords } from '@deedwire/firm/seed';
 import { readConfig } from '@deedwire/service-runtime';
 import { messageOf, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
@@ -18,7 +19,7 @@ import { type Home, openHome } from './home.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
 import { type SampleReceiver, startSampleReceiver } from './sample-receiver.ts';
-import { ensureOpenReferrals, seed, withLiveCredentials, withSeedContext } from './seed.ts';
+import { seed, withLiveCredentials, withSeedContext } from './seed.ts';
 import { interfaceUrls, keepRunning, startSystem, type System } from './start-system.ts';
 import { pauseReceiver, subscribeReceiver } from './subscribe-receiver.ts';
 import { fail, onOutputLost, print } from './terminal.ts';
@@ -65,7 +66,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   });
   const state = await claimDatabase(database.url, home);
   await migrateDevDatabase(database, say);
-  const { accounts, referrals } = await fill(database.url, config, home, state, options);
+  const { accounts, records } = await fill(database.url, config, home, state, options);
 
   const hasPortal = await buildPortal().then(
     () => true,
@@ -115,7 +116,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   });
   for (const { name } of Object.values(system.apps)) void keepRunning(system, name, stopping.signal, say);
   const { webhookSecret, webhookSecretKeys } = state;
-  const devFile = await toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, referrals });
+  const devFile = await toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, records });
   if (receiver !== undefined) {
     const subscription = { callbackUrl: receiver.url, webhookSecret };
     const ids = state.receiverSubscriptionIds;
@@ -157,7 +158,7 @@ async function createPortalLinks(
 const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const;
 
 /**
- * Seeds the database once. On later starts, replaces revoked credentials, adds open referrals and, unless the sample receiver
+ * Seeds the database once. On later starts, replaces revoked credentials, adds records that were used up and, unless the sample receiver
  * starts, pauses its subscriptions.
  */
 async function fill(
@@ -166,7 +167,7 @@ async function fill(
   home: Home,
   state: DatabaseState,
   options: DevOptions,
-): Promise<{ accounts: DevSeed; referrals: string[] }> {
+): Promise<{ accounts: DevSeed; records: SampleRecords }> {
   return withSeedContext(databaseUrl, config.GID_NAMESPACE, async (context) => {
     const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
     state.seed = accounts;
@@ -174,7 +175,7 @@ async function fill(
     if (!options.receiver && (await pauseReceiver(context, state))) {
       say('Paused the subscriptions of the sample receiver, which does not run without --receiver.');
     }
-    return { accounts, referrals: await ensureOpenReferrals(context, accounts.partner.id) };
+    return { accounts, records: await ensureRecords(context, accounts) };
   });
 }
 

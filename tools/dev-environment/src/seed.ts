@@ -10,8 +10,7 @@ import {
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type InterfaceName, firm } from '@deedwire/firm';
-import { addTeamMember } from '@deedwire/firm/lender';
-import { createReferralForPartner, listReferralsOfPartner } from '@deedwire/firm/partner';
+import { ensureOpenReferrals, sampleNames, seedRecords } from '@deedwire/firm/seed';
 import { createStore, type Store } from '@deedwire/store';
 import { type AccountKey, ofAccounts } from './account-key.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
@@ -24,7 +23,8 @@ export interface Seeding {
   createStore?: typeof createStore;
 }
 
-const openReferrals = 25;
+// The harness takes it from here: that of another release is in the same file.
+export { ensureOpenReferrals };
 
 /** The context of an operator who seeds a database. */
 export function seedContext(store: Store, gidNamespace: string): OperatorContext {
@@ -38,20 +38,13 @@ export async function withSeedContext<Result>(
   gidNamespace: string,
   work: (context: OperatorContext) => Promise<Result>,
 ): Promise<Result> {
-  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
+  const store = createStore({ databaseUrl, tables: firm.tables, applicationName: 'deedwire-dev' });
   try {
     return await work(seedContext(store, gidNamespace));
   } finally {
     await store.close();
   }
 }
-
-const accountNames: Partial<Record<AccountKey, string>> = {
-  lender: 'Northwind Building Society',
-  partner: 'Keystone Estate Agents',
-  otherLender: 'Southgate Mortgages',
-  otherPartner: 'Bellweather Homes',
-};
 
 /** Creates two organizations, each with an account of each interface, and a credential for each account. */
 export async function seed(context: OperatorContext): Promise<DevSeed> {
@@ -60,14 +53,7 @@ export async function seed(context: OperatorContext): Promise<DevSeed> {
   const accounts = await ofAccounts((key, name) =>
     newAccount(context, key, name, key === name ? harbour.id : elsewhere.id),
   );
-  const people = [
-    ['Ada', 'Fairbank', 'ada.fairbank@northwind.example'],
-    ['Ben', 'Okoro', 'ben.okoro@northwind.example'],
-    ['Chloé', 'Marchand', 'chloe.marchand@northwind.example'],
-  ] as const;
-  for (const [firstName, lastName, email] of people) {
-    await addTeamMember(context, { lenderId: accounts.lender.id, firstName, lastName, email });
-  }
+  await seedRecords(context, accounts);
   return accounts;
 }
 
@@ -78,7 +64,7 @@ async function newAccount(
   organizationId: string,
 ) {
   const { title } = firm.interfaces[interfaceName];
-  const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
+  const name = sampleNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
   const { id } = await createAccount(context, interfaceName, { organizationId, name });
   return withNewCredential(context, interfaceName, id);
 }
@@ -118,22 +104,4 @@ async function withLiveCredential(context: OperatorContext, account: DevAccount)
     (key) => key.keyId === keyId && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),
   );
   return live ? account : withNewCredential(context, interfaceName, id);
-}
-
-/** Creates referrals until the partner has 25 open ones. Returns the ids of the open ones, oldest first. */
-export async function ensureOpenReferrals(context: OperatorContext, partnerId: string): Promise<string[]> {
-  const page = await listReferralsOfPartner(context, { partnerId, status: 'OPEN', first: 100 });
-  const open = page.edges.map(({ node }) => node.id).toReversed();
-  for (let count = open.length; count < openReferrals; count += 1) {
-    const number = String(count + 1).padStart(3, '0');
-    const { id } = await createReferralForPartner(context, {
-      partnerId,
-      clientName: `Client ${number}`,
-      clientEmail: `client-${number}@example.com`,
-      externalReference: `KEY-${number}`,
-      note: null,
-    });
-    open.push(id);
-  }
-  return open;
 }

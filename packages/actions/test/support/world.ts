@@ -76,7 +76,12 @@ export async function createWorld(service: Service = testService): Promise<World
   });
   const stores: Store[] = [];
   const open = (databaseUrl: string): Store => {
-    const store = createStore({ databaseUrl, applicationName: 'test', timeouts: patientTimeouts });
+    const store = createStore({
+      databaseUrl,
+      tables: service.tables,
+      applicationName: 'test',
+      timeouts: patientTimeouts,
+    });
     stores.push(store);
     return store;
   };

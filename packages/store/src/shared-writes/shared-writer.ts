@@ -1,7 +1,7 @@
 import type { AccountId } from '@deedwire/domain';
 import type { Client, DatabaseError } from 'pg';
 import { awayState, concernsRelation, StoreUnavailableError, toStoreError, UnconfirmedCommitError } from '../errors.ts';
-import { isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
+import { type DrawnKeys, isRecordIdCollision, recordIdAttemptsMax } from '../record-id-collision.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SharedWrite, WriteResult } from './row-set.ts';
@@ -22,6 +22,7 @@ const aloneLockMs = 10;
 export interface SharedWriterOptions extends FlightOptions {
   /** Opens a connection in pipeline mode. */
   connect: () => Promise<Client>;
+  drawnKeys: DrawnKeys;
   /** For a write, from its call to its result. */
   deadlineMs: number;
   /** How long a write waits alone for a lock before it fails. */
@@ -268,7 +269,8 @@ export class SharedWriter {
     const { accountId } = pending;
     if (slot.kind === 'shared' && repeatableStates.test(cause.code ?? '')) return this.#runAgain(pending);
     if (isOfClaim && isOfKey(cause)) return this.#settle(pending, { result: { kind: 'key-known' } });
-    if (isRecordIdCollision(cause) && pending.attempts < recordIdAttemptsMax) return this.#runAgain(pending);
+    if (isRecordIdCollision(cause, this.#options.drawnKeys) && pending.attempts < recordIdAttemptsMax)
+      return this.#runAgain(pending);
     if (isOfAccount(cause) && this.#marked.size < markedMax) this.#marked.add(accountId);
     if (cause.code === lockNotAvailable && lockMs < this.#options.lockMs) return this.#runAgain(pending, this.#locked);
     this.#settle(pending, { error: toStoreError(cause) });

@@ -12,7 +12,7 @@ export function openActionContext(
   openStore = createStore,
 ): WebhookActionContext & OperatorContext & { close(): Promise<void> } {
   const applicationName = `test-${role}`;
-  const store = openStore({ databaseUrl, applicationName, timeouts: patientTimeouts });
+  const store = openStore({ databaseUrl, tables: firm.tables, applicationName, timeouts: patientTimeouts });
   const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
   return {
     store,
