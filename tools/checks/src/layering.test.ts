@@ -180,6 +180,12 @@ test('the table has one row for each package', () => {
   expect(packages.map(({ name }) => name).toSorted()).toEqual(Object.keys(mayImport).toSorted());
 });
 
+test('no package of the platform imports the application', () => {
+  const platform = packages.filter(({ name, path }) => name !== 'firm' && /[/\\]packages[/\\][\w-]+$/.test(path));
+  expect(platform.length).toBeGreaterThan(15);
+  expect(platform.filter(({ path }) => importsOf(path, sourcesOf(path)).includes('firm'))).toEqual([]);
+});
+
 describe.each(packages)('$name', ({ name, path, manifest }) => {
   const allowed = mayImport[name] ?? [];
   const runtime = [manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies].flatMap(oursAmong);
