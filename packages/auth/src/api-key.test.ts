@@ -6,30 +6,30 @@ import { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api
 describe('API keys', () => {
   test('generates keys that parse, with the SHA-256 of the whole key as their hash', () => {
     for (const interfaceName of interfaceNames) {
-      const { apiKey, keyId, keyHash } = generateApiKey(firm, interfaceName);
-      expect(apiKey).toMatch(apiKeyPattern(firm));
-      expect(parseApiKey(firm, apiKey)).toEqual({ interfaceName, keyId });
+      const { apiKey, keyId, keyHash } = generateApiKey(testService, interfaceName);
+      expect(apiKey).toMatch(apiKeyPattern(testService));
+      expect(parseApiKey(testService, apiKey)).toEqual({ interfaceName, keyId });
       expect(keyHash).toEqual(createHash('sha256').update(apiKey).digest());
     }
   });
 
   test('generates distinct keys', () => {
-    const keys = Array.from({ length: 200 }, () => generateApiKey(firm, 'lender'));
+    const keys = Array.from({ length: 200 }, () => generateApiKey(testService, 'lender'));
     expect(new Set(keys.map(({ keyId }) => keyId)).size).toBe(200);
     expect(new Set(keys.map(({ apiKey }) => apiKey.split('_')[3])).size).toBe(200);
   });
 
   test('begin with the prefix of their service, and another does not parse them', () => {
-    const other = { names: { ...firm.names, apiKeyPrefix: 'ak' } };
+    const other = { names: { ...testService.names, apiKeyPrefix: 'ak' } };
     const { apiKey, keyId } = generateApiKey(other, 'lender');
     expect(apiKey).toMatch(/^ak_lender_/);
     expect(parseApiKey(other, apiKey)).toEqual({ interfaceName: 'lender', keyId });
-    expect(parseApiKey(firm, apiKey)).toBeNull();
+    expect(parseApiKey(testService, apiKey)).toBeNull();
   });
 
   test('parses the published example', () => {
     expect(exampleApiKey).toBe('dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE');
-    expect(parseApiKey(firm, exampleApiKey)).toEqual({ interfaceName: 'lender', keyId: 'ExampleKeyId' });
+    expect(parseApiKey(testService, exampleApiKey)).toEqual({ interfaceName: 'lender', keyId: 'ExampleKeyId' });
   });
 
   test.each([
@@ -44,6 +44,6 @@ describe('API keys', () => {
     ['a leading space', ` ${exampleApiKey}`],
     ['upper case', exampleApiKey.toUpperCase()],
   ])('rejects %s', (_, value) => {
-    expect(parseApiKey(firm, value)).toBeNull();
+    expect(parseApiKey(testService, value)).toBeNull();
   });
 });

@@ -1,11 +1,11 @@
 import { abilities, type Ability, usualAbilities } from '@deedwire/domain';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { expect, test } from 'vitest';
 import { type AddressRanges, readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
 import { storedHash } from './stored-hash.ts';
 
-const { keyHash } = generateApiKey(firm, 'lender');
+const { keyHash } = generateApiKey(testService, 'lender');
 
 test('the hash of a key from before there were abilities is stored as it is', () => {
   expect(storedHash(keyHash, { abilities: usualAbilities, addresses: null })).toEqual(keyHash);

@@ -171,6 +171,7 @@ test('names all faults of events', () => {
 test('knows the tables of the application, and which of them identify persons', () => {
   const persons = { record: 'Buyer', noun: 'buyer', address: 'email' };
   const { tables, persons: found } = defineService({
+    names,
     interfaces: { partner },
     tables: { order: {}, buyer: { persons } },
   });

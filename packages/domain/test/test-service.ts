@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import * as z from 'zod';
-import { type EventContract, defineEvent, defineService, type RenderedEvent, withRenderers } from '../src/index.ts';
+import { defineService } from '../src/define-service.ts';
+import { defineEvent, type EventContract, type RenderedEvent, withRenderers } from '../src/event.ts';
 
 /**
  * A service for the tests of packages that an application imports. Its interfaces have those of `firm` as their names, which the roles and
  * the enumeration of the migrations have too. A renderer returns the typical data of its version, whatever the snapshot is.
  */
 export const testService = defineService({
+  names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
   interfaces: {
     lender: { title: 'Lender', account: 'Lender', path: '/lenders', port: 4001, adminPort: 4101 },
     partner: { title: 'Partner', account: 'Partner', path: '/partners', port: 4002, adminPort: 4102 },

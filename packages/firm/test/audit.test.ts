@@ -1,6 +1,3 @@
-import { parseApiKey } from '@deedwire/auth';
-import { firm } from '@deedwire/firm';
-import { beforeEach, expect, test } from 'vitest';
 import {
   createWebhookSubscription,
   deleteWebhookSubscription,
@@ -16,6 +13,7 @@ import {
   updateWebhookSubscription,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
+import { firm } from '@deedwire/firm';
 import { beforeEach, expect, test } from 'vitest';
 import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '../src/lender/index.ts';
 import { convertReferral, createReferral, createReferralForPartner, declineReferral } from '../src/partner/index.ts';

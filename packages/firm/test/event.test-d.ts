@@ -1,6 +1,6 @@
 import { defineEvent } from '@deedwire/domain';
 import * as z from 'zod';
-import { referralConverted, referralCreated } from '../src/index.ts';
+import { referralConverted, referralCreated } from '../src/events/index.ts';
 import { withRenderers } from '../src/with-renderers.ts';
 
 // The compiler checks this file. Nothing runs it.

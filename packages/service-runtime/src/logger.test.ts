@@ -1,10 +1,10 @@
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/domain/test-service';
 import { expect, test } from 'vitest';
 import { createLogger, logAt, nameCell, withChosenFields } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
-  write(createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => lines.push(line) }));
+  write(createLogger({ name: 'test', level: 'info', service: testService }, { write: (line) => lines.push(line) }));
   return lines.join('');
 }
 
@@ -48,7 +48,7 @@ test('redacts secrets in fields, nested objects, messages and errors', () => {
 
 test('redacts API keys and their header by the names of the service', () => {
   const lines: string[] = [];
-  const service = { names: { ...firm.names, apiKeyPrefix: 'ak', headerPrefix: 'X-Acme' } } as const;
+  const service = { names: { ...testService.names, apiKeyPrefix: 'ak', headerPrefix: 'X-Acme' } } as const;
   const logger = createLogger({ name: 'test', level: 'info', service }, { write: (line) => lines.push(line) });
   const secret = 'NotASecretJustAnExampleOfTheShapeOfAnApiKey';
   logger.info({ headers: { 'x-acme-api-key': 'a-secret' } }, `called with ak_lender_ExampleKeyId_${secret}_2yWAfE`);
