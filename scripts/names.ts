@@ -22,7 +22,7 @@ Exit codes: 0 success, 1 nothing was written, 2 invalid usage.
 const forms = Object.values(nameForms);
 
 /** What a namespace follows in code and pages. The name of a signature scheme must stay. */
-const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|Snapshots\(|Renderer\(|Gid\(|ReceiverLog\(|(?:store|operator|\$1|'\{\}'), `;
+const beforeNamespace = String.raw`[Nn]amespace|GID_NAMESPACE|default|installation|sample\(|Renderer\(|Gid\(|ReceiverLog\(|(?:firm|store|operator|\{ events \}|\$1|'\{\}'), `;
 
 endWithReader();
 const values = process.argv.slice(2);
@@ -70,6 +70,7 @@ function rename(next: Record<keyof typeof names, string>): number {
     // As it is, and in a regular expression.
     String.raw`(?<=gid:\\?/\\?/)${gidNamespace}(?=\\?/)`,
     `(?<=(?:${beforeNamespace})[:= ]*['\`])${gidNamespace}(?=['\`])`,
+    String.raw`(?<=GID_NAMESPACE is )${gidNamespace}\b`,
   ].map((pattern) => [new RegExp(pattern, 'g'), next.gidNamespace] as const);
   const key = new RegExp(String.raw`\b${next.apiKeyPrefix}_[a-z-]+_\w{12}_\w{43}_\w{6}\b`, 'g');
   const changed: string[] = [];

@@ -20,9 +20,9 @@ describe('API keys', () => {
   });
 
   test('begin with the prefix of their service, and another does not parse them', () => {
-    const other = { names: { ...testService.names, apiKeyPrefix: 'ak' } };
+    const other = { names: { ...testService.names, apiKeyPrefix: 'other' } };
     const { apiKey, keyId } = generateApiKey(other, 'lender');
-    expect(apiKey).toMatch(/^ak_lender_/);
+    expect(apiKey).toMatch(/^other_lender_/);
     expect(parseApiKey(other, apiKey)).toEqual({ interfaceName: 'lender', keyId });
     expect(parseApiKey(testService, apiKey)).toBeNull();
   });

@@ -23,8 +23,8 @@ function read(rawHeaders: readonly string[]) {
 
 describe('readCredentials', () => {
   test('reads the headers that the service names', () => {
-    const other = { names: { ...testService.names, headerPrefix: 'X-Acme' } } as const;
-    const headers = { 'x-acme-client-id': 'client-1', 'x-acme-api-key': 'key', 'x-acme-organization-id': 'org-1' };
+    const other = { names: { ...testService.names, headerPrefix: 'X-Other' } } as const;
+    const headers = { 'x-other-client-id': 'client-1', 'x-other-api-key': 'key', 'x-other-organization-id': 'org-1' };
     expect(readCredentials(other, headers)).toEqual({ clientId: 'client-1', apiKey: 'key', organizationId: 'org-1' });
     expect(readCredentials(testService, headers)).toBeNull();
   });

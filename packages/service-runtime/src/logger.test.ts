@@ -48,12 +48,12 @@ test('redacts secrets in fields, nested objects, messages and errors', () => {
 
 test('redacts API keys and their header by the names of the service', () => {
   const lines: string[] = [];
-  const service = { names: { ...testService.names, apiKeyPrefix: 'ak', headerPrefix: 'X-Acme' } } as const;
+  const service = { names: { ...testService.names, apiKeyPrefix: 'other', headerPrefix: 'X-Other' } } as const;
   const logger = createLogger({ name: 'test', level: 'info', service }, { write: (line) => lines.push(line) });
   const secret = 'NotASecretJustAnExampleOfTheShapeOfAnApiKey';
-  logger.info({ headers: { 'x-acme-api-key': 'a-secret' } }, `called with ak_lender_ExampleKeyId_${secret}_2yWAfE`);
+  logger.info({ headers: { 'x-other-api-key': 'a-secret' } }, `called with other_lender_ExampleKeyId_${secret}_2yWAfE`);
   expect(lines.join('')).not.toMatch(/a-secret|NotASecret/);
-  expect(lines.join('')).toContain('called with ak_lender_ExampleKeyId_[redacted]');
+  expect(lines.join('')).toContain('called with other_lender_ExampleKeyId_[redacted]');
 });
 
 test('redacts values that look like secrets in lines with chosen fields', () => {
