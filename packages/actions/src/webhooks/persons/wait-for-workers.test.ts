@@ -1,8 +1,18 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import type { Store } from '@deedwire/store';
-import { expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { waitForWorkers } from './wait-for-workers.ts';
 
-vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
+// `vi.mock` has no effect on a module that an earlier file of this process has loaded.
+beforeAll(() => {
+  vi.spyOn(timers, 'setTimeout').mockResolvedValue(undefined);
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 test.each([
   [5, 11],
