@@ -10,8 +10,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { killOperator, operatorAt } from '../support/cells/operator-process.ts';
 import { freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
 import { startInterfaces } from '../support/interface-client.ts';
+import { skipPauses } from '../support/skip-pauses.ts';
 
 // The first account of each interface belongs to one organization, which leaves, and the others to another one.
+
+skipPauses();
 
 interface System {
   harness: Harness;

@@ -6,7 +6,7 @@ import { placeholderOf, toRecordId } from '@deedwire/domain';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/firm/lender';
 import { connect, eventually, missing, startReceiver, untilBlocked } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { killOperator } from '../support/cells/operator-process.ts';
 import {
@@ -61,6 +61,13 @@ describe('an address of two accounts', () => {
       `mutation ($input: CreateWebhookListenerInput!) { createWebhookListener(input: $input) { webhookListener { id } } }`,
       { input: { eventTypes: memberTypes.map((type) => ({ type })) } },
     );
+    onTestFinished(async () => {
+      await ask(
+        'lender',
+        `mutation ($input: DeleteWebhookListenerInput!) { deleteWebhookListener(input: $input) { userErrors { message } } }`,
+        { input: { id: listener.webhookListener.id } },
+      );
+    });
     // Another person of the account stays as it is.
     const other = await addTeamMember(t.operator, {
       lenderId: lender.id,
@@ -274,6 +281,7 @@ describe('an address of two accounts', () => {
 });
 
 test('a removed team member is found by its events, even by two commands at once', async () => {
+  await subscribe('lender', broken, memberTypes);
   const { memberId } = await plant();
   await removeTeamMember(t.operator, { teamMemberId: memberId });
   const both = await Promise.all([
@@ -310,9 +318,12 @@ test.each([
 });
 
 test('is erased again after the record was changed', async () => {
+  await subscribe('lender', broken, memberTypes);
+  await subscribe('partner', good, ['referral.created']);
   const { memberId, referralId } = await plant();
   const numbers = [memberId, referralId].map((id) => id.split('/').at(-1));
-  for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);
+  const both = [memberId, referralId].map((id) => erase('--record', id, '--yes'));
+  expect(await Promise.all(both)).toMatchObject([accepted, accepted]);
   await t.sql('update team_member set last_name = $2 where id = $1', [numbers[0], person.lastName]);
   await t.sql('update referral set note = $2 where id = $1', [numbers[1], client.note]);
   for (const id of [memberId, referralId]) expect(await erase('--record', id, '--yes')).toMatchObject(accepted);

@@ -4,7 +4,9 @@ import type { TeamMemberDetails } from '@deedwire/firm/lender';
 import type { ReferralDetails } from '@deedwire/firm/partner';
 import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
+import { onTestFinished } from 'vitest';
 import { dump } from './dump.ts';
+import { skipPauses } from './skip-pauses.ts';
 import { subscribe as subscribeWith } from './subscribe.ts';
 
 /** Each is the only one of its kind, so that it is found in any spelling. */
@@ -54,6 +56,8 @@ export interface Listed {
 interface Data {
   createReferral: { referral: { id: string }; userErrors: object[] };
   createWebhookListener: { webhookListener: { id: string } };
+  deleteWebhookListener: object;
+  deleteWebhookSubscription: object;
   lender: object;
   pauseWebhookSubscription: object;
   replayWebhookEvents: { webhookReplay: { id: string } };
@@ -78,6 +82,7 @@ export const memberTypes = ['team_member.added', 'team_member.updated', 'team_me
 
 /** A system in which persons are erased, and what tests ask it. For one test file. */
 export async function startErasing() {
+  skipPauses();
   /** What the apps have logged. */
   const lines: string[] = [];
   const t = await forFile(startTestSystem({ env: { LOG_LEVEL: 'debug' }, onLine: (_, line) => lines.push(line) }));
@@ -110,10 +115,19 @@ export async function startErasing() {
     return body.data ?? missing();
   }
 
+  /** Until the test ends: an erasure waits 11 s for deliveries of its records, of which other tests have none. */
   async function subscribe(account: 'lender' | 'partner', { url }: Receiver, types: string[]): Promise<string> {
     await t.forgetHandshakes();
     const input = { callbackUrl: url, eventTypes: types.map((type) => ({ type })) };
-    return (await subscribeWith(t[account], input)).id;
+    const { id } = await subscribeWith(t[account], input);
+    onTestFinished(async () => {
+      await ask(
+        account,
+        `mutation ($input: DeleteWebhookSubscriptionInput!) { deleteWebhookSubscription(input: $input) { userErrors { message } } }`,
+        { input: { id } },
+      );
+    });
+    return id;
   }
 
   async function erase(...options: string[]) {
