@@ -72,13 +72,17 @@ test('a key that a key has created works, says when it was used, and ends within
     'refused',
   );
 
-  const revokedMs = performance.now();
   await change(manager, 'revokeApiKey', { id: keyIdOf(created) });
-  await eventually(async () =>
-    expect(await Promise.all(urls.map((url) => statusOf(created, url)))).toEqual([401, 401]),
-  );
-  // A second by the cache of a process, and the requests.
-  expect(performance.now() - revokedMs).toBeLessThan(5_000);
+  const revokedMs = performance.now();
+  let acceptedMs = revokedMs;
+  await eventually(async () => {
+    const sentMs = performance.now();
+    const statuses = await Promise.all(urls.map((url) => statusOf(created, url)));
+    if (statuses.includes(200)) acceptedMs = sentMs;
+    expect(statuses).toEqual([401, 401]);
+  });
+  // A process caches it for a second. However long a busy machine takes, a request that is sent later is refused.
+  expect(acceptedMs - revokedMs).toBeLessThan(1_500);
   const ended = { id: keyIdOf(created), endedAt: expect.any(String), lastUsedFrom: null };
   expect(await list(manager)).toContainEqual(expect.objectContaining(ended));
 });

@@ -136,7 +136,7 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
     const other = `${id}_other`;
     await expect(replaced.once(other, effect)).rejects.toThrow('READONLY');
     await expect
-      .poll(() => replaced.once(other, effect).catch((error: Error) => error.message), { timeout: 20_000 })
+      .poll(() => replaced.once(other, effect).catch((error: Error) => error.message))
       .toMatch(/processed|duplicate/);
     expect(effects).toBe(2);
   });

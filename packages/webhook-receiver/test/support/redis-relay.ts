@@ -56,7 +56,7 @@ export async function effectsAcrossHang(relay: Relay, send: RedisStoreOptions['s
   expect(await store.once('before', effect)).toBe('processed');
   relay.hang();
   await expect
-    .poll(() => store.once('after', effect).catch((error: Error) => error.message), { timeout: 20_000 })
+    .poll(() => store.once('after', effect).catch((error: Error) => error.message))
     .toMatch(/processed|duplicate/);
   return effects;
 }

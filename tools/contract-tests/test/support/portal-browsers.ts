@@ -128,7 +128,7 @@ export async function expectCurrent({ plain, translated }: Pair): Promise<void> 
       absent: wanted.filter((line) => !own.includes(line)),
     };
   };
-  await expect.poll(differing, { timeout: 20_000, interval: 250 }).toEqual({ isLoading: false, stale: [], absent: [] });
+  await expect.poll(differing, { interval: 250 }).toEqual({ isLoading: false, stale: [], absent: [] });
   expect(await translated.locator('main font').count()).toBeGreaterThan(4);
   expect(await translated.locator(':is(code, pre, .state, a:has-text("referral.")) font').count()).toBe(0);
 }
