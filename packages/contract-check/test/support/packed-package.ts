@@ -32,8 +32,8 @@ export function command(
   variables: NodeJS.ProcessEnv = {},
   input = '',
 ): CommandResult {
-  // With NODE_PATH, the package would find the dependencies of this workspace.
-  const env = { ...process.env, PATH: path, NODE_PATH: '', ...variables };
+  // With NODE_PATH, the package would find the dependencies of this workspace. Each installation would ask the registry again.
+  const env = { ...process.env, PATH: path, NODE_PATH: '', npm_config_prefer_offline: 'true', ...variables };
   return spawnSync(file, args, { cwd, env, encoding: 'utf8', input });
 }
 
