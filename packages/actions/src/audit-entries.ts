@@ -28,7 +28,7 @@ interface AuditQuery {
   keyId?: string | undefined;
   /** The global identifier of an account or its number. */
   account?: string | undefined;
-  /** The identifier of a record, a client id or a key id. Of a global identifier, its end is enough: `Referral/4711` or `4711`. */
+  /** A client id, a key id, or the end of a global identifier: `WebhookSubscription/4711` or `4711`. */
   subject?: string | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
@@ -52,7 +52,7 @@ export async function listAuditEntries(
     clientId,
     keyId,
     accountId: account === undefined ? null : (await findAccount(context, null, account)).id,
-    subject: subject?.replace(/^gid:\/\/[^/]+\//, '') ?? null,
+    subject: subject ?? null,
   };
   const isFiltered = Object.values(filter).some((value) => value !== null);
   const batch = isFiltered ? entriesPerStatement : Math.min(limit, entriesPerStatement);

@@ -8,7 +8,7 @@ export {
   rotateApiKey,
   type RotateApiKeyInput,
 } from './api-keys.ts';
-export { listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit-entries.ts';
+export { type AuditEntry, listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit-entries.ts';
 export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './clients.ts';
 export {
   type ActionContext,

@@ -30,6 +30,19 @@ export function accountOption(shell: Shell, name: string, description: string): 
   return gidOption(shell, name, description, ...accountTypesOf(shell.service));
 }
 
+/** What `audit list` shows as the subject of a change: a global identifier, its short form, a client id or a key id. */
+export function subjectOption(shell: Shell, description: string): Option {
+  return new Option('--subject <id>', description).argParser((value: string) => {
+    const { namespace, type, number = '' } = shortOrLong.exec(value)?.groups ?? {};
+    refuseNamespace(shell, namespace);
+    if (type === undefined) return value;
+    return `${ofWebhooks.includes(type) ? 'Webhook' : ''}${type}/${number}`;
+  });
+}
+
+/** Types whose names begin with `Webhook`, without it. */
+const ofWebhooks = ['Delivery', 'Event', 'Listener', 'Replay', 'Subscription'];
+
 function nameTypes(types: readonly string[]): string {
   return types.map((type) => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ');
 }
@@ -49,13 +62,18 @@ function parse(shell: Shell, types: GidTypes, value: string): string {
   const wanted = nameTypes(types);
   if (id === null)
     throw new InvalidArgumentError(`Pass ${wanted}, for example gid://${own}/${firstType}/4711, or its number.`);
-  if (namespace !== undefined && namespace !== own)
-    throw new InvalidArgumentError(`Its namespace is ${namespace}, but GID_NAMESPACE is ${own}.`);
+  refuseNamespace(shell, namespace);
   if (type === undefined)
     return firstType === undefined || otherType !== undefined ? id : formatGid(own, firstType, id);
   const found = types.find((name) => name === type || name === `Webhook${type}`);
   if (found === undefined) throw new InvalidArgumentError(`This is ${nameTypes([type])}; pass ${wanted}.`);
   return formatGid(own, found, id);
+}
+
+function refuseNamespace(shell: Shell, namespace: string | undefined): void {
+  const { GID_NAMESPACE: own } = readOperatorConfig(shell);
+  if (namespace !== undefined && namespace !== own)
+    throw new InvalidArgumentError(`Its namespace is ${namespace}, but GID_NAMESPACE is ${own}.`);
 }
 
 /** The short form of a global identifier, for a person. Every other text stays as it is. */

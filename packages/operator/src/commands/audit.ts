@@ -1,12 +1,13 @@
-import { listAuditEntries } from '@deedwire/actions';
+import { type AuditEntry, listAuditEntries } from '@deedwire/actions';
 import type { Command } from 'commander';
 import { exportEntries, verifyFiles } from '../audit-export/export-entries.ts';
 import type { VerifiedChain } from '../audit-export/verify-chain.ts';
-import { accountOption } from '../gid.ts';
+import { accountOption, subjectOption } from '../gid.ts';
 import { limitOption } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
+import type { Columns } from '../table.ts';
 import { parsePastTime, pastTimes } from '../time-options.ts';
 import { addVerb, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 
@@ -20,6 +21,19 @@ interface ListOptions extends OutputOptions {
   limit: number;
 }
 
+const columns: Columns<AuditEntry> = {
+  at: (row) => row.at,
+  actor: (row) => row.actor,
+  action: (row) => row.action,
+  subject: (row) => row.subject,
+  account: (row) => row.accountId,
+  from: (row) => row.address,
+  key: ({ details }) => textOf(details, 'keyId') ?? textOf(objectOf(details, 'portal'), 'keyId'),
+  command: ({ details }) => textOf(details, 'command'),
+  login: (row) => row.login,
+  request: (row) => row.requestId,
+};
+
 export function addAuditCommands(program: Command, shell: Shell): void {
   const noun = program.command('audit').description('inspect the audit log');
 
@@ -27,7 +41,7 @@ export function addAuditCommands(program: Command, shell: Shell): void {
     .option('--client <id>', 'only changes by this API client, of it, and of its keys')
     .option('--key <id>', 'only changes with this API key, in sessions of the portal that it opened, and of it')
     .addOption(accountOption(shell, 'account', 'only changes of this account and of its records'))
-    .option('--subject <id>', 'only changes of this record: its identifier or its number')
+    .addOption(subjectOption(shell, 'only changes of this record: its identifier or its number'))
     .option('--since <time>', `only those at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those before this time, in the same forms', parsePastTime)
     .addOption(limitOption())
@@ -35,7 +49,10 @@ export function addAuditCommands(program: Command, shell: Shell): void {
       'after',
       notes(`
   deedwire-operator audit list --key <id> --since 7d
-  deedwire-operator audit list --subject <subscription> --since 7d
+  deedwire-operator audit list --subject <subscription> --since 7d --json
+
+With --json, each entry has its details: of a subscription, its event types, and which of them an update added and removed. Entries that
+releases before these details wrote lack them.
 
 No index has clients, keys, accounts or subjects, so with one of them, name --since too: otherwise the whole log is searched. Entries that
 earlier releases wrote name no key. Reads are in no entry: the lines \`request\` of the log have them.`),
@@ -47,20 +64,12 @@ earlier releases wrote name no key. Reads are in no entry: the lines \`request\`
       const listed = await withContext(shell, (context) =>
         listAuditEntries(context, { ...filter, limit, onSearched }),
       ).finally(() => progress.end());
+      const fixed = [
+        ...(subject === undefined ? [] : ['subject', 'account']),
+        ...(account === undefined ? [] : ['account']),
+      ];
       print(shell, options, listed, (entries) =>
-        tableFor(shell, entries, {
-          at: (row) => row.at,
-          actor: (row) => row.actor,
-          action: (row) => row.action,
-          subject: (row) => row.subject,
-          account: (row) => row.accountId,
-          from: (row) => row.address,
-          key: ({ details }) => textOf(details, 'keyId') ?? textOf(objectOf(details, 'portal'), 'keyId'),
-          command: ({ details }) => textOf(details, 'command'),
-          login: (row) => row.login,
-          request: (row) => row.requestId,
-          details: ({ details }) => describeDetails(details),
-        }),
+        entries.length === 0 ? 'No entries match' : tableFor(shell, entries, columns, fixed),
       );
     });
 
@@ -139,12 +148,6 @@ function describeVerified({ entries, firstLine, lastLine, previousHash, lastHash
 function textOf(details: object | null, name: string): string | null {
   const value: unknown = details && Reflect.get(details, name);
   return typeof value === 'string' ? value : null;
-}
-
-/** Without what has a column. */
-function describeDetails(details: object): string | null {
-  const others = Object.entries(details).filter(([name]) => !['command', 'keyId', 'portal'].includes(name));
-  return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
 }
 
 function objectOf(details: object, name: string): object | null {

@@ -75,7 +75,15 @@ test('lists what was changed with a key, and what changed the key, by client, ke
   const [number = ''] = /\d+$/.exec(accounts.lender.id) ?? [];
   expect(await actions('--subject', accounts.lender.id)).toEqual(['lender.create']);
   expect(await actions('--subject', number)).toEqual(['lender.create']);
+  expect(await actions('--subject', `Lender/${number}`)).toEqual(['lender.create']);
   expect(await actions('--subject', number.slice(1))).toEqual([]);
+  expect(await callOperator(env, 'audit', 'list', '--subject', 'nothing')).toMatchObject({
+    stdout: 'No entries match\n',
+  });
+  expect(await callOperator(env, 'audit', 'list', '--subject', 'gid://other/Lender/1')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Its namespace is other, but GID_NAMESPACE is service.'),
+  });
   expect(await actions('--subject', keyId)).toEqual(['credential.revoke', 'credential.issue']);
   expect(await callOperator(env, 'audit', 'list', '--account', '1')).toEqual({
     exitCode: 1,
