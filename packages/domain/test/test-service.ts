@@ -4,6 +4,8 @@ import * as z from 'zod';
 import { defineService } from '../src/define-service.ts';
 import { defineEvent, type EventContract, type RenderedEvent, withRenderers } from '../src/event.ts';
 
+const released = { version: '2026-11-01', status: 'current', sunsetOn: null } as const;
+
 /**
  * A service for the tests of packages that an application imports. Its interfaces have those of `firm` as their names, which the roles and
  * the enumeration of the migrations have too. A renderer returns the typical data of its version, whatever the snapshot is.
@@ -11,8 +13,12 @@ import { defineEvent, type EventContract, type RenderedEvent, withRenderers } fr
 export const testService = defineService({
   names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
   interfaces: {
-    lender: { title: 'Lender', account: 'Lender', path: '/lenders', port: 4001, adminPort: 4101 },
-    partner: { title: 'Partner', account: 'Partner', path: '/partners', port: 4002, adminPort: 4102 },
+    lender: {
+      title: 'Lender',
+      account: 'Lender',
+      versions: [released, { ...released, version: '2027-02-01', status: 'preview' }],
+    },
+    partner: { title: 'Partner', account: 'Partner', versions: [released] },
   },
   contracts: webhookEventTypes,
   events: webhookEventTypes.filter(({ type }) => !/^(?:api_key|webhook)/.test(type)).map(toEvent),
