@@ -41,8 +41,8 @@ async function loadedBy(file: string, ...commandArguments: string[]): Promise<st
 }
 
 // Each interface loads the same packages.
-test.each(['apps/lender-api/src/lender-interface.ts', 'apps/webhook-worker/src/worker.ts'])(
-  '%s does not load the fetch of Node, which it does not use',
+test.each(['lender-api/src/lender-interface.ts', 'webhook-worker/src/worker.ts'])(
+  'apps/%s does not load the fetch of Node, which it does not use',
   async (file) => {
     const loaded = await loadedBy(file);
     expect(loaded.some((name) => name.includes('/undici/lib/dispatcher/client.js'))).toBe(true);
@@ -62,13 +62,13 @@ const ofInterfaces = [
 ];
 
 /** Of the command line. */
-const commands = /\/commands\//;
+const commands = /\/(?:commands\/|[a-z-]*commands\.ts)/;
 
 test.each([
   ['lender-api', false, ['lender-schema', ...ofInterfaces]],
   ['partner-api', false, ['partner-schema', ...ofInterfaces]],
   ['webhook-worker', false, ['webhook-rendering', ...application, ...shared]],
-  ['operator-cli', true, ['actions', 'operator', 'webhook-diagnosis', ...application, ...shared]],
+  ['operator-cli', true, ['operator', 'actions', 'webhook-diagnosis', ...application, ...shared]],
 ])(
   'the process of apps/%s loads commands: %s, and only these packages of the workspace',
   async (app, loadsCommands, packages) => {
