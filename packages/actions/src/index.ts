@@ -1,4 +1,32 @@
-export { type Account, createAccount, listAccounts } from './accounts.ts';
+// What every use case has.
+export {
+  type ActionContext,
+  type Caller,
+  type OperatorContext,
+  systemRandom,
+  toCaller,
+  type WebhookActionContext,
+} from './kernel/context.ts';
+export {
+  InvalidArgumentError,
+  orRefuse,
+  RefusedError,
+  type RefusedErrorCode,
+  type UserError,
+} from './kernel/errors.ts';
+export { eventContractsOf } from './kernel/event-contracts.ts';
+export { idempotencyErrorCodes } from './kernel/idempotency.ts';
+export { cursorOf, type Page, type PageRequest } from './kernel/page.ts';
+
+// Organizations, accounts, their clients and keys, sessions of the portal, and the audit log.
+export {
+  type Account,
+  createAccount,
+  createOrganization,
+  listAccounts,
+  listOrganizations,
+  type Organization,
+} from './accounts/accounts.ts';
 export {
   type ApiKey,
   createApiKey,
@@ -7,40 +35,27 @@ export {
   revokeApiKey,
   rotateApiKey,
   type RotateApiKeyInput,
-} from './api-keys.ts';
-export { type AuditEntry, listAuditEntries, readAuditEntries, type StoredAuditEntry } from './audit-entries.ts';
-export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './clients.ts';
+} from './accounts/api-keys.ts';
 export {
-  type ActionContext,
-  type Caller,
-  type OperatorContext,
-  systemRandom,
-  toCaller,
-  type WebhookActionContext,
-} from './context.ts';
-export { closeCopy } from './close-copy.ts';
-export { createWebhookSubscription, type CreateWebhookSubscriptionInput } from './create-webhook-subscription.ts';
+  type AuditEntry,
+  listAuditEntries,
+  readAuditEntries,
+  type StoredAuditEntry,
+} from './accounts/audit-entries.ts';
+export { type Client, cursorOfClient, listClients, pinClient, setClientLimit } from './accounts/clients.ts';
 export {
   type Credential,
   expireCredential,
   findApiKey,
+  issueCredential,
+  type IssuedCredential,
   listCredentials,
   recordApiKeyUse,
   revokeCredential,
+  rotateCredential,
   setKeySelfService,
-} from './credentials.ts';
-export { describeUnknownBuilds, type EndingUse, exportEnvironment, listEndingUse } from './environment.ts';
-export { erasePerson, type KeptOfPerson } from './erase-person.ts';
-export { eventContractsOf } from './event-contracts.ts';
-export { InvalidArgumentError, orRefuse, RefusedError, type RefusedErrorCode, type UserError } from './errors.ts';
-export { issueCredential, type IssuedCredential, rotateCredential } from './credentials.ts';
-export { inviteToKeys, type KeyInvite } from './key-invites.ts';
-export { type LateWork, listLateWork } from './late-deliveries.ts';
-export {
-  pauseWebhookSubscription,
-  resumePausedSubscription,
-  resumeWebhookSubscription,
-} from './pause-webhook-subscription.ts';
+} from './accounts/credentials.ts';
+export { inviteToKeys, type KeyInvite } from './accounts/key-invites.ts';
 export {
   createPortalLink,
   createPortalLinkOfAccount,
@@ -50,44 +65,72 @@ export {
   findPortalSession,
   listPortalSessions,
   portalCaller,
-  portalLinkErrorCodes,
   type PortalContext,
   type PortalLink,
+  portalLinkErrorCodes,
   type PortalSession,
   recordPortalSessionUse,
   revokePortalSession,
   type UnusedPortalLink,
-} from './portal-sessions.ts';
-export { type PreviewContext, type PreviewRequest, previewWebhookPayloads } from './preview-webhook-payloads.ts';
-export { createOrganization, listOrganizations, type Organization } from './accounts.ts';
-export { cursorOf, type Page, type PageRequest } from './page.ts';
+} from './accounts/portal-sessions.ts';
+
+// Subscriptions and listeners.
 export {
-  countSecrets,
-  type RewrapContext,
-  type RewrapReport,
-  rewrapSecrets,
-  type SecretCount,
-} from './rewrap-secrets.ts';
-export { retryWebhookDelivery } from './retry-webhook-delivery.ts';
-export { sendPendingWebhookDeliveries } from './send-pending-webhook-deliveries.ts';
-export { rotateWebhookSecret, type RotateWebhookSecretInput } from './rotate-webhook-secret.ts';
-export { sendTestWebhookEvent, type SendTestWebhookEventInput } from './send-test-webhook-event.ts';
+  createWebhookSubscription,
+  type CreateWebhookSubscriptionInput,
+} from './subscriptions/create-webhook-subscription.ts';
 export {
-  type OperatorsCheck,
-  checkDatabase,
-  findWorkersToReplace,
-  type ProposedLogin,
-  proposeLogins,
-} from './database.ts';
-export { advanceAllSequences, type LastNumbers } from './database.ts';
-export { type Reconciliation, reconcileSubscription } from './reconcile-subscription.ts';
-export { requestHeaderErrorCodes } from './request-headers.ts';
-export { readSentBody, type SignedRequest, signWebhookDelivery } from './sign-webhook-delivery.ts';
+  pauseWebhookSubscription,
+  resumePausedSubscription,
+  resumeWebhookSubscription,
+} from './subscriptions/pause-webhook-subscription.ts';
+export { requestHeaderErrorCodes } from './subscriptions/request-headers.ts';
+export { rotateWebhookSecret, type RotateWebhookSecretInput } from './subscriptions/rotate-webhook-secret.ts';
 export {
   changeSubscriptionSettings,
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionInput,
-} from './update-webhook-subscription.ts';
+} from './subscriptions/update-webhook-subscription.ts';
+export { verificationErrorCodes } from './subscriptions/verify-callback-url.ts';
+export {
+  eventTypesErrorCodes,
+  listWebhookEventTypes,
+  type SubscribableEventType,
+} from './subscriptions/webhook-event-types.ts';
+export {
+  createWebhookListener,
+  type CreateWebhookListenerInput,
+  deleteListenerOfAccount,
+  deleteWebhookListener,
+  listAllWebhookListeners,
+  type ListenerPermission,
+  listWebhookListeners,
+  permitListeners,
+  type WebhookListener,
+} from './subscriptions/webhook-listeners.ts';
+export {
+  deleteWebhookSubscription,
+  findWebhookSubscription,
+  findWebhookSubscriptions,
+  listAllWebhookSubscriptions,
+  listWebhookSubscriptions,
+  readWebhookSubscription,
+  type ShownSubscription,
+  type WebhookSubscription,
+} from './subscriptions/webhook-subscriptions.ts';
+
+// Deliveries, events and replays.
+export { type LateWork, listLateWork } from './deliveries/late-deliveries.ts';
+export {
+  type PreviewContext,
+  type PreviewRequest,
+  previewWebhookPayloads,
+} from './deliveries/preview-webhook-payloads.ts';
+export { reconcileSubscription, type Reconciliation } from './deliveries/reconcile-subscription.ts';
+export { retryWebhookDelivery } from './deliveries/retry-webhook-delivery.ts';
+export { sendPendingWebhookDeliveries } from './deliveries/send-pending-webhook-deliveries.ts';
+export { sendTestWebhookEvent, type SendTestWebhookEventInput } from './deliveries/send-test-webhook-event.ts';
+export { readSentBody, type SignedRequest, signWebhookDelivery } from './deliveries/sign-webhook-delivery.ts';
 export {
   type AttemptsRequest,
   countWebhookAttempts,
@@ -95,13 +138,13 @@ export {
   findWebhookDelivery,
   type FollowedAttempt,
   followWebhookAttempts,
+  type LastFailure,
   listAllWebhookDeliveries,
   listDeliveriesOfSubscriptions,
   type ListedAttempt,
   listLatestAttempts,
   listWebhookAttempts,
   listWebhookDeliveries,
-  type LastFailure,
   readLastFailures,
   readResponseBodies,
   readWebhookDelays,
@@ -114,21 +157,7 @@ export {
   type WebhookExchange,
   type WebhookHeader,
   type WholeExchange,
-} from './webhook-deliveries.ts';
-export {
-  createWebhookListener,
-  type CreateWebhookListenerInput,
-  deleteListenerOfAccount,
-  deleteWebhookListener,
-  listAllWebhookListeners,
-  type ListenerPermission,
-  listWebhookListeners,
-  permitListeners,
-  type WebhookListener,
-} from './webhook-listeners.ts';
-export { idempotencyErrorCodes } from './idempotency.ts';
-export { verificationErrorCodes } from './verify-callback-url.ts';
-export type { ShownBody } from './webhooks/deliveries/exchanges.ts';
+} from './deliveries/webhook-deliveries.ts';
 export {
   CursorExpiredError,
   listWebhookEvents,
@@ -136,18 +165,7 @@ export {
   type PullContext,
   type WebhookEvent,
   type WebhookEventPage,
-} from './webhook-events.ts';
-export { eventTypesErrorCodes, listWebhookEventTypes, type SubscribableEventType } from './webhook-event-types.ts';
-export {
-  deleteWebhookSubscription,
-  findWebhookSubscription,
-  findWebhookSubscriptions,
-  listAllWebhookSubscriptions,
-  listWebhookSubscriptions,
-  readWebhookSubscription,
-  type ShownSubscription,
-  type WebhookSubscription,
-} from './webhook-subscriptions.ts';
+} from './deliveries/webhook-events.ts';
 export {
   cancelWebhookReplay,
   findWebhookReplay,
@@ -158,14 +176,45 @@ export {
   type ReplayWebhookEventsResult,
   type WebhookReplay,
   type WebhookReplayEstimate,
-} from './webhook-replays.ts';
-export { readWebhookHealth, readWebhookStatistics, type StatisticsRequest } from './webhook-subscription-health.ts';
+} from './deliveries/webhook-replays.ts';
+export {
+  readWebhookHealth,
+  readWebhookStatistics,
+  type StatisticsRequest,
+} from './deliveries/webhook-subscription-health.ts';
+
+// Parts of results.
+export { shownAttemptErrors } from './webhooks/deliveries/attempt-advice.ts';
+export { type Delay, delayReasons } from './webhooks/deliveries/delay.ts';
+export type { ShownBody } from './webhooks/deliveries/exchanges.ts';
+export { createEventWaits } from './webhooks/pull/event-waits.ts';
 export { countedDeliveriesMax, type Health, healthStates } from './webhooks/subscriptions/health.ts';
 export type { HourStatistics } from './webhooks/subscriptions/hour-statistics.ts';
-export { type Delay, delayReasons } from './webhooks/deliveries/delay.ts';
-export { shownAttemptErrors } from './webhooks/deliveries/attempt-advice.ts';
-export { createEventWaits } from './webhooks/pull/event-waits.ts';
 export { noteListenerRead } from './webhooks/subscriptions/listeners.ts';
+
+// The data of persons.
+export { erasePerson, type KeptOfPerson } from './persons/erase-person.ts';
+
+// The database and its cells.
+export { closeCopy } from './database/close-copy.ts';
+export {
+  advanceAllSequences,
+  checkDatabase,
+  findWorkersToReplace,
+  type LastNumbers,
+  type OperatorsCheck,
+  type ProposedLogin,
+  proposeLogins,
+} from './database/database.ts';
+export { describeUnknownBuilds, type EndingUse, exportEnvironment, listEndingUse } from './database/environment.ts';
+export { pruneCell, type PruneReport } from './database/prune-cell.ts';
+export {
+  countSecrets,
+  type RewrapContext,
+  type RewrapReport,
+  rewrapSecrets,
+  type SecretCount,
+} from './database/rewrap-secrets.ts';
 export {
   abortSplit,
   activateSplit,
@@ -179,7 +228,9 @@ export {
   type SplitStep,
   type SplitStepOfTwo,
   waitForSplit,
-} from './split-cell.ts';
+} from './database/split-cell.ts';
+
+// After a restore.
 export { LostChanges } from './restored/lost-changes.ts';
 export type { RepeatDeletion } from './restored/repeat-change.ts';
 export {
@@ -190,4 +241,3 @@ export {
   type RestoreReport,
   settleRestore,
 } from './restored/settle-restore.ts';
-export { pruneCell, type PruneReport } from './prune-cell.ts';

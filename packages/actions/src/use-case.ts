@@ -1,8 +1,8 @@
 /** What a use case of an application is made of, besides the statements of its records. */
-export { checkName, findAccount, readOwnAccount } from './accounts.ts';
-export { appendedEvent, appendEvent } from './append-event.ts';
-export { appendAuditEntry, auditedChange, nameOperator } from './audit.ts';
-export { isCaller, type Operator } from './context.ts';
-export { inputError, type MutationResult } from './errors.ts';
-export { type IdempotencyErrorCode, resultOf, timeCodec, writeWithIdempotencyKey } from './idempotency.ts';
-export { keysetPage, type ListOrder, orderOfIds, readPageRequest, toPage } from './page.ts';
+export { checkName, findAccount, readOwnAccount } from './accounts/accounts.ts';
+export { appendedEvent, appendEvent } from './kernel/append-event.ts';
+export { appendAuditEntry, auditedChange, nameOperator } from './kernel/audit.ts';
+export { isCaller, type Operator } from './kernel/context.ts';
+export { inputError, type MutationResult } from './kernel/errors.ts';
+export { type IdempotencyErrorCode, resultOf, timeCodec, writeWithIdempotencyKey } from './kernel/idempotency.ts';
+export { keysetPage, type ListOrder, orderOfIds, readPageRequest, toPage } from './kernel/page.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { deleteWebhookSubscription, pauseWebhookSubscription, rotateWebhookSecret } from '../src/index.ts';
-import { deleteSubscriptionOfAccount } from '../src/webhook-subscriptions.ts';
+import { deleteSubscriptionOfAccount } from '../src/subscriptions/webhook-subscriptions.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();

@@ -13,7 +13,7 @@ import {
   updateWebhookSubscription,
   type UpdateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { deleteSubscriptionOfAccount } from '../src/webhook-subscriptions.ts';
+import { deleteSubscriptionOfAccount } from '../src/subscriptions/webhook-subscriptions.ts';
 import { interrupted } from './support/interrupted.ts';
 import { useWorld } from './support/use-world.ts';
 

@@ -106,6 +106,18 @@ const storeParts: Record<string, readonly string[]> = {
   'dev-environment': ['.'],
 };
 
+/** What the files of a folder of `actions` may import besides each other. */
+const actionFolders: Record<string, readonly string[]> = {
+  kernel: [],
+  webhooks: ['kernel'],
+  accounts: ['kernel', 'webhooks'],
+  subscriptions: ['kernel', 'webhooks', 'accounts'],
+  deliveries: ['kernel', 'webhooks', 'accounts', 'subscriptions'],
+  persons: ['kernel', 'webhooks', 'accounts'],
+  database: ['kernel', 'webhooks', 'persons'],
+  restored: ['kernel', 'webhooks', 'accounts', 'subscriptions', 'deliveries', 'persons', 'database'],
+};
+
 /** What the files of a folder of `webhooks` may import besides each other and `events.ts`. `engine.ts` connects the folders. */
 const webhookFolders: Record<string, readonly string[]> = {
   kernel: [],
@@ -228,8 +240,11 @@ describe('the parts of store', () => {
   });
 });
 
-test.each(Object.entries(webhookFolders))('webhooks/src/%s imports only what it may', (folder, others) => {
-  const root = join(workspaceRoot, 'packages/webhooks');
+test.each([
+  ...Object.entries(actionFolders).map(([folder, others]) => ['actions', folder, others] as const),
+  ...Object.entries(webhookFolders).map(([folder, others]) => ['webhooks', folder, others] as const),
+])('%s/src/%s imports only what it may', (name, folder, others) => {
+  const root = join(workspaceRoot, 'packages', name);
   const files = sourcesOf(root).filter((file) => file.startsWith(`src/${folder}/`));
   expect(files).not.toEqual([]);
   const imports = files.flatMap((file) =>

@@ -1,5 +1,5 @@
 import type { GidContext } from '@deedwire/domain';
-import { RefusedError } from '../errors.ts';
+import { RefusedError } from '../kernel/errors.ts';
 import {
   canBeOfClient,
   allVerbs,

@@ -10,14 +10,14 @@ import {
   selectDatabaseIdentity,
   selectLogins,
 } from '@deedwire/store/restored-database';
-import { findAccount } from '../accounts.ts';
-import { appendAuditEntry, nameOperator } from '../audit.ts';
-import type { ActionContext, OperatorContext } from '../context.ts';
-import { advanceAllSequences, type LastNumbers } from '../database.ts';
-import { erasePerson } from '../erase-person.ts';
-import { RefusedError } from '../errors.ts';
-import { requireNoSplit } from '../split-cell.ts';
-import type { OnProgress } from '../unhurried.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { advanceAllSequences, type LastNumbers } from '../database/database.ts';
+import { requireNoSplit } from '../database/split-cell.ts';
+import { appendAuditEntry, nameOperator } from '../kernel/audit.ts';
+import type { ActionContext, OperatorContext } from '../kernel/context.ts';
+import { RefusedError } from '../kernel/errors.ts';
+import type { OnProgress } from '../kernel/unhurried.ts';
+import { erasePerson } from '../persons/erase-person.ts';
 import type { ListedVerb, RepeatedVerb } from './audit-effects.ts';
 import type { LostChange, LostChanges } from './lost-changes.ts';
 import { type Deletions, isMoot, isRepeated, repeatChange } from './repeat-change.ts';

@@ -1,8 +1,8 @@
 import { type AccountId, addressKey, formatGid, personTableOf, timeOf } from '@deedwire/domain';
 import { type AuditBound, type AuditPosition, selectAuditBatch, selectRemovedRecords } from '@deedwire/store/audit';
 import { callErasing, type PersonRecord, selectAccountsOfPersons } from '@deedwire/store/person-erasures';
-import type { ActionContext } from '../../context.ts';
-import { type OnProgress, unhurried } from '../../unhurried.ts';
+import type { ActionContext } from '../../kernel/context.ts';
+import { type OnProgress, unhurried } from '../../kernel/unhurried.ts';
 import { scanPersonEvents } from './history.ts';
 import { nameOf, type PersonHistory, recordOf } from './person-history.ts';
 

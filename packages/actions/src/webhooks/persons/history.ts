@@ -2,8 +2,8 @@ import { type AccountId, ofService, personEventsOf } from '@deedwire/domain';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
-import type { ActionContext } from '../../context.ts';
-import { type OnProgress, unhurried } from '../../unhurried.ts';
+import type { ActionContext } from '../../kernel/context.ts';
+import { type OnProgress, unhurried } from '../../kernel/unhurried.ts';
 import { splitForward } from '../deliveries/pages.ts';
 import { selectExpiredBefore } from '../replay/replays.ts';
 

@@ -1,7 +1,7 @@
 import { personTableOf } from '@deedwire/domain';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
-import type { ActionContext } from '../../context.ts';
-import { unhurried } from '../../unhurried.ts';
+import type { ActionContext } from '../../kernel/context.ts';
+import { unhurried } from '../../kernel/unhurried.ts';
 import type { PersonHistory } from './person-history.ts';
 
 /** The number of rows in a table. */

@@ -1,8 +1,8 @@
 import { type AccountId, parseRecordId, personEventsOf, type Service } from '@deedwire/domain';
 import type { PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';
-import type { ActionContext } from '../../context.ts';
-import type { OnProgress } from '../../unhurried.ts';
+import type { ActionContext } from '../../kernel/context.ts';
+import type { OnProgress } from '../../kernel/unhurried.ts';
 import { type PersonDelivery, type PersonEvent, scanPersonDeliveries, scanPersonEvents } from './history.ts';
 
 /** What is stored of records. Rows can be in it twice. */

@@ -4,8 +4,8 @@ import { selectSendingMs } from '@deedwire/store/cell-splits';
 import { callErasing } from '@deedwire/store/person-erasures';
 import { workerOf } from '@deedwire/webhooks/outbox';
 import type { DeliveryId } from '@deedwire/webhooks/tables';
-import type { OperatorContext } from '../../context.ts';
-import { type OnProgress, unhurried } from '../../unhurried.ts';
+import type { OperatorContext } from '../../kernel/context.ts';
+import { type OnProgress, unhurried } from '../../kernel/unhurried.ts';
 import type { PersonDelivery } from './history.ts';
 import { idsInParts } from './kept-of-person.ts';
 
