@@ -10,7 +10,7 @@ import {
   types,
 } from 'pg';
 import { type ConnectionOptions, connectionOptions, verifiesServer } from './connection-options.ts';
-import { ClearTextPasswordError, isExhausted, noteConnectionError } from './errors.ts';
+import { ClearTextPasswordError, isExhausted, MissingPasswordError, noteConnectionError } from './errors.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { formatSettings, type SessionSettings, startupOptions } from './session-settings.ts';
 
@@ -128,6 +128,14 @@ class GuardedClient extends Client {
       }
     };
     connection.attachListeners = (stream) => attach({ on: (event, listener) => stream.on(event, closing(listener)) });
+    // pg calls it before it answers any method of authentication. It would send the hash of the text "null" for MD5.
+    const getPassword: (callback: () => void) => void = Reflect.get(Client.prototype, '_getPassword').bind(this);
+    const requirePassword = (callback: () => void): void =>
+      getPassword(() => {
+        if (typeof this.password === 'string') callback();
+        else connection.stream.destroy(new MissingPasswordError());
+      });
+    Object.assign(this, { _getPassword: requirePassword });
     const { ssl = false } = config;
     if (typeof ssl === 'object' && verifiesServer(ssl)) return;
     // pg calls this method whenever the server asks, even after another method of authentication.

@@ -64,6 +64,15 @@ export class ClearTextPasswordError extends Error {
   }
 }
 
+/** The server asked for a password, and neither the URL nor the environment has one. */
+export class MissingPasswordError extends Error {
+  override readonly name = 'MissingPasswordError';
+
+  constructor() {
+    super('The server asked for a password, but the database URL has none. Add it to the URL, or export PGPASSWORD.');
+  }
+}
+
 /** An applied migration differs from this build's, or is unknown to this build and not a later one. */
 export class MigrationChangedError extends Error {
   readonly code = 'MIGRATION_CHANGED';

@@ -109,6 +109,21 @@ describe('a server that is not ours', () => {
     await impostor.close();
   });
 
+  test.each([
+    ['SCRAM', scram],
+    ['MD5', askFor(5, Buffer.from('salt'))],
+  ])('is named as asking for a password that the URL lacks: %s', async (_name, question) => {
+    vi.stubEnv('PGPASSWORD', undefined);
+    vi.stubEnv('PGPASSFILE', certificate('missing'));
+    const impostor = await startImpostor([question]);
+    for (const [, open] of everyWay)
+      expect(await reasonOf(open(impostor.url.replace(':hunter2', '')))).toMatchObject({
+        message:
+          'The server asked for a password, but the database URL has none. Add it to the URL, or export PGPASSWORD.',
+      });
+    await impostor.close();
+  });
+
   test.each(everyWay)('gets nothing after it refused TLS: %s', async (_name, open) => {
     const impostor = await startImpostor([clearText]);
     const url = `${impostor.url}?sslmode=verify-full`;
