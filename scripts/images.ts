@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { workspaceRoot } from '../tools/checks/src/run.ts';
 import { packageManager } from '../tools/dev-environment/src/workspace.ts';
-import { makeCurrent } from '../tools/release/src/current-release.ts';
+import { installRelease } from '../tools/release/src/install-release.ts';
 import { deployApp } from './images/app-folder.ts';
 import { makeBase } from './images/base.ts';
 import { writeBillOfMaterials } from './images/bill-of-materials.ts';
@@ -25,7 +25,7 @@ Options:
   --sbom FOLDER      also write the bill of materials of each image to <app>-<version>.cdx.json (CycloneDX)
   --folders FOLDER   build no image, but write all apps to FOLDER/<commit>/<app>, and Node to FOLDER/<commit>/bin/node.
                      FOLDER/current then leads to them, and FOLDER/previous to the release before. The units in
-                     deploy/systemd run FOLDER/current
+                     deploy/systemd run FOLDER/current. A release that exists is not written again
   --no-cache         build every layer again
   --help             show this help
 
@@ -45,13 +45,21 @@ async function copyNode(target: string): Promise<void> {
 
 async function writeFolders(build: Build, folder: string): Promise<void> {
   const release = join(folder, build.commit);
-  await mkdir(join(release, 'bin'), { recursive: true });
-  await copyNode(join(release, 'bin/node'));
-  for (const app of appNames) {
-    await deployApp(app, build, join(release, app));
-    say(join(release, app));
-  }
-  await makeCurrent(folder, build.commit);
+  const isWritten = await installRelease(folder, build.commit, {
+    isReplaced: build.isModified,
+    write: async (target) => {
+      await buildApps(appNames);
+      await mkdir(join(target, 'bin'));
+      await copyNode(join(target, 'bin/node'));
+      for (const app of appNames) await deployApp(app, build, join(target, app));
+    },
+  });
+  say(isWritten ? release : `${release} is installed already, and was not written again. It is the current release.`);
+}
+
+async function buildApps(apps: readonly string[]): Promise<void> {
+  const filters = apps.map((app) => `--filter=@deedwire/${app}`);
+  await run('npx', ['-y', packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
 }
 
 async function buildImages(apps: readonly string[], build: Build, options: Options): Promise<void> {
@@ -63,7 +71,8 @@ async function buildImages(apps: readonly string[], build: Build, options: Optio
   for (const app of apps) {
     await deployApp(app, build, join(context, app));
     const image = await buildImage(app, build, { context, prefix, cache: !withoutCache });
-    if (tag !== undefined) await run('buildah', ['tag', image.id, `${prefix}/${app}:${tag}`]);
+    const tags = tag === undefined ? [] : [`${prefix}/${app}:${tag}`];
+    if (tags.length > 0) await run('buildah', ['tag', image.id, ...tags]);
     const name = `${app}-${build.versions[app]}`;
     if (sbom !== undefined) {
       await mkdir(sbom, { recursive: true });
@@ -75,7 +84,7 @@ async function buildImages(apps: readonly string[], build: Build, options: Optio
       await rm(file, { force: true });
       await run('buildah', ['push', '--quiet', image.id, `oci-archive:${file}:${image.name}`]);
     }
-    say(`${image.name} sha256:${image.id}`);
+    for (const each of [image.name, ...tags]) say(`${each} sha256:${image.id}`);
   }
 }
 
@@ -93,9 +102,8 @@ await runScript({
     if (folders !== undefined && positionals.length > 0) throw new UsageError('--folders writes all apps: name none');
     const apps = positionals.length === 0 ? appNames : positionals;
     const build = await readBuild();
-    const filters = apps.map((app) => `--filter=@deedwire/${app}`);
-    await run('npx', ['-y', packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
     if (folders !== undefined) return writeFolders(build, resolve(folders));
+    await buildApps(apps);
     return buildImages(apps, build, options);
   },
 });

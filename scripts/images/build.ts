@@ -11,6 +11,8 @@ export const appNames: readonly string[] = [...interfaceNames.map(appOf), 'webho
 export interface Build {
   /** The commit, with `-modified` if a tracked file differs from it. */
   commit: string;
+  /** Whether `commit` names files that the next build may change. */
+  isModified: boolean;
   /** The time of all files, in seconds. */
   epoch: number;
   /** Of each app. */
@@ -25,8 +27,10 @@ export async function readBuild(): Promise<Build> {
     const { version } = JSON.parse(await readFile(join(workspaceRoot, `apps/${app}/package.json`), 'utf8'));
     return [app, version];
   });
+  const isModified = changed !== '';
   return {
-    commit: changed === '' ? commit : `${commit}-modified`,
+    commit: isModified ? `${commit}-modified` : commit,
+    isModified,
     epoch: Number(epoch),
     versions: Object.fromEntries(await Promise.all(versions)),
   };
