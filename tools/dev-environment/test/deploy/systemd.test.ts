@@ -68,13 +68,14 @@ test('the commands of the units run their folders, which name the commit, and en
     );
     const [program = '', ...words] = (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '').split(' ');
     const [, environmentFile = ''] = /^EnvironmentFile=(\/.*)$/m.exec(unit) ?? [];
+    const [, workingDirectory = ''] = /^WorkingDirectory=(.*)$/m.exec(unit) ?? [];
     const [name = '', commit = ''] = readFileSync(environmentFile, 'utf8').trim().split('=');
     expect(commit).toMatch(/^[0-9a-f]{40}/);
     // The units read these two with LoadCredential.
     await writeFile(join(folder, 'database-url'), await database.urlFor(groupRole(app)));
     await writeFile(join(folder, 'webhook-secret-keys'), secretKeys);
     const child = spawn(program, words, {
-      cwd: join(folder, app),
+      cwd: workingDirectory,
       env: {
         [name]: commit,
         DATABASE_URL_FILE: join(folder, 'database-url'),
