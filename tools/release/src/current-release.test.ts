@@ -38,7 +38,7 @@ test('the commands of the page go back to the previous release, and forward agai
   await install('a');
   await install('b');
   const page = readFileSync(join(workspaceRoot, 'docs/operations/upgrade.md'), 'utf8');
-  const [, commands = ''] = /^```sh\n(cd \/opt\/deedwire\n(?:.*\n)+?)```$/m.exec(page) ?? [];
+  const [, commands = ''] = /^```sh\n(\(\n {2}cd \/opt\/deedwire\n(?:.*\n)+?)```$/m.exec(page) ?? [];
   const exchange = () => execFileSync('sh', ['-euc', commands.replace('/opt/deedwire', folder)]);
   exchange();
   expect([current(), previous()]).toEqual(['a', 'b']);

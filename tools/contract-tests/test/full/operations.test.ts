@@ -20,10 +20,10 @@ const read = (page: string): Promise<string> => readFile(join(workspaceRoot, 'do
 const install = await read('install-systemd.md');
 const [makeCommands = '', createDatabase = ''] = commandsOf(install, 'Create the database and the secrets', 2);
 const [start = '', check = ''] = commandsOf(install, 'Start the servers', 2);
-const [useIt = ''] = commandsOf(install, 'Send the first webhook', 1);
+const [makeSecret = '', useIt = ''] = commandsOf(install, 'Send the first webhook', 2);
 const [stop = ''] = commandsOf(install, 'Stop', 1);
-const [, upgrade = ''] = commandsOf(await read('upgrade.md'), 'With systemd', 2);
-const [, goBack = ''] = commandsOf(await read('upgrade.md'), 'Go back', 5);
+const [, upgrade = ''] = commandsOf(await read('upgrade.md'), 'With systemd', 3);
+const [, , goBack = ''] = commandsOf(await read('upgrade.md'), 'Go back with systemd', 4);
 const [protectDatabase = ''] = commandsOf(await read('database.md'), 'Database', 1);
 const [takeLoginAway = ''] = commandsOf(await read('runbooks.md'), 'A login was stolen', 1);
 const [setLimit = ''] = commandsOf(await read('accounts.md'), 'Rate limits', 1);
@@ -174,8 +174,11 @@ test.skipIf(isSkipped)(
     const steps = [
       makeCommands,
       createDatabase,
+      // Each block can be repeated.
+      createDatabase,
       start,
       check,
+      makeSecret,
       useIt,
       untilDelivered,
       sql(protectDatabase),
@@ -211,7 +214,8 @@ test.skipIf(isSkipped)(
     expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
 
     expect(output).toContain('Applied 0002-webhooks\n');
-    expect(output).toMatch(/"webhookSecret":"whsec_[^"]+","userErrors":\[\]/);
+    expect(output).toContain('{"ready":true,"problems":[]} webhook-worker\n');
+    expect(output).toMatch(/"webhookSubscription":\{"id":"[^"]+"\},"userErrors":\[\]/);
     expect(output).toContain('DELIVERED');
     expect(output).toContain('ALERTS{alertname="DeedwireNotReady", alertstate="firing"');
     expect(output).toContain('Nothing to apply\n');
