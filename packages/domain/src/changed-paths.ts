@@ -3,7 +3,7 @@
  * so is an object that is something else on the other side.
  */
 export function changedPaths(before: object, after: object): string[] {
-  return differences(before, after, '').toSorted();
+  return [...new Set(differences(before, after, ''))].toSorted();
 }
 
 function differences(before: unknown, after: unknown, path: string): string[] {
@@ -13,6 +13,7 @@ function differences(before: unknown, after: unknown, path: string): string[] {
   );
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Not an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

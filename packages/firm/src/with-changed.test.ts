@@ -111,7 +111,9 @@ const fieldsOfPerson: Field[] = [
 ];
 
 const ofPerson = (render: RenderData<Person>): RenderData<object> =>
-  withChanged((snapshot) => (isPerson(snapshot) ? render(snapshot) : {}));
+  withChanged<{ changed?: readonly string[] }>({ sample: () => ({ person, changed: [] }) }, (snapshot) =>
+    isPerson(snapshot) ? render(snapshot) : {},
+  );
 
 test.each<[string, RenderData<Person>]>([
   ['flat', (snapshot) => ({ fullName: snapshot.person.name, address: snapshot.person.email })],

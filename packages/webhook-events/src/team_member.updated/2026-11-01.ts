@@ -27,7 +27,7 @@ export const body = z
           .nullable()
           .exactOptional()
           .describe(
-            'The paths of the values in `data` that the change replaced, sorted, for example `teamMember.email`. Empty if this version contains none of them. Null if the event is older than this field.',
+            'The paths of the values in `data` that the change replaced, sorted, for example `teamMember.email`. Empty if this version contains none of them. Null if they are not known, as of an event that is older than this field: anything may have changed.',
           ),
       })
       .describe('The event data.'),

@@ -1,7 +1,7 @@
 import { withChanged } from '@deedwire/domain';
-import type { Snapshot } from './event.ts';
+import { lenderUpdated } from './event.ts';
 
-export const render = withChanged(({ lender }: Snapshot) => ({
+export const render = withChanged(lenderUpdated, ({ lender }) => ({
   lenderId: lender.id,
   name: lender.name,
 }));

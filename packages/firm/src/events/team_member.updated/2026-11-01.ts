@@ -1,7 +1,7 @@
 import { withChanged } from '@deedwire/domain';
-import type { Snapshot } from './event.ts';
+import { teamMemberUpdated } from './event.ts';
 
-export const render = withChanged(({ lender, teamMember }: Snapshot) => ({
+export const render = withChanged(teamMemberUpdated, ({ lender, teamMember }) => ({
   lenderId: lender.id,
   teamMember: {
     id: teamMember.id,

@@ -33,7 +33,7 @@ export interface LenderUpdated {
      */
     name: string;
     /**
-     * The paths of the values in `data` that the change replaced, sorted, for example `name`. Empty if this version contains none of them. Null if the event is older than this field.
+     * The paths of the values in `data` that the change replaced, sorted, for example `name`. Empty if this version contains none of them. Null if they are not known, as of an event that is older than this field: anything may have changed.
      */
     changed?: string[] | null;
   };

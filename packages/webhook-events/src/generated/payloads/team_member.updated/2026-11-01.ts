@@ -50,7 +50,7 @@ export interface TeamMemberUpdated {
       email: string;
     };
     /**
-     * The paths of the values in `data` that the change replaced, sorted, for example `teamMember.email`. Empty if this version contains none of them. Null if the event is older than this field.
+     * The paths of the values in `data` that the change replaced, sorted, for example `teamMember.email`. Empty if this version contains none of them. Null if they are not known, as of an event that is older than this field: anything may have changed.
      */
     changed?: string[] | null;
   };
