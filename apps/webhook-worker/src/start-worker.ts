@@ -9,8 +9,13 @@ import { createWorker } from './worker.ts';
 // `require`, because an import of a file outside of `src` does not compile.
 const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
 
+export interface StartWorkerOptions {
+  /** The URL of a module of the app. Its folder has `contracts.json`, which is that of the service. */
+  app: string;
+}
+
 /** Starts the worker of a service. It also starts without its database, and becomes ready once that is reachable. */
-export async function startWorker(service: Service): Promise<RunningService> {
+export async function startWorker(service: Service, { app }: StartWorkerOptions): Promise<RunningService> {
   const config = readWorkerConfig(service);
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL, service });
   const metrics = new Registry();
@@ -27,7 +32,7 @@ export async function startWorker(service: Service): Promise<RunningService> {
       database: worker.database,
       app: 'webhook-worker',
       id: randomUUID(),
-      contracts: new URL('contracts.json', import.meta.url),
+      contracts: new URL('contracts.json', app),
     },
     pools: worker.pools,
     readiness: () => worker.readiness(),
