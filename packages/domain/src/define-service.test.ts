@@ -4,6 +4,10 @@ import { defineService, ServiceError } from './define-service.ts';
 import { defineEvent, type EventContract, withRenderers } from './event.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
+function versionOf(version: string) {
+  return { version, status: 'current', deprecatedOn: null, sunsetOn: null } as const;
+}
+
 const render = ({ order }: { order: string }) => ({ order });
 
 const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme-Webhooks' } as const;
@@ -67,12 +71,7 @@ test('refuses names that no header, key or identifier can have', () => {
 });
 
 test('names all faults at once', () => {
-  const versions = ['2026-11-01', '2026-11-01', 'next'].map((version) => ({
-    version,
-    status: 'current' as const,
-    deprecatedOn: null,
-    sunsetOn: null,
-  }));
+  const versions = ['2026-11-01', '2026-11-01', 'next'].map(versionOf);
   expect(
     faultsOf({
       Vendor: { title: ' ', account: 'Organization', path: 'vendor/', port: 0, adminPort: 4003, versions },
@@ -80,7 +79,7 @@ test('names all faults at once', () => {
     }),
   ).toEqual([
     '"Vendor": its name must consist of lowercase words with hyphens between them, 31 characters at most.',
-    '"Vendor": its title must not be blank.',
+    '"Vendor": its title must be one line, and not blank.',
     '"Vendor": the type of its accounts must be its own; Organization is one of the platform.',
     '"Vendor": its path must begin with a slash and not end with one; it is vendor/.',
     '"Vendor": 0 is not a port.',
@@ -88,9 +87,36 @@ test('names all faults at once', () => {
     '"Vendor": its versions must be dates, oldest first; next is none or comes too late.',
     '"partner": the type of its accounts must be its own; Organization is one of the platform.',
     '"partner": its path must begin with a slash and not end with one; it is vendor/.',
-    'The type of accounts Organization is used twice.',
-    'The path vendor/ is used twice.',
-    'The port 4003 is used twice.',
+    'The type of accounts Organization is used by "Vendor" and by "partner".',
+    'The path vendor/ is used by "Vendor" and by "partner".',
+    'The port 4003 is used by the worker and by "Vendor" as adminPort.',
+  ]);
+});
+
+test.each<[string, Partial<ServiceOptions['interfaces'][string]>, string, string]>([
+  [
+    'a day that its month lacks',
+    { versions: [versionOf('2026-02-30')] },
+    'vendor',
+    'its versions must be dates, oldest first; 2026-02-30 is none or comes too late',
+  ],
+  ['a title of two lines', { title: 'Vendor\nname' }, 'vendor', 'its title must be one line, and not blank'],
+  ['a name that PostgreSQL reserves', {}, 'pg', 'its name must not begin with the word pg'],
+  [
+    'a type of accounts that the database refuses',
+    { account: `V${'x'.repeat(63)}` },
+    'vendor',
+    `the type of its accounts must be a name such as Customer; it is V${'x'.repeat(63)}`,
+  ],
+  ['a port that is no number', { port: Number.NaN }, 'vendor', 'NaN is not a port'],
+])('refuses %s with one sentence', (_, more, name, fault) => {
+  expect(faultsOf({ [name]: { title: 'Vendor', account: 'Vendor', ...more } })).toEqual([`"${name}": ${fault}.`]);
+});
+
+test('refuses a status that no version has', () => {
+  const versions = [{ ...versionOf('2026-11-01'), status: JSON.parse('"bogus"') }];
+  expect(faultsOf({ partner: { ...partner, versions } })).toEqual([
+    '"partner": the status of its version 2026-11-01 must be preview, current, deprecated or retired; it is bogus.',
   ]);
 });
 
@@ -104,6 +130,8 @@ const orderPaid = defineEvent('order.paid', {
   snapshot: z.object({ order: z.string(), buyer: z.string() }),
   sample: () => ({ order: '1', buyer: 'Ada' }),
 });
+
+const ofOrder = { record: 'Order', noun: 'order', address: 'buyer' };
 
 function contractOf(type: string, versions: readonly [string, 'current' | 'retired'][], interfaces = ['partner']) {
   const data = z.strictObject({ order: z.string() });
@@ -128,6 +156,7 @@ test('joins each event with its contract, and knows the records of an interface'
       contractOf('webhook.test', [['2026-11-01', 'current']]),
     ],
     events: [withRenderers(orderPaid, { '2027-02-01': render })],
+    tables: { order: { persons: ofOrder } },
   });
   expect(service.interfaces.partner.records).toEqual(['Order']);
   expect(service.events.map(({ type, record, persons }) => [type, record, persons])).toEqual([
@@ -165,7 +194,80 @@ test('names all faults of events', () => {
     'The event order.paid has a renderer of 2027-02-01, which its contract does not have or has retired.',
     'The event order.paid identifies persons, so it needs a record and one interface.',
     'The contract of the event order.paid names the interface vendor, which does not exist.',
+    'The event order.paid identifies persons, so a table needs `persons` of the record Order.',
   ]);
+});
+
+test('refuses an event that identifies persons whose rows no table has', () => {
+  expect(
+    ['Order', 'Buyer'].map((record) =>
+      faultsOf(
+        { partner },
+        {
+          contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
+          events: [withRenderers(orderPaid, { '2026-11-01': render })],
+          tables: { order: { persons: { ...ofOrder, record } } },
+        },
+      ),
+    ),
+  ).toEqual([[], ['The event order.paid identifies persons, so a table needs `persons` of the record Order.']]);
+});
+
+test('refuses persons that the sample of the event does not have', () => {
+  const event = defineEvent('order.paid', {
+    record: 'Order',
+    persons: ['home.city', 'home.zip', 'work.city'],
+    snapshot: z.object({ home: z.object({ city: z.string() }), work: z.object({ city: z.string() }).nullable() }),
+    sample: () => ({ home: { city: 'Bern' }, work: null }),
+  });
+  expect(
+    faultsOf(
+      { partner },
+      {
+        contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
+        events: [withRenderers(event, { '2026-11-01': () => ({}) })],
+        tables: { order: { persons: ofOrder } },
+      },
+    ),
+  ).toEqual(['The event order.paid identifies persons by home.zip, which its sample does not have.']);
+});
+
+const form = 'its type must be <noun>.<participle>, for example order.paid, with 100 characters at most';
+
+test.each<[string, EventContract[], string[]]>([
+  ...['Order Paid\r\n', '', '__proto__', `order.${'x'.repeat(95)}`].map((type): [string, EventContract[], string[]] => [
+    `the type ${JSON.stringify(type.slice(0, 20))}`,
+    [contractOf(type, [['2026-11-01', 'retired']])],
+    [form],
+  ]),
+  ['no version', [contractOf('order.paid', [])], ['it needs a version']],
+  ['no interface', [contractOf('order.paid', [['2026-11-01', 'retired']], [])], ['it needs an interface']],
+  [
+    'an interface twice',
+    [contractOf('order.paid', [['2026-11-01', 'retired']], ['partner', 'partner'])],
+    ['its interfaces must differ'],
+  ],
+  [
+    'versions in another order',
+    [
+      contractOf('order.paid', [
+        ['2027-02-01', 'retired'],
+        ['2026-11-01', 'retired'],
+      ]),
+    ],
+    ['its versions must be dates, oldest first; 2026-11-01 is none or comes too late'],
+  ],
+  [
+    'two contracts',
+    [contractOf('order.paid', [['2026-11-01', 'retired']]), contractOf('order.paid', [['2026-11-01', 'retired']])],
+    ['it has two contracts'],
+  ],
+])('refuses an event with %s', (_, contracts, faults) => {
+  const [{ type } = { type: '' }] = contracts;
+  const events = [withRenderers({ ...orderPaid, type, persons: [] }, {})];
+  expect(faultsOf({ partner }, { contracts, events })).toEqual(
+    faults.map((fault) => `The event ${JSON.stringify(type)}: ${fault}.`),
+  );
 });
 
 test('knows the tables of the application, and which of them identify persons', () => {

@@ -2,6 +2,7 @@ import type { Event, EventContract, RenderData, RenderedEvent } from './event.ts
 import { ownEvents } from './generated/own-events.ts';
 import { findNameFaults } from './name-forms.ts';
 import type { Interface, InterfaceOptions, PersonTable, ServiceOf, ServiceOptions } from './service.ts';
+import { startOfDay } from './version-lifecycle.ts';
 
 /** The types of records of the platform itself. */
 const ownRecordTypes = [
@@ -17,6 +18,12 @@ const ownRecordTypes = [
 
 /** Of the worker, which has no other port. */
 const workerAdminPort = 4003;
+
+/** That of its column. */
+const eventTypeMaxLength = 100;
+
+/** Who has a value that only one may have. */
+type Use = [user: string, value: number | string];
 
 /** The faults of a service, all of them. */
 export class ServiceError extends TypeError {
@@ -56,6 +63,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     ...findFaults(interfaces),
     ...faultsOfEvents,
     ...findForeignNames(events, options.interfaces),
+    ...findPersonsWithoutTable(events, persons),
     // They are parts of SQL.
     ...[...Object.keys(tables), ...persons.map(({ address }) => address), ...Object.keys(sequences)]
       .filter((name) => !/^[a-z][a-z\d_]{0,62}$/.test(name))
@@ -76,13 +84,44 @@ function joinEvents(contracts: readonly EventContract[], further: readonly Rende
     if (!contracts.some(({ type }) => type === event.type)) faults.push(`The event ${event.type} has no contract.`);
     definitions.set(event.type, event);
   }
-  const events = contracts.flatMap((contract): Event[] => {
+  const events = contracts.flatMap((contract, index): Event[] => {
+    faults.push(...findContractFaults(contract));
+    if (contracts.findIndex(({ type }) => type === contract.type) < index)
+      faults.push(`The event ${JSON.stringify(contract.type)}: it has two contracts.`);
     const definition = definitions.get(contract.type);
     if (definition !== undefined) return [joinEvent(contract, definition, faults)];
     faults.push(`The event ${contract.type} has a contract and no definition.`);
     return [];
   });
   return { events, faults };
+}
+
+function findContractFaults({ type, interfaces, versions }: EventContract): string[] {
+  const isType = type.length <= eventTypeMaxLength && /^[a-z]+(?:_[a-z]+)*\.[a-z]+(?:_[a-z]+)*$/.test(type);
+  return [
+    isType ||
+      `its type must be <noun>.<participle>, for example order.paid, with ${eventTypeMaxLength} characters at most`,
+    interfaces.length > 0 || 'it needs an interface',
+    new Set(interfaces).size === interfaces.length || 'its interfaces must differ',
+    versions.length > 0 || 'it needs a version',
+    ...findVersionFaults(versions),
+  ].flatMap((fault) => (fault === true ? [] : [`The event ${JSON.stringify(type)}: ${fault}.`]));
+}
+
+function findVersionFaults(versions: readonly { version: string; status: string }[]): string[] {
+  return versions.flatMap(({ version, status }, index) => [
+    ...(isDate(version) && !versions.slice(0, index).some((other) => other.version >= version)
+      ? []
+      : [`its versions must be dates, oldest first; ${version} is none or comes too late`]),
+    ...(['preview', 'current', 'deprecated', 'retired'].includes(status)
+      ? []
+      : [`the status of its version ${version} must be preview, current, deprecated or retired; it is ${status}`]),
+  ]);
+}
+
+/** Whether the text is a day of the calendar. `Date` counts days that a month lacks on into the next. */
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && startOfDay(text)?.toISOString().startsWith(text) === true;
 }
 
 function joinEvent(contract: EventContract, { renderers, ...definition }: RenderedEvent, faults: string[]): Event {
@@ -103,7 +142,27 @@ function joinEvent(contract: EventContract, { renderers, ...definition }: Render
     faults.push(`The record of the event ${contract.type} must be a name such as Order; it is ${definition.record}.`);
   if (definition.persons.length > 0 && (definition.record === null || contract.interfaces.length !== 1))
     faults.push(`The event ${contract.type} identifies persons, so it needs a record and one interface.`);
+  const sample = definition.persons.length > 0 ? definition.sample('service') : {};
+  for (const path of definition.persons.filter((each) => !hasPath(sample, each.split('.'))))
+    faults.push(`The event ${contract.type} identifies persons by ${path}, which its sample does not have.`);
   return { ...definition, ...contract, versions };
+}
+
+/** Of what is null in the sample, any path is accepted. */
+function hasPath(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined || value === null) return true;
+  const found = new Map(Object.entries(Object(value)));
+  return found.has(name) && hasPath(found.get(name), rest);
+}
+
+/** `person erase` replaces what events say of a person only of the records of these tables. */
+function findPersonsWithoutTable(events: readonly Event[], tables: readonly PersonTable[]): string[] {
+  return events
+    .filter(({ persons, record }) => persons.length > 0 && !tables.some((table) => table.record === record))
+    .map(
+      ({ type, record }) =>
+        `The event ${type} identifies persons, so a table needs \`persons\` of the record ${record}.`,
+    );
 }
 
 function findForeignNames(events: readonly Event[], interfaces: ServiceOptions['interfaces']): string[] {
@@ -127,7 +186,9 @@ function findFaults(interfaces: readonly (readonly [name: string, Interface])[])
     [
       /^(?=.{1,31}$)[a-z]+(?:-[a-z]+)*$/.test(name) ||
         'its name must consist of lowercase words with hyphens between them, 31 characters at most',
-      title.trim() !== '' || 'its title must not be blank',
+      // PostgreSQL reserves the names of roles that begin with `pg_`.
+      !/^pg(?:-|$)/.test(name) || 'its name must not begin with the word pg',
+      /^\P{C}*[^\p{C}\s]\P{C}*$/u.test(title) || 'its title must be one line, and not blank',
       isTypeName(account) || `the type of its accounts must be a name such as Customer; it is ${account}`,
       !ownRecordTypes.includes(account) ||
         `the type of its accounts must be its own; ${account} is one of the platform`,
@@ -135,29 +196,29 @@ function findFaults(interfaces: readonly (readonly [name: string, Interface])[])
       ...[port, adminPort].map(
         (each) => (Number.isInteger(each) && each > 0 && each < 65_536) || `${each} is not a port`,
       ),
-      ...versions.map(
-        ({ version }, index) =>
-          (/^\d{4}-\d\d-\d\d$/.test(version) && !versions.slice(0, index).some((other) => other.version >= version)) ||
-          `its versions must be dates, oldest first; ${version} is none or comes too late`,
-      ),
+      ...findVersionFaults(versions),
     ].flatMap((fault) => (fault === true ? [] : [`${JSON.stringify(name)}: ${fault}.`])),
   );
-  const unique: [what: string, values: (number | string)[]][] = [
-    ['type of accounts', interfaces.map(([, { account }]) => account)],
-    ['path', interfaces.map(([, { path }]) => path)],
-    ['port', [workerAdminPort, ...interfaces.flatMap(([, { port, adminPort }]) => [port, adminPort])]],
+  const ports = interfaces.flatMap(([name, { port, adminPort }]): Use[] => [
+    [`${JSON.stringify(name)} as port`, port],
+    [`${JSON.stringify(name)} as adminPort`, adminPort],
+  ]);
+  const unique: [what: string, uses: Use[]][] = [
+    ['type of accounts', interfaces.map(([name, { account }]) => [JSON.stringify(name), account])],
+    ['path', interfaces.map(([name, { path }]) => [JSON.stringify(name), path])],
+    ['port', [['the worker', workerAdminPort], ...ports]],
   ];
   return [
     ...(interfaces.length === 0 ? ['It needs an interface.'] : []),
     ...faults,
-    ...unique.flatMap(([what, values]) =>
-      values
-        .filter((value, index) => values.indexOf(value) < index)
-        .map((value) => `The ${what} ${value} is used twice.`),
+    ...unique.flatMap(([what, uses]) =>
+      Array.from(Map.groupBy(uses, ([, value]) => value))
+        .filter(([, { length }]) => length > 1)
+        .map(([value, same]) => `The ${what} ${value} is used by ${same.map(([user]) => user).join(' and by ')}.`),
     ),
   ];
 }
 
 function isTypeName(text: string): boolean {
-  return /^[A-Z][A-Za-z\d]*$/.test(text);
+  return /^[A-Z][A-Za-z\d]{0,62}$/.test(text);
 }

@@ -6,7 +6,7 @@ export type InterfaceName = string;
 
 /** @throws {TypeError} if the service has no such interface */
 export function interfaceOf({ interfaces }: Service, name: InterfaceName): Interface {
-  const found = interfaces[name];
+  const found = Object.hasOwn(interfaces, name) ? interfaces[name] : undefined;
   if (found === undefined) throw new TypeError(`The service has no interface ${JSON.stringify(name)}.`);
   return found;
 }
