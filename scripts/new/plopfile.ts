@@ -55,6 +55,8 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       prompt('type', 'Event type, for example lender.renamed:', (type) => {
         if (Object.hasOwn(readVersions(eventVersions), type))
           return `The event type ${type} exists. To add a version, run pnpm new event-version ${type} <version>.`;
+        if (isOwn(type))
+          return `Events of ${type.split('.')[0]} are those of the platform. Name a record of the application, for example lender.renamed.`;
         if (/^[a-z]+(?:_[a-z]+)*\.[a-z]+(?:_[a-z]+)*$/.test(type)) return true;
         return `"${type}" is not an event type. Write <noun>.<participle>, for example lender.renamed.`;
       }),
@@ -135,13 +137,17 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
   return plop;
 }
 
+/** Whether the platform has the events of this noun. */
+function isOwn(type: string): boolean {
+  return /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
+}
+
 /** The paths of the payload, the typical body and the renderer. */
 function eventFiles(type: string, version: string): [string, string, string] {
-  const isOwn = /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
   return [
     `packages/webhook-events/src/${type}/${version}.ts`,
     `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
-    `${isOwn ? 'packages/domain/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
+    `${isOwn(type) ? 'packages/domain/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
   ];
 }
 

@@ -83,7 +83,7 @@ const { openPlop }: { openPlop: (root: string) => Promise<Generators> } = await 
 );
 const generators = await openPlop(workspaceRoot);
 
-test.each([
+test.each<[string, string[], string]>([
   [
     'the name of an event type that exists',
     ['event', 'referral.declined', '2027-06-01', 'partner'],
@@ -94,6 +94,11 @@ test.each([
     ['event', 'LenderRenamed', '2027-06-01', 'lender'],
     '"LenderRenamed" is not an event type. Write <noun>.<participle>, for example lender.renamed.',
   ],
+  ...['api_key', 'webhook', 'webhook_listener'].map((noun): [string, string[], string] => [
+    `an event type of ${noun}, which the platform has`,
+    ['event', `${noun}.updated`, '2027-06-01', 'all'],
+    `Events of ${noun} are those of the platform. Name a record of the application, for example lender.renamed.`,
+  ]),
   [
     'a version that is no date',
     ['event', 'lender.renamed', '2027-13-01', 'lender'],
