@@ -14,7 +14,7 @@ import {
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { firm } from '@deedwire/firm';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '../src/lender/index.ts';
 import { convertReferral, createReferral, createReferralForPartner, declineReferral } from '../src/partner/index.ts';
 import { useWorld } from './support/use-world.ts';
@@ -248,4 +248,20 @@ test('a change without an audit entry is rolled back', async () => {
     await world.sql('alter table audit_entry drop constraint no_more');
   }
   expect(await world.sql('select from referral')).toEqual([]);
+});
+
+test('an account has its global identifier also if its type is not the name of its interface', async () => {
+  const id = world.partner.gid.split('/').at(-1);
+  const service = {
+    ...firm,
+    interfaces: { ...firm.interfaces, partner: { ...firm.interfaces.partner, account: 'PartnerAccount' } },
+  };
+  await world.sql(`update interface set account_type = 'PartnerAccount' where name = 'partner'`);
+  onTestFinished(async () => {
+    await world.sql(`update interface set account_type = 'Partner' where name = 'partner'`);
+  });
+  await world.sql(`update account set name = 'Renamed' where id = ${id}`);
+  const subject = `gid://service/PartnerAccount/${id}`;
+  const entries = await listAuditEntries({ ...world.operator, service }, { limit: 1 });
+  expect(entries).toEqual([expect.objectContaining({ subject, accountId: subject })]);
 });

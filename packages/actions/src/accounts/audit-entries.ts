@@ -1,4 +1,4 @@
-import { formatAccountGid, ofService } from '@deedwire/domain';
+import { accountTypesOf, formatAccountGid, ofService } from '@deedwire/domain';
 import {
   type AuditBound,
   type AuditEntryRow,
@@ -84,16 +84,14 @@ export async function* readAuditEntries(context: ActionContext): AsyncGenerator<
   }
 }
 
-/** The types of the subjects that the database names. It knows no namespace, and `initcap` makes the type of an account. */
+/** The types of the subjects that the database names. It knows no namespace. */
 const subjectTypes = ofService(
-  ({ interfaces }) =>
-    new Map([
-      ...Object.entries(interfaces).map(
-        ([name, { account }]) => [name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase()), account] as const,
-      ),
-      ...Object.values(interfaces).flatMap(({ records }) => records.map((type) => [type, type] as const)),
-      ['PortalSession', 'PortalSession'],
-      ['WebhookListener', 'WebhookListener'],
+  (service) =>
+    new Set([
+      ...accountTypesOf(service),
+      ...Object.values(service.interfaces).flatMap(({ records }) => records),
+      'PortalSession',
+      'WebhookListener',
     ]),
 );
 
@@ -102,8 +100,8 @@ function toStoredEntry(context: ActionContext, row: AuditEntryRow): StoredAuditE
   const { accountId, interfaceName, subject, ...entry } = row;
   return {
     ...entry,
-    subject: subject.replace(/^([\w-]+)(?=\/\d+$)/, (named: string) =>
-      types.has(named) ? `gid://${context.gidNamespace}/${types.get(named)}` : named,
+    subject: subject.replace(/^\w+(?=\/\d+$)/, (named: string) =>
+      types.has(named) ? `gid://${context.gidNamespace}/${named}` : named,
     ),
     accountId:
       accountId === null || interfaceName === null ? null : formatAccountGid(context, interfaceName, accountId),
