@@ -1,28 +1,4 @@
-export {
-  checkDatabase,
-  type DatabaseCheck,
-  describeDatabaseCheck,
-  describeDatabaseProblems,
-  describeLostStatements,
-  findDatabaseProblems,
-  findLostStatements,
-} from './check-database.ts';
-export { type CellSession, withCellSession } from './cell-session.ts';
-export {
-  connectionProtection,
-  databaseAddress,
-  DatabaseUrlError,
-  type ConnectionProtection,
-} from './connection-options.ts';
-export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction } from './database.ts';
-export {
-  type ChangedCollation,
-  type DatabaseRisk,
-  findCertificateRisk,
-  findDatabaseRisks,
-  selectChangedCollations,
-} from './database-risks.ts';
-export { violatesPrimaryKey } from './record-id-collision.ts';
+// Errors, secrets at rest, and memory.
 export {
   AccountAwayError,
   CellMismatchError,
@@ -37,26 +13,77 @@ export {
   StoreUnavailableError,
   UnconfirmedCommitError,
   UnsuitableDatabaseError,
-} from './errors.ts';
-export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrate.ts';
-export { type LockHolder, type MigrationWait, onNewWait } from './migration-wait.ts';
-export { pageConditions, type PageQuery } from './page-query.ts';
-export { beginInIndexOrder, type Planning } from './planning.ts';
-export { createLoginSql, type GroupRole, groupRolesOf, selectDatabaseName } from './rights.ts';
-export { createSecretKeyRing, secretKeyId, SecretUnreadableError, type SecretKeyRing } from './secret-key-ring.ts';
+} from './kernel/errors.ts';
+export { type LockHolder, type MigrationWait, onNewWait } from './kernel/migration-wait.ts';
 export {
-  advanceSequences,
+  createSecretKeyRing,
+  secretKeyId,
+  type SecretKeyRing,
+  SecretUnreadableError,
+} from './kernel/secret-key-ring.ts';
+export { ShortLivedMap } from './kernel/short-lived-map.ts';
+
+// Connections.
+export {
+  type ConnectionProtection,
+  connectionProtection,
+  databaseAddress,
+  DatabaseUrlError,
+} from './connections/connection-options.ts';
+export type { PoolState } from './connections/kept-clients.ts';
+export { withTableLock } from './connections/table-lock.ts';
+export { backgroundTimeouts, type DatabaseTimeouts, requestTimeouts } from './connections/timeouts.ts';
+
+// Statements.
+export { type Database, firstRow, onlyRow, sql, type Statement, type Transaction } from './statements/database.ts';
+export { pageConditions, type PageQuery } from './statements/page-query.ts';
+export { beginInIndexOrder, type Planning } from './statements/planning.ts';
+export type { SlowStatement } from './statements/slow-statements.ts';
+
+// Transactions.
+export { violatesPrimaryKey } from './transactions/record-id-collision.ts';
+export {
+  type InsertedRow,
+  insertRow,
+  type SharedWrite,
+  type WriteResult,
+} from './transactions/shared-writes/row-set.ts';
+export { createStore, type PooledStore, type Store, type StoreOptions } from './transactions/store.ts';
+
+// The data of persons.
+export { vacuumTables } from './persons/vacuum.ts';
+
+// Migrations, and the rights that they grant.
+export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrations/migrate.ts';
+export { createLoginSql, type GroupRole, groupRolesOf, selectDatabaseName } from './migrations/rights.ts';
+
+// Copies of a database.
+export {
   type AdvancedSequence,
+  advanceSequences,
   drawNumbers,
   selectSequences,
   type SequenceState,
-} from './sequences.ts';
-export { type InsertedRow, insertRow, type SharedWrite, type WriteResult } from './shared-writes/row-set.ts';
-export { ShortLivedMap } from './short-lived-map.ts';
-export type { SlowStatement } from './slow-statements.ts';
-export type { PoolState } from './kept-clients.ts';
-export { createStore, type PooledStore, type Store, type StoreOptions } from './store.ts';
-export { withTableLock } from './table-lock.ts';
-export { tryGrowth } from './try-growth.ts';
-export { backgroundTimeouts, requestTimeouts, type DatabaseTimeouts } from './timeouts.ts';
-export { vacuumTables } from './vacuum.ts';
+} from './copies/sequences.ts';
+
+// Cells.
+export { type CellSession, withCellSession } from './cells/cell-session.ts';
+
+// Checks of the database.
+export {
+  checkDatabase,
+  type DatabaseCheck,
+  describeDatabaseCheck,
+  describeDatabaseProblems,
+  describeLostStatements,
+  findDatabaseProblems,
+  findLostStatements,
+} from './checks/check-database.ts';
+export {
+  type ChangedCollation,
+  type DatabaseRisk,
+  findCertificateRisk,
+  findDatabaseRisks,
+  selectChangedCollations,
+} from './checks/database-risks.ts';
+export { tryGrowth } from './checks/try-growth.ts';

@@ -3,8 +3,8 @@ import { connect, eventually, patientTimeouts } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createStore, LockTimeoutError, requestTimeouts, StoreUnavailableError, type Store } from '../src/index.ts';
-import { createListener } from '../src/listener.ts';
-import { createNotifier } from '../src/notifier.ts';
+import { createListener } from '../src/notifications/listener.ts';
+import { createNotifier } from '../src/notifications/notifier.ts';
 
 // Not the server of the run, because the tests restart it.
 const server = await forFile(startPostgres());

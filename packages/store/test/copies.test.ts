@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { closeToOthers, type DeliveryKey, expireCopiedDeliveries } from '../src/copies.ts';
+import { closeToOthers, type DeliveryKey, expireCopiedDeliveries } from '../src/copies/copies.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 
 test('a dry run counts what the real one closes, and every pending delivery ends, in parts', async () => {

@@ -1,8 +1,8 @@
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { settleCostBucket, type CostSettlement } from '../src/cost-buckets.ts';
-import { insertApiClient } from '../src/credentials.ts';
+import { settleCostBucket, type CostSettlement } from '../src/accounts/cost-buckets.ts';
+import { insertApiClient } from '../src/accounts/credentials.ts';
 import { createStore } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';

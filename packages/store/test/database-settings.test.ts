@@ -11,7 +11,7 @@ import {
   type Store,
   type StoreOptions,
 } from '../src/index.ts';
-import { applyMigrations, readMigrations } from '../src/migrate.ts';
+import { applyMigrations, readMigrations } from '../src/migrations/migrate.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 import { referralWrite } from './support/referral-write.ts';
 import { seedAccount } from './support/seed.ts';

@@ -3,8 +3,8 @@ import { testService } from '@deedwire/domain/test-service';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { selectEndingUse, selectEnvironment } from '../src/environment.ts';
 import { createStore } from '../src/index.ts';
+import { selectEndingUse, selectEnvironment } from '../src/processes/environment.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 

@@ -2,8 +2,8 @@ import { type Errno, failConnects, type FailsWhen } from '@deedwire/testing/fail
 import { recordUncaughtErrors } from '@deedwire/testing/uncaught-errors';
 import { describe, expect, test } from 'vitest';
 import { createStore, migrate, StoreUnavailableError, withTableLock } from '../src/index.ts';
-import { createListener } from '../src/listener.ts';
-import { createNotifier } from '../src/notifier.ts';
+import { createListener } from '../src/notifications/listener.ts';
+import { createNotifier } from '../src/notifications/notifier.ts';
 
 const codes: readonly Errno[] = [
   'ECONNREFUSED',

@@ -1,8 +1,8 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '../src/housekeeping.ts';
 import { createStore, type Store } from '../src/index.ts';
+import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '../src/processes/housekeeping.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 

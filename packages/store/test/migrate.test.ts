@@ -12,7 +12,7 @@ import {
   type MigrationWait,
   StoreUnavailableError,
 } from '../src/index.ts';
-import { applyMigrations, compareMigrations, readMigrations } from '../src/migrate.ts';
+import { applyMigrations, compareMigrations, readMigrations } from '../src/migrations/migrate.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 
 const allMigrations = (await readMigrations()).map(({ name }) => name);

@@ -3,10 +3,10 @@ import { terminateBackends } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, describe, expect, test } from 'vitest';
-import { insertOrganization } from '../src/accounts.ts';
+import { insertOrganization } from '../src/accounts/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
-import { createListener, type Listener } from '../src/listener.ts';
-import { createNotifier, type Notifier } from '../src/notifier.ts';
+import { createListener, type Listener } from '../src/notifications/listener.ts';
+import { createNotifier, type Notifier } from '../src/notifications/notifier.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 

@@ -4,9 +4,7 @@ import { type Ability, type RecordId, toRecordId } from '@deedwire/domain';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { issueApiKey, revokeApiKey } from '../src/credentials.ts';
-import { deleteExpiredPortalSessions } from '../src/housekeeping.ts';
-import { createStore, type Database } from '../src/index.ts';
+import { issueApiKey, revokeApiKey } from '../src/accounts/credentials.ts';
 import {
   endAllPortalSessions,
   endPortalSession,
@@ -18,7 +16,9 @@ import {
   selectPortalSessions,
   startPortalSession,
   updatePortalSessionUse,
-} from '../src/portal-sessions.ts';
+} from '../src/accounts/portal-sessions.ts';
+import { createStore, type Database } from '../src/index.ts';
+import { deleteExpiredPortalSessions } from '../src/processes/housekeeping.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
 import { openLogins } from './support/logins.ts';

@@ -1,9 +1,9 @@
 import { forFile } from '@deedwire/testing/for-file';
 import type { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { createClient } from '../src/connect.ts';
+import { createClient } from '../src/connections/connect.ts';
 import { createStore } from '../src/index.ts';
-import { queryPreparedInTime } from '../src/query-in-time.ts';
+import { queryPreparedInTime } from '../src/statements/query-in-time.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
 const database = await forFile(createMigratedDatabase());

@@ -3,8 +3,8 @@ import { interfaceNames } from '@deedwire/domain/test-service';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deleteOldUse } from '../src/housekeeping.ts';
 import { createStore, type Database } from '../src/index.ts';
+import { deleteOldUse } from '../src/processes/housekeeping.ts';
 import {
   type CountedUse,
   type CountingPeriod,
@@ -14,7 +14,7 @@ import {
   registerProcess,
   selectLackingWorkers,
   storeAppContracts,
-} from '../src/processes.ts';
+} from '../src/processes/processes.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 

@@ -2,10 +2,10 @@ import { toRecordId } from '@deedwire/domain';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { selectAccounts, selectOrganizations } from '../src/accounts.ts';
-import { selectAuditBatch, selectAuditEntries, selectAuditEntriesAfter } from '../src/audit.ts';
-import { selectApiClients, selectApiKey } from '../src/credentials.ts';
-import { completeIdempotencyKeys, type KeyResult } from '../src/idempotency.ts';
+import { selectAccounts, selectOrganizations } from '../src/accounts/accounts.ts';
+import { selectAuditBatch, selectAuditEntries, selectAuditEntriesAfter } from '../src/accounts/audit.ts';
+import { selectApiClients, selectApiKey } from '../src/accounts/credentials.ts';
+import { completeIdempotencyKeys, type KeyResult } from '../src/transactions/idempotency.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
 

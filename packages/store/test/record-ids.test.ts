@@ -3,9 +3,9 @@ import { testService } from '@deedwire/domain/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { insertOrganization } from '../src/accounts.ts';
+import { insertOrganization } from '../src/accounts/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
-import { drawnKeys } from '../src/record-id-collision.ts';
+import { drawnKeys } from '../src/transactions/record-id-collision.ts';
 import { createMigratedDatabase } from './support/database.ts';
 
 let database: TestDatabase;

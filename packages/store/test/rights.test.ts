@@ -4,9 +4,9 @@ import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { checkDatabase } from '../src/check-database.ts';
+import { checkDatabase } from '../src/checks/check-database.ts';
 import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
-import { groupRolesOf, rightsOf } from '../src/rights.ts';
+import { groupRolesOf, rightsOf } from '../src/migrations/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
 

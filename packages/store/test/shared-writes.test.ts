@@ -5,7 +5,6 @@ import { type AccountId, toRecordId } from '@deedwire/domain';
 import { connect, listen, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import type { KeyClaim } from '../src/idempotency.ts';
 import {
   createStore,
   type SharedWrite,
@@ -14,7 +13,8 @@ import {
   StoreUnavailableError,
   UnconfirmedCommitError,
 } from '../src/index.ts';
-import { createListener } from '../src/listener.ts';
+import { createListener } from '../src/notifications/listener.ts';
+import type { KeyClaim } from '../src/transactions/idempotency.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { referralWrite } from './support/referral-write.ts';
 import { seedAccount } from './support/seed.ts';

@@ -6,8 +6,8 @@ import { eventually, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { applyMigrations, createStore, describeDatabaseProblems, withTableLock } from '../src/index.ts';
-import { createListener } from '../src/listener.ts';
-import { createNotifier } from '../src/notifier.ts';
+import { createListener } from '../src/notifications/listener.ts';
+import { createNotifier } from '../src/notifications/notifier.ts';
 import { withStore } from './support/database.ts';
 
 const certificate = (name: string) => join(import.meta.dirname, 'certificates', `${name}.pem`);

@@ -4,7 +4,7 @@ import { seededRandom } from '@deedwire/testing';
 import { recordUncaughtErrors } from '@deedwire/testing/uncaught-errors';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore, migrate, StoreUnavailableError } from '../src/index.ts';
-import { createListener } from '../src/listener.ts';
+import { createListener } from '../src/notifications/listener.ts';
 
 const int32 = (value: number): Buffer => Buffer.from([value >> 24, value >> 16, value >> 8, value]);
 const message = (type: string, ...body: (string | Buffer)[]): Buffer => {

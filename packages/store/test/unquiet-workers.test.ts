@@ -1,6 +1,6 @@
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
-import { selectSendingMs, selectUnquietWorkers } from '../src/cell-splits.ts';
+import { selectSendingMs, selectUnquietWorkers } from '../src/cells/cell-splits.ts';
 import { createStore, type Database } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 

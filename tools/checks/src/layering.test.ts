@@ -118,6 +118,22 @@ const actionFolders: Record<string, readonly string[]> = {
   restored: ['kernel', 'webhooks', 'accounts', 'subscriptions', 'deliveries', 'persons', 'database'],
 };
 
+/** What the files of a folder of `store` may import besides each other. */
+const storeFolders: Record<string, readonly string[]> = {
+  kernel: [],
+  connections: ['kernel'],
+  statements: ['kernel', 'connections'],
+  notifications: ['connections', 'statements'],
+  transactions: ['kernel', 'connections', 'statements', 'notifications'],
+  accounts: ['statements', 'transactions'],
+  persons: ['kernel', 'connections', 'statements'],
+  migrations: ['kernel', 'connections', 'statements'],
+  processes: ['statements', 'migrations'],
+  copies: ['statements'],
+  cells: ['kernel', 'connections', 'statements'],
+  checks: ['kernel', 'statements', 'transactions', 'migrations'],
+};
+
 /** What the files of a folder of `webhooks` may import besides each other and `events.ts`. `engine.ts` connects the folders. */
 const webhookFolders: Record<string, readonly string[]> = {
   kernel: [],
@@ -221,7 +237,7 @@ test('only one file opens connections to PostgreSQL, so that none can miss the c
   const files = globSync('{packages,apps}/*/src/**/*.ts', { cwd: workspaceRoot }).filter((file) =>
     opening.test(readFileSync(join(workspaceRoot, file), 'utf8')),
   );
-  expect(files).toEqual(['packages/store/src/connect.ts']);
+  expect(files).toEqual(['packages/store/src/connections/connect.ts']);
 });
 
 describe('the parts of store', () => {
@@ -242,6 +258,7 @@ describe('the parts of store', () => {
 
 test.each([
   ...Object.entries(actionFolders).map(([folder, others]) => ['actions', folder, others] as const),
+  ...Object.entries(storeFolders).map(([folder, others]) => ['store', folder, others] as const),
   ...Object.entries(webhookFolders).map(([folder, others]) => ['webhooks', folder, others] as const),
 ])('%s/src/%s imports only what it may', (name, folder, others) => {
   const root = join(workspaceRoot, 'packages', name);

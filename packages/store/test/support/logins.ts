@@ -1,7 +1,7 @@
 import { testService } from '@deedwire/domain/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
-import { type GroupRole, groupRolesOf } from '../../src/rights.ts';
+import { type GroupRole, groupRolesOf } from '../../src/migrations/rights.ts';
 
 /** A session of the login of each app. */
 export interface Logins {

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { printOldBytes } from '@deedwire/testing/old-generation';
-import { ShortLivedMap } from '../../src/short-lived-map.ts';
+import { ShortLivedMap } from '../../src/kernel/short-lived-map.ts';
 
 // 5,000 entries of 4 kB pass through a map that has 40 of them at a time, after a time in which entries lived long.
 

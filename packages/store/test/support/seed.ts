@@ -1,6 +1,6 @@
 import type { AccountId } from '@deedwire/domain';
 import type { InterfaceName } from '@deedwire/domain/test-service';
-import { insertAccount, insertOrganization } from '../../src/accounts.ts';
+import { insertAccount, insertOrganization } from '../../src/accounts/accounts.ts';
 import type { Database } from '../../src/index.ts';
 
 export interface Account {

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { type InterfaceRole, interfaceNamesOf, roleOf, type Service } from '@deedwire/domain';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import { type Database, onlyRow, sql } from '../statements/database.ts';
+
+/** The role of an app, which migrations create and whose rights its logins have. */
+export type GroupRole = InterfaceRole | 'webhook_worker' | 'operator';
+
+/** The roles of the apps of a service. */
+export function groupRolesOf(service: Service): GroupRole[] {
+  return [...interfaceNamesOf(service).map(roleOf), 'webhook_worker', 'operator'];
+}
+
+/** What the migrations of this build grant to each role. A test compares the file with a migrated database. */
+const grantedFile = new URL('../../migrations/rights.json', import.meta.url);
+
+async function readGranted(): Promise<Readonly<Record<string, readonly string[]>>> {
+  return JSON.parse(await readFile(grantedFile, 'utf8'));
+}
+
+/** The roles that the migrations of this build create. */
+export async function migratedRoles(): Promise<string[]> {
+  return Object.keys(await readGranted());
+}
+
+/**
+ * The rights of a role, each in the words of GRANT, for example `select on account` or `update (last_used_at) on api_key`, in
+ * order. Without those on partitions, which nothing uses. The schema is that of our tables, whatever the search path begins
+ * with: by default, a schema with the name of the login comes first.
+ */
+export async function rightsOf(database: Database, role: GroupRole): Promise<string[]> {
+  const statement = sql('rights-of-role')`
+      with schema as (select relnamespace as id from pg_class where oid = to_regclass('schema_migration')), granted as (
+        select lower(privilege_type collate "C") as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
+        from schema, pg_class, aclexplode(relacl)
+        where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
+        union all
+        select lower(privilege_type collate "C") || ' (' || attname || ')', relname
+        from schema, pg_class
+        join pg_attribute on attrelid = pg_class.oid, aclexplode(attacl)
+        where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
+        union all
+        select lower(privilege_type collate "C"), 'routine ' || proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')'
+        from schema, pg_proc, aclexplode(proacl)
+        where pronamespace = schema.id and grantee = to_regrole($1)
+      )
+      select privilege || ' on ' || object as "right" from granted order by object collate "C", privilege collate "C"`;
+  return (await database.query<{ right: string }>(statement, [role])).map(({ right }) => right);
+}
+
+export interface MissingRight {
+  role: GroupRole;
+  /** In the words of GRANT, for example `select on account`. */
+  right: string;
+}
+
+/** The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. */
+export async function missingRights(database: Database, roles: readonly GroupRole[]): Promise<MissingRight[]> {
+  const granted = await readGranted();
+  const missing: MissingRight[] = [];
+  for (const role of roles) {
+    const own = new Set(await rightsOf(database, role));
+    for (const right of granted[role] ?? []) if (!own.has(right)) missing.push({ role, right });
+  }
+  return missing;
+}
+
+/** The statement that creates a login of an app. */
+export function createLoginSql(name: string, password: string, role: GroupRole): string {
+  return `create role ${escapeIdentifier(name)} login password ${escapeLiteral(password)} in role ${role};`;
+}
+
+export async function selectDatabaseName(database: Database): Promise<string> {
+  const statement = sql('database-name')`select current_database() as name`;
+  return onlyRow(await database.query<{ name: string }>(statement, [])).name;
+}

@@ -1,0 +1,76 @@
+import type { AccountId, PersonTable, RecordId } from '@deedwire/domain';
+import { callFunction } from '../statements/call-function.ts';
+import { type Database, sql } from '../statements/database.ts';
+
+/** A record that identifies a person. Its row can be gone. */
+export interface PersonRecord {
+  type: string;
+  id: RecordId<string>;
+  accountId: AccountId;
+}
+
+/** The results of the functions of migrations 0051, 0058, 0060 and 0064 that the operator calls. */
+interface Results {
+  are_erased_deliveries_reread: boolean;
+  begin_person_erasure: unknown;
+  count_kept_of_person: Record<string, number>;
+  end_erased_deliveries: unknown;
+  end_person_erasure: unknown;
+  erase_person_events: unknown;
+  forget_emptied_table: unknown;
+  forget_keys_of_person: unknown;
+  mark_erased_deliveries: unknown;
+  person_addresses: { readTo: string | null; rows: (PersonRecord & { address: string })[] };
+  person_row: { accountId: AccountId; isErased: boolean; savedResults: number } | null;
+  reread_erased_deliveries: AccountId;
+  webhook_unquiet_workers: string;
+}
+
+/** Calls one of these functions. Returns its rows. */
+export function callErasing<Name extends keyof Results>(
+  database: Database,
+  name: Name,
+  ...values: readonly (string | readonly string[])[]
+): Promise<Results[Name][]> {
+  return callFunction(database, name, values);
+}
+
+/** The records of accounts at home whose erasure began and has not ended. */
+export async function selectOpenErasures(database: Database): Promise<PersonRecord[]> {
+  const statement = sql('select-open-erasures')`
+      select record_type as type, record_id as id, account_id as "accountId"
+      from person_erasure p
+      where not exists (select from account_away w where w.account_id = p.account_id)
+      order by record_id`;
+  return database.query<PersonRecord & Record<string, unknown>>(statement, []);
+}
+
+export type PersonAddress = Pick<PersonRecord, 'accountId' | 'id'> & { address: string };
+
+/** Of the next `limit` rows, in the order of accounts. Served by the index by account of the table. */
+export async function selectAddresses(
+  database: Database,
+  { table, address }: PersonTable,
+  after: Pick<PersonAddress, 'accountId' | 'id'> | null,
+  limit: number,
+): Promise<PersonAddress[]> {
+  const statement = sql(`select-addresses-${table}`, 'in-index-order')`
+      select id, account_id as "accountId", ${address} as address
+      from ${table}
+      where (account_id, id) > ($1::bigint, $2::bigint)
+      order by account_id, id
+      limit $3`;
+  const values = [after?.accountId ?? '0', after?.id ?? '0', limit];
+  return database.query<PersonAddress & Record<string, unknown>>(statement, values);
+}
+
+/** The accounts of the rows that exist. Served by the primary key of the table. */
+export async function selectAccountsOfPersons(
+  database: Database,
+  { table }: PersonTable,
+  ids: readonly string[],
+): Promise<Pick<PersonRecord, 'accountId' | 'id'>[]> {
+  const statement = sql(`select-accounts-${table}`)`
+      select id, account_id as "accountId" from ${table} where id = any ($1::bigint[])`;
+  return database.query<Pick<PersonRecord, 'accountId' | 'id'>>(statement, [ids]);
+}
