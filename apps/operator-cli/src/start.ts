@@ -1,4 +1,3 @@
-import { firm } from '@deedwire/firm';
 import { runOperator } from '@deedwire/operator';
 import { build } from './build.ts';
 
@@ -15,6 +14,8 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (!isChange) process.exit();
 });
 stderr.on('error', () => {});
-const commands = async () => (await import('@deedwire/firm/commands')).firmCommands;
-process.exitCode =
-  (await runOperator(firm, { env, stdin, stdout, stderr, build }, argv.slice(2), commands)) || process.exitCode;
+const load = async () => ({
+  service: (await import('@deedwire/firm')).firm,
+  commands: (await import('@deedwire/firm/commands')).firmCommands,
+});
+process.exitCode = (await runOperator(load, { env, stdin, stdout, stderr, build }, argv.slice(2))) || process.exitCode;

@@ -1,5 +1,7 @@
-import { firm } from '@deedwire/firm';
 import { runMain } from '@deedwire/service-runtime';
 import { startWorker } from './start-worker.ts';
 
-await runMain(() => startWorker(firm, { app: import.meta.url }));
+await runMain(async () => {
+  const { firm } = await import('@deedwire/firm');
+  return startWorker(firm, { app: import.meta.url });
+});

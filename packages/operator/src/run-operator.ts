@@ -18,31 +18,38 @@ import { addSecretsCommands } from './commands/secrets.ts';
 import { addSubscriptionCommands } from './commands/subscription.ts';
 import { addVersionCommands } from './commands/version.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
-import { createShell, type Shell, type Surroundings } from './shell.ts';
+import { createOutput, createShell, type Output, type Shell, type Surroundings } from './shell.ts';
 import { UnknownAnswerError } from './verb.ts';
 
 /** Adds nouns of an application to the program, or verbs to nouns of the platform. */
 export type AddCommands = (program: Command, shell: Shell) => void;
 
-/** Loads them. Only the command line does. */
-export type LoadCommands = () => Promise<readonly AddCommands[]>;
+export interface Application {
+  service: Service;
+  commands: readonly AddCommands[];
+}
 
 const exitCodes = { succeeded: 0, failed: 1, wrongUsage: 2, unknown: 3 };
 
-/** Runs a command line without the program name. Returns the exit code. */
+/**
+ * Runs a command line without the program name. Returns the exit code.
+ *
+ * @param load loads the application, whose faults are reported as those of a command
+ */
 export async function runOperator(
-  service: Service,
+  load: () => Promise<Application>,
   surroundings: Surroundings,
   commandArguments: readonly string[],
-  loadCommands: LoadCommands = async () => [],
 ): Promise<number> {
   const isJson = commandArguments.includes('--json');
-  const shell = createShell(service, surroundings, isJson);
   try {
-    await createProgram(shell, isJson, await loadCommands()).parseAsync(commandArguments, { from: 'user' });
+    const { service, commands } = await load();
+    const shell = createShell(service, surroundings, isJson);
+    await createProgram(shell, isJson, commands).parseAsync(commandArguments, { from: 'user' });
     return exitCodes.succeeded;
   } catch (error) {
-    return isJson ? reportJson(shell, error) : report(shell, error);
+    const stderr = createOutput(surroundings.stderr);
+    return isJson ? reportJson(stderr, error) : report(stderr, error);
   }
 }
 
@@ -105,13 +112,13 @@ function refuseMistakenOptions(command: Command): void {
   for (const child of command.commands) refuseMistakenOptions(child);
 }
 
-function report({ stderr }: Shell, error: unknown): number {
+function report(stderr: Output, error: unknown): number {
   // Commander has already written its message.
   if (!(error instanceof CommanderError)) stderr.write(`error: ${describe(error)}\n`);
   return exitCodeOf(error);
 }
 
-function reportJson({ stderr }: Shell, error: unknown): number {
+function reportJson(stderr: Output, error: unknown): number {
   const exitCode = exitCodeOf(error);
   if (exitCode === exitCodes.succeeded) return exitCode;
   stderr.write(

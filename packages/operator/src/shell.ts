@@ -29,7 +29,7 @@ export interface Surroundings {
   readonly build: { readonly version: string; readonly contracts: URL };
 }
 
-interface Output extends Stream {
+export interface Output extends Stream {
   /** For control characters of our own, and for bytes that a program verifies. `write` shows control characters as escapes. */
   readonly writeUnescaped: Write;
 }
@@ -53,7 +53,7 @@ export function createShell(service: Service, { env, stdin, build, ...streams }:
   return { service, env, stdin, stdout, stderr, build, warn, deletions: new Map() };
 }
 
-function createOutput(stream: Stream): Output {
+export function createOutput(stream: Stream): Output {
   const { isTTY = false, columns } = stream;
   const writeUnescaped: Write = (text, done) => stream.write(text, done);
   const write: Write = (text, done) => writeUnescaped(terminalText(text, { keepsLines: true }), done);

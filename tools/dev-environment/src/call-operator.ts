@@ -21,6 +21,8 @@ export interface OperatorSurroundings {
   columns?: number;
 }
 
+const loadFirm = async () => ({ service: firm, commands: firmCommands });
+
 /** Runs `deedwire-operator` in this process. Its environment is `env` only, and its standard input is empty. */
 export function callOperator(env: Environment, ...commandArguments: string[]): Promise<OperatorResult> {
   return callOperatorWith({ env }, ...commandArguments);
@@ -47,6 +49,6 @@ export async function callOperatorWith(
     stderr: collect('stderr'),
     build,
   };
-  const exitCode = await runOperator(firm, shell, commandArguments, async () => firmCommands);
+  const exitCode = await runOperator(loadFirm, shell, commandArguments);
   return { exitCode, ...output };
 }

@@ -1,12 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createHarness } from '@deedwire/dev-environment/harness';
+import { defineService, type Service, ServiceError } from '@deedwire/domain';
+import { firm } from '@deedwire/firm';
 import { createReferralForPartner } from '@deedwire/firm/partner';
-import { serveContract } from '@deedwire/graphql-server';
+import { type InterfaceCode, serveContract, startInterface } from '@deedwire/graphql-server';
+import { lenderInterface } from '@deedwire/lender-api/lender-interface';
+import { partnerInterface } from '@deedwire/partner-api/partner-interface';
 import { createSchema } from '@deedwire/partner-api/versions/2026-11-01';
 import { abilities, costs, sdl, versions } from '@deedwire/partner-schema';
 import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 const queriesFolder = new URL('../../../../packages/graphql-server/test/queries/', import.meta.url);
 
@@ -30,6 +35,33 @@ test('does not serve a schema that differs from its contract', async () => {
   await expect.poll(ready).toEqual({ status: 503, body: { ready: false, problems } });
   const { status, body } = await send('{ partner { id } }', {}, harness.accounts.partner, different);
   expect([status, body.errors?.[0]?.extensions.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+});
+
+/** Of a start with the code. It refuses before it connects to a database and before it listens. */
+async function faultsOf(served: Service, code: InterfaceCode): Promise<unknown> {
+  vi.stubEnv('DATABASE_URL', 'postgres://partner_api@127.0.0.1:1/deedwire');
+  vi.stubEnv('WEBHOOK_SECRET_KEYS', `test:${randomBytes(32).toString('base64')}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const app = import.meta.resolve('@deedwire/partner-api/start');
+  const starting = startInterface(served, 'partner', { app, code: async () => code });
+  const error: unknown = await starting.catch((thrown: unknown) => thrown);
+  return error instanceof ServiceError ? error.faults : error;
+}
+
+test('does not start with the code of another interface', async () => {
+  expect(await faultsOf(firm, lenderInterface)).toEqual([
+    '"partner": the type of its accounts is Partner in the service; the code of 2026-11-01 has Lender.',
+    '"partner": the type of its accounts is Partner in the service; the code of 2027-02-01 has Lender.',
+    '"partner": its versions are 2026-11-01 (current) in the service; the code serves 2026-11-01 (current), 2027-02-01 (preview).',
+  ]);
+});
+
+test('does not start a service without the versions of the code', async () => {
+  const { names, interfaces } = firm;
+  const { versions: _, records: _records, ...partner } = interfaces.partner;
+  expect(await faultsOf(defineService({ names, interfaces: { partner } }), partnerInterface)).toEqual([
+    '"partner": its versions are none in the service; the code serves 2026-11-01 (current).',
+  ]);
 });
 
 describe('referrals', () => {
