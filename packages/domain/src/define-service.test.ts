@@ -120,6 +120,17 @@ test('refuses a status that no version has', () => {
   ]);
 });
 
+test('names all faults of options that the compiler has not checked', () => {
+  const { names: missing, interfaces, contracts } = JSON.parse('{ "interfaces": { "a": {} }, "contracts": null }');
+  expect(faultsOf(interfaces, { names: missing, contracts })).toEqual([
+    ...['gidNamespace', 'apiKeyPrefix', 'headerPrefix', 'userAgent'].map((name) =>
+      expect.stringContaining(`The name ${name} is "", which does not match`),
+    ),
+    '"a": its title must be one line, and not blank.',
+    '"a": the type of its accounts must be a name such as Customer; it is .',
+  ]);
+});
+
 test('refuses a service without an interface', () => {
   expect(faultsOf({})).toEqual(['It needs an interface.']);
 });

@@ -43,12 +43,12 @@ export class ServiceError extends TypeError {
  * @throws {ServiceError} with all faults
  */
 export function defineService<const Options extends ServiceOptions>(options: Options): ServiceOf<Options> {
-  const entries = Object.entries<InterfaceOptions>(options.interfaces);
+  const entries = Object.entries<Partial<InterfaceOptions>>(options.interfaces);
   const ports = entries.flatMap(([, { port, adminPort }]) => [port, adminPort]);
   const taken = new Set([workerAdminPort, ...ports.filter((port) => port !== undefined)]);
-  const { names, contracts = [], events: further = [] } = options;
-  const { events, faults: faultsOfEvents } = joinEvents(contracts, further);
-  const interfaces = entries.map(([name, { title, account, path = `/${name}`, versions = [], ...own }]) => {
+  const { names } = options;
+  const { events, faults: faultsOfEvents } = joinEvents(options.contracts ?? [], options.events ?? []);
+  const interfaces = entries.map(([name, { title = '', account = '', path = `/${name}`, versions = [], ...own }]) => {
     const records = new Set(events.flatMap((each) => (each.interfaces.includes(name) ? (each.record ?? []) : [])));
     const pair = own.port === undefined || own.adminPort === undefined ? nextPair(taken) : null;
     const { port = pair ?? 0, adminPort = (pair ?? 0) + 100 } = own;

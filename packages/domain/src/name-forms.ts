@@ -13,7 +13,7 @@ export const nameForms: Readonly<Record<keyof Names, RegExp>> = {
 /** The faults of the names of a service, one sentence each. */
 export function findNameFaults(names: Names): string[] {
   return Object.entries(nameForms).flatMap(([key, form]) => {
-    const value = new Map(Object.entries(names)).get(key) ?? '';
+    const value = new Map(Object.entries({ ...names })).get(key) ?? '';
     return form.test(value)
       ? []
       : [`The name ${key} is ${JSON.stringify(value)}, which does not match ${form.source}.`];
