@@ -125,13 +125,3 @@ test('a new interface may do what every other one may, and reads only its own ro
   expect(await owner.run('select app, state from use_counting')).toEqual([{ app: 'spare-desk-api', state: 'OPEN' }]);
   await expect(register('lender-api')).rejects.toThrow('it is a login of spare-desk-api');
 });
-
-test('no function names an interface, so that a later migration cannot forget one', async () => {
-  const named = known.map((name) => `${name}(-api|_api)?`).join('|');
-  const found = await superuser.run(
-    `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosrc ~ $1 order by name`,
-    [`'(${named})'`],
-  );
-  // It takes the account of a record of one interface.
-  expect(found).toEqual([{ name: 'begin_person_erasure' }]);
-});
