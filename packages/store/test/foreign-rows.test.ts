@@ -74,6 +74,8 @@ test('deletes the rows of children before those of their parents, and of every t
     'organization',
     'organization_home',
     'schema_migration',
+    'shared_policy',
+    'shared_right',
     'use_counting',
     'webhook_retention',
     'webhook_shard',

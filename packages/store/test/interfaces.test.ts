@@ -1,7 +1,8 @@
 import { roleOf } from '@deedwire/domain';
 import { interfaceNames as known } from '@deedwire/domain/test-service';
-import { connect } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { connect, type Connection } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';
 
@@ -11,10 +12,10 @@ const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 
 /**
- * What the role of an interface may do and that of another may not, with the names of both replaced. An interface has records of its
- * own in tables whose rows have only its name, and in those that refer to such a table.
+ * What the role of each interface may do, with the names of both replaced. An interface has its own records in tables whose rows have
+ * only its name, and in those that refer to such a table.
  */
-const differences = `
+const allowed = `
   with recursive interfaces as (
     select name::text as name, role_of_interface(name) as role from interface
   ), own as (
@@ -52,7 +53,10 @@ const differences = `
     select i.name, object, concat_ws(' ', replace(policyname, role, '<role>'), permissive, cmd,
       'using', replace(qual, quote_literal(i.name), '<name>'), 'check', replace(with_check, quote_literal(i.name), '<name>'))
     from interfaces i join pg_policies on roles @> array[role::name] join relations on object = tablename
-  )
+  )`;
+
+/** What the role of an interface may do and that of another may not. */
+const differences = `${allowed}
   select object, privilege, array_agg(name order by name) as of
   from allowed
   group by object, privilege
@@ -63,7 +67,7 @@ test('every interface may do the same on each shared table, sequence and routine
   expect(await superuser.run(differences)).toEqual([]);
 });
 
-test('a new interface may do what every other one may, and reads only its own rows', async () => {
+async function addSpareDesk(prepare = 'select'): Promise<{ own: TestDatabase; owner: Connection }> {
   const own = await createMigratedDatabase();
   const owner = await connect(own.databaseUrl);
   onTestFinished(async () => {
@@ -72,24 +76,67 @@ test('a new interface may do what every other one may, and reads only its own ro
     await own.drop();
     await superuser.run('drop role spare_desk_api');
   });
+  await owner.run(prepare);
   await owner.run(`alter type interface_name add value 'spare-desk'`);
   await owner.run(`select add_interface('spare-desk', 'SpareDesk')`);
+  return { own, owner };
+}
+
+test('the first interface gets what every interface has, without another to copy from', async () => {
+  const { own, owner } = await addSpareDesk(
+    `drop owned by ${known.map(roleOf).join()}; delete from interface; drop table matter, referral, team_member cascade`,
+  );
+  const ofRole = `${allowed} select object, privilege from allowed where name = $1 order by object, privilege`;
+  const granted = await owner.run(ofRole, ['spare-desk']);
+  expect(granted).toEqual(await superuser.run(ofRole, ['lender']));
+  expect(granted.length).toBeGreaterThan(400);
+  const triggers = `
+    select tgrelid::regclass::text as relation, replace(pg_get_triggerdef(oid), (
+        select string_agg(replace(name::text, '-', '_'), '|' order by name) from interface), '<names>') as trigger
+    from pg_trigger
+    where not tgisinternal and tgrelid::regclass::text not in ('matter', 'referral', 'team_member')
+    order by 1, 2`;
+  expect(await owner.run(triggers)).toEqual(await superuser.run(triggers));
+
+  const [account] = await owner.run(`
+    with organization as (insert into organization (name) values ('Test') returning id)
+    insert into account (interface, organization_id, name) select 'spare-desk', id, 'Test' from organization returning id`);
+  await owner.run('insert into account_home (account_id, cell, frozen_at) values ($1, 0, next_freeze())', [
+    account?.['id'],
+  ]);
+  const login = await forTest(connect(await own.urlFor('spare_desk_api')));
+  await expect(
+    login.run(
+      `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
+       values ($1, 'spare-desk', 'm', 'k', '', gen_random_uuid(), now())`,
+      [account?.['id']],
+    ),
+  ).rejects.toThrow('is frozen');
+});
+
+test('a new interface may do what every other one may, and reads only its own rows', async () => {
+  const { own, owner } = await addSpareDesk();
   expect(await owner.run(differences)).toEqual([]);
   expect(
     await owner.run(`select tablename from pg_policies where roles @> '{spare_desk_api}'
       and tablename in ('account', 'referral', 'team_member')`),
   ).toEqual([{ tablename: 'account' }]);
 
-  // A later migration changes what the others may do. Called again, the function follows.
+  // A later migration changes what every interface may do.
   await owner.run(`
-    revoke delete on idempotency_key from ${known.map(roleOf).join()};
     create table later (id int, interface interface_name);
     alter table later enable row level security;
-    ${known.map((name) => `create policy ${roleOf(name)} on later for select to ${roleOf(name)} using (interface = '${name}');`).join('\n')}
-    grant select on later to ${known.map(roleOf).join()}`);
-  expect(await owner.run(differences)).not.toEqual([]);
-  await owner.run(`select add_interface('spare-desk', 'SpareDesk')`);
+    delete from shared_right where words = 'delete on idempotency_key';
+    insert into shared_right values ('select on later');
+    insert into shared_policy values ('later', '{role}', 'for select to {role} using (interface = {interface})');
+    select grant_shared_rights(name) from interface`);
   expect(await owner.run(differences)).toEqual([]);
+  expect(
+    await owner.run(
+      `select has_table_privilege('spare_desk_api', 'later', 'select') as later,
+         has_table_privilege('lender_api', 'idempotency_key', 'delete') as removed`,
+    ),
+  ).toEqual([{ later: true, removed: false }]);
 
   const ids = await owner.run(`
     with organization as (insert into organization (name) values ('Test') returning id)

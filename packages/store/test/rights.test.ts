@@ -561,11 +561,22 @@ function problemsOf(databaseUrl: string, role: GroupRole): Promise<string[]> {
 }
 
 describe('what an app finds missing in a database', () => {
-  test('migrations/rights.json is what the migrations grant', async () => {
-    const granted: Partial<Record<GroupRole, string[]>> = {};
+  test('migrations/rights.json is what the migrations grant, to each role and to those of all interfaces', async () => {
+    const ofRole = new Map<GroupRole, string[]>();
     await withStore(database.databaseUrl, async (store) => {
-      for (const role of roles) granted[role] = await rightsOf(store, role);
+      for (const role of roles) ofRole.set(role, await rightsOf(store, role));
     });
+    const interfaces = interfaceNames.map((name) => ofRole.get(roleOf(name)) ?? []);
+    const shared = interfaces[0]?.filter((right) => interfaces.every((rights) => rights.includes(right))) ?? [];
+    const ofDatabase = await superuser.run('select words from shared_right');
+    expect(ofDatabase.map(({ words }) => String(words)).toSorted()).toEqual(shared.toSorted());
+
+    const isOwn = (right: string): boolean => !shared.includes(right);
+    const granted = {
+      shared,
+      ...Object.fromEntries(ofRole),
+      ...Object.fromEntries(interfaceNames.map((name, index) => [roleOf(name), interfaces[index]?.filter(isOwn)])),
+    };
     // After a new migration: run vitest with --update.
     await expect(`${JSON.stringify(granted, null, 2)}\n`).toMatchFileSnapshot('../migrations/rights.json');
   });

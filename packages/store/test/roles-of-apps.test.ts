@@ -138,6 +138,27 @@ describe('where the group roles do not exist', () => {
   });
 });
 
+test('an interface has no role where the owner may not create one, and gets its rights once there is one', async () => {
+  const role = absentRole('lender-api');
+  const add = () => owner.run(`select add_interface('lender', 'Lender')`);
+  const rights = () =>
+    superuser.run('select distinct tablename from pg_policies where roles = array[$1::name] order by 1', [role]);
+  await superuser.run(`alter role ${ownerLogin.name} nocreaterole`);
+  await add();
+  expect(await superuser.run('select from pg_roles where rolname = $1', [role])).toEqual([]);
+  expect(await countsAs(owner)).toEqual(apps);
+
+  await superuser.run(`create role ${role}`);
+  onTestFinished(async () => {
+    await superuser.run(`drop owned by ${role}; drop role ${role}; alter role ${ownerLogin.name} createrole`);
+  });
+  await add();
+  expect(await rights()).toEqual(
+    await owner.run('select distinct relation as tablename from shared_policy order by 1'),
+  );
+  expect(await countsAs(owner)).toEqual(apps.filter((app) => app !== 'lender-api'));
+});
+
 test('a login that creates a role of the name counts as none until the owner grants to this role', async () => {
   const attacker = await forTest(createLogin('attacker', 'createrole'));
   await superuser.run(`grant lender_api to ${attacker.name}`);

@@ -11,16 +11,36 @@ export function groupRolesOf(service: Service): GroupRole[] {
   return [...interfaceNamesOf(service).map(roleOf), 'webhook_worker', 'operator'];
 }
 
-/** What the migrations of this build grant to each role. A test compares the file with a migrated database. */
+/**
+ * What the migrations of this build grant: `shared` to the role of every interface, and the rest to one role. A test compares the file
+ * with a migrated database.
+ */
 const grantedFile = new URL('../../migrations/rights.json', import.meta.url);
 
-async function readGranted(): Promise<Readonly<Record<string, readonly string[]>>> {
+interface Granted extends Readonly<Record<string, readonly string[]>> {
+  shared: readonly string[];
+}
+
+async function readGranted(): Promise<Granted> {
   return JSON.parse(await readFile(grantedFile, 'utf8'));
 }
 
 /** The roles that the migrations of this build create. */
 export async function migratedRoles(): Promise<string[]> {
-  return Object.keys(await readGranted());
+  return Object.keys(await readGranted()).filter((key) => key !== 'shared');
+}
+
+const isRoleOfInterface = (role: GroupRole): role is InterfaceRole => role !== 'webhook_worker' && role !== 'operator';
+
+/** The object of a right, and what may be done with it. */
+const partsOf = (right: string): string[] => right.split(' on ').toReversed();
+
+/** In the order of `rightsOf`. */
+function compareRights(one: string, other: string): number {
+  const [object = '', privilege = ''] = partsOf(one);
+  const [otherObject = '', otherPrivilege = ''] = partsOf(other);
+  if (object !== otherObject) return object < otherObject ? -1 : 1;
+  return privilege < otherPrivilege ? -1 : 1;
 }
 
 /**
@@ -60,7 +80,8 @@ export async function missingRights(database: Database, roles: readonly GroupRol
   const missing: MissingRight[] = [];
   for (const role of roles) {
     const own = new Set(await rightsOf(database, role));
-    for (const right of granted[role] ?? []) if (!own.has(right)) missing.push({ role, right });
+    const needed = [...(isRoleOfInterface(role) ? granted.shared : []), ...(granted[role] ?? [])];
+    for (const right of needed.toSorted(compareRights)) if (!own.has(right)) missing.push({ role, right });
   }
   return missing;
 }

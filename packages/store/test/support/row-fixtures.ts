@@ -33,6 +33,8 @@ const delivery = `(select id from webhook_delivery where interface = $1::interfa
 const fixtures: readonly RowFixture[] = [
   migrated('schema_migration'),
   migrated('interface'),
+  migrated('shared_right'),
+  migrated('shared_policy'),
   migrated('installation'),
   shared(`
     insert into cell_split (from_cell, to_cell, organization_ids, standbys)
