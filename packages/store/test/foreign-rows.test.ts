@@ -73,6 +73,8 @@ test('deletes the rows of children before those of their parents, and of every t
     'interface',
     'organization',
     'organization_home',
+    'own_sequence',
+    'own_table',
     'schema_migration',
     'shared_policy',
     'shared_right',

@@ -84,7 +84,8 @@ async function addSpareDesk(prepare = 'select'): Promise<{ own: TestDatabase; ow
 
 test('the first interface gets what every interface has, without another to copy from', async () => {
   const { own, owner } = await addSpareDesk(
-    `drop owned by ${known.map(roleOf).join()}; delete from interface; drop table matter, referral, team_member cascade`,
+    `drop owned by ${known.map(roleOf).join()}; drop table matter, referral, team_member cascade;
+     delete from own_sequence; delete from own_table; delete from interface`,
   );
   const ofRole = `${allowed} select object, privilege from allowed where name = $1 order by object, privilege`;
   const granted = await owner.run(ofRole, ['spare-desk']);

@@ -33,6 +33,8 @@ const delivery = `(select id from webhook_delivery where interface = $1::interfa
 const fixtures: readonly RowFixture[] = [
   migrated('schema_migration'),
   migrated('interface'),
+  migrated('own_table'),
+  migrated('own_sequence'),
   migrated('shared_right'),
   migrated('shared_policy'),
   migrated('installation'),
