@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { toBase62 } from '../packages/auth/src/base62.ts';
-import { nameForms } from '../packages/domain/src/name-forms.ts';
+import { nameForms } from '../packages/core/src/name-forms.ts';
 import { names } from '../packages/firm/src/names.ts';
 import { endWithReader } from './end-with-reader.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appOf } from '../../packages/domain/src/interfaces.ts';
+import { appOf } from '../../packages/core/src/interfaces.ts';
 import { interfaceNames } from '../../packages/firm/src/interfaces.ts';
 import { workspaceRoot } from '../../tools/checks/src/run.ts';
 import { run } from './command.ts';

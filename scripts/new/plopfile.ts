@@ -147,7 +147,7 @@ function eventFiles(type: string, version: string): [string, string, string] {
   return [
     `packages/webhook-events/src/${type}/${version}.ts`,
     `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
-    `${isOwn(type) ? 'packages/domain/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
+    `${isOwn(type) ? 'packages/core/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
   ];
 }
 

@@ -1,5 +1,5 @@
 {{#if isUpdate}}
-import { withChanged } from '@deedwire/domain';
+import { withChanged } from '@deedwire/core';
 import { {{camelCase type}} } from './event.ts';
 {{else}}
 import type { Snapshot } from './event.ts';

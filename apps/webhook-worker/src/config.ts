@@ -1,4 +1,4 @@
-import type { Service } from '@deedwire/domain';
+import type { Service } from '@deedwire/core';
 import { appConfig, auditRetentionDaysVariable, readConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { alertTypes, eventOf, snapshotSchema } from '@deedwire/domain';
+import { alertTypes, eventOf, snapshotSchema } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { neededPart, renderingsOf } from '@deedwire/webhook-rendering';
 

@@ -4,7 +4,7 @@ import {
   type Event,
   type EventVersion,
   readDeprecation,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 
 /** The part of the events of a service that announces deprecations. */
 export type EventTypeLifecycles = readonly (Pick<Event, 'type'> & {

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { createAlarms, createLogger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';

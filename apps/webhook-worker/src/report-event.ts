@@ -1,4 +1,4 @@
-import { formatGid } from '@deedwire/domain';
+import { formatGid } from '@deedwire/core';
 import { type Logger, type RaiseAlarm, type ServerAlarm, withChosenFields } from '@deedwire/service-runtime';
 import { PublicationError } from '@deedwire/store';
 import { RenderError, type EngineEvent } from '@deedwire/webhooks';

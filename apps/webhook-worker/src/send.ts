@@ -1,4 +1,4 @@
-import { deliveryHeaders, formatGid, type Service } from '@deedwire/domain';
+import { deliveryHeaders, formatGid, type Service } from '@deedwire/core';
 import type { PreparedTarget, WebhookSender } from '@deedwire/webhook-sender';
 import type { Send, SendableTarget } from '@deedwire/webhooks';
 import type { DeprecationHeaders } from './deprecation-headers.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { Service } from '@deedwire/domain';
+import type { Service } from '@deedwire/core';
 import { createLogger, loadTracing, type RunningService, startService } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { readWorkerConfig } from './config.ts';

@@ -1,4 +1,4 @@
-import { formatGid } from '@deedwire/domain';
+import { formatGid } from '@deedwire/core';
 import type { Tracing } from '@deedwire/service-runtime';
 import type { Send, TraceFanOut } from '@deedwire/webhooks';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isRetired, type Service } from '@deedwire/domain';
+import { isRetired, type Service } from '@deedwire/core';
 import { createAlarms, databaseLog, type Logger, storeConnections, type Tracing } from '@deedwire/service-runtime';
 import {
   createSecretKeyRing,

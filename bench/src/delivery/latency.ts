@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { max, median, quantile } from 'simple-statistics';
 import { machineMs } from '../child.ts';
 import { wholeNumber } from '../report.ts';

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { startBenchPostgres, type BenchPostgres } from '../postgres.ts';
 import { type Defer, withCleanup } from '../with-cleanup.ts';
 import { createOurSystem, type OurSystem } from './ours/our-system.ts';

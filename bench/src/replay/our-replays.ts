@@ -1,5 +1,5 @@
 import { cancelReplay, insertReplay, type ReplayRow, selectReplay } from '@deedwire/actions/webhooks';
-import type { AccountId, RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/core';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { interfaceName } from '../delivery/ours/engine-tables.ts';
 import { fillHistory } from '../delivery/ours/fill-history.ts';

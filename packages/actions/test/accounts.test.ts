@@ -1,4 +1,4 @@
-import { interfaceNames } from '@deedwire/domain/test-service';
+import { interfaceNames } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { createAccount, createOrganization } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';

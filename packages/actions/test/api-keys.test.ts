@@ -1,6 +1,6 @@
 import { parseApiKey } from '@deedwire/auth';
-import { abilities, type Ability, usualAbilities } from '@deedwire/domain';
-import { testService } from '@deedwire/domain/test-service';
+import { abilities, type Ability, usualAbilities } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Caller,

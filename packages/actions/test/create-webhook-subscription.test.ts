@@ -1,4 +1,4 @@
-import { secretAssociatedData, toRecordId } from '@deedwire/domain';
+import { secretAssociatedData, toRecordId } from '@deedwire/core';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import {
   expireCredential,

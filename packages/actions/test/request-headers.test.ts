@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/domain';
+import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/core';
 import { createSecretKeyRing, SecretUnreadableError } from '@deedwire/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {

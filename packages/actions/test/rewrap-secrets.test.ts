@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { secretAssociatedData, toRecordId } from '@deedwire/domain';
+import { secretAssociatedData, toRecordId } from '@deedwire/core';
 import { createSecretKeyRing, type Store } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { beforeEach, expect, test } from 'vitest';

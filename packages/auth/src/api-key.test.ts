@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { interfaceNames, testService } from '@deedwire/domain/test-service';
+import { interfaceNames, testService } from '@deedwire/core/test-service';
 import { describe, expect, test } from 'vitest';
 import { apiKeyPattern, exampleApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type InterfaceName, ofService, type Service } from '@deedwire/domain';
+import { type InterfaceName, ofService, type Service } from '@deedwire/core';
 import { toBase62 } from './base62.ts';
 
 type Named = Pick<Service, 'names'>;

@@ -1,5 +1,5 @@
-import { usualAbilities } from '@deedwire/domain';
-import { testService } from '@deedwire/domain/test-service';
+import { usualAbilities } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { describe, expect, test, vi } from 'vitest';
 import { readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Ability, InterfaceName, Service } from '@deedwire/domain';
+import type { Ability, InterfaceName, Service } from '@deedwire/core';
 import { addressBlock } from './address-block.ts';
 import { createAddressLimiter } from './address-limiter.ts';
 import { hashAsText, parseApiKey, peekKeyId } from './api-key.ts';

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { describe, expect, test } from 'vitest';
 import { areWellFormed, readCredentials } from './credentials.ts';
 

@@ -1,4 +1,4 @@
-import { apiKeyHeader, ofService, requestHeaders, type Service } from '@deedwire/domain';
+import { apiKeyHeader, ofService, requestHeaders, type Service } from '@deedwire/core';
 
 /** The values of the credential headers of a request, which can be malformed. */
 export interface Credentials {

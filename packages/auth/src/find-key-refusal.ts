@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { hashApiKey } from './api-key.ts';
 import type { Credentials } from './credentials.ts';
 import type { StoredApiKey } from './stored-api-key.ts';

@@ -1,4 +1,4 @@
-import type { Ability, InterfaceName } from '@deedwire/domain';
+import type { Ability, InterfaceName } from '@deedwire/core';
 import type { AddressRanges } from './address-ranges.ts';
 
 /** The bucket of cost points of a client. */

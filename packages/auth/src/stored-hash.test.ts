@@ -1,5 +1,5 @@
-import { abilities, type Ability, usualAbilities } from '@deedwire/domain';
-import { testService } from '@deedwire/domain/test-service';
+import { abilities, type Ability, usualAbilities } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { type AddressRanges, readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';

@@ -1,4 +1,4 @@
-import { areUsual } from '@deedwire/domain';
+import { areUsual } from '@deedwire/core';
 import type { StoredApiKey } from './stored-api-key.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { snapshotSchema } from '@deedwire/domain';
+import { snapshotSchema } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import { firm } from './index.ts';
 

@@ -1,4 +1,4 @@
-import { defineService } from '@deedwire/domain';
+import { defineService } from '@deedwire/core';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { events } from './generated/events.ts';
 import { interfaceVersions } from './generated/interface-versions.ts';

@@ -1,4 +1,4 @@
-import type { Names } from '@deedwire/domain';
+import type { Names } from '@deedwire/core';
 
 /**
  * The names by which clients and receivers know the law firm. `pnpm names` changes them, here and in the contracts, the published

@@ -1,4 +1,4 @@
-import { type SnapshotSchema, snapshotSchema } from '@deedwire/domain';
+import { type SnapshotSchema, snapshotSchema } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import { firm } from './index.ts';
 

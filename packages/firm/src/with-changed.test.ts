@@ -1,4 +1,4 @@
-import { changedPaths, type RenderData, type SnapshotSchema, snapshotSchema, withChanged } from '@deedwire/domain';
+import { changedPaths, type RenderData, type SnapshotSchema, snapshotSchema, withChanged } from '@deedwire/core';
 import { describe, expect, test } from 'vitest';
 import { firm } from './index.ts';
 

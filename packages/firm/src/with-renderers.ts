@@ -1,4 +1,4 @@
-import { renderersFor } from '@deedwire/domain';
+import { renderersFor } from '@deedwire/core';
 import type { WebhookEvent } from '@deedwire/webhook-events';
 
 /** Adds its renderers to an event: one for each version in `webhook-events` that is not retired. */

@@ -1,5 +1,5 @@
 import { appendEvent } from '@deedwire/actions/use-case';
-import type { AccountId, RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/core';
 import type { Transaction } from '@deedwire/store';
 import { referralCreated, referralDeclined } from '../src/events/index.ts';
 

@@ -1,4 +1,4 @@
-import { defineEvent } from '@deedwire/domain';
+import { defineEvent } from '@deedwire/core';
 import * as z from 'zod';
 import { referralConverted, referralCreated } from '../src/events/index.ts';
 import { withRenderers } from '../src/with-renderers.ts';

@@ -1,5 +1,5 @@
 import { createAccount } from '@deedwire/actions';
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { StoreUnavailableError, type Database } from '@deedwire/store';
 import { beforeEach, expect, test } from 'vitest';
 import { addTeamMember, createLenderReader, pageTeamMembers } from '../src/lender/index.ts';

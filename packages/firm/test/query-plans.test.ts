@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { createMigratedDatabase, explain, indexes, rowsRead } from '@deedwire/store/test-support';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,4 +1,4 @@
-import { deprecationDocumentationAt, type DeprecationDocumentation } from '@deedwire/domain';
+import { deprecationDocumentationAt, type DeprecationDocumentation } from '@deedwire/core';
 import type { ErrorCode } from './errors/error-table.ts';
 
 /** The URLs of documentation pages that responses link to. */

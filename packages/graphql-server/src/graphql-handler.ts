@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '@deedwire/auth';
-import { apiKeyHeader, deprecationHeaders, type InterfaceName, requestHeaders, type Service } from '@deedwire/domain';
+import { apiKeyHeader, deprecationHeaders, type InterfaceName, requestHeaders, type Service } from '@deedwire/core';
 import { createPricing } from '@deedwire/operation-analysis';
 import { createAlarms, type HandlerContext, type HttpResponse, type Logger } from '@deedwire/service-runtime';
 import type { GraphQLSchema } from 'graphql';

@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceOf, type Service } from '@deedwire/domain';
+import { type InterfaceName, interfaceOf, type Service } from '@deedwire/core';
 import {
   appConfig,
   clientServerConfig,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ActionContext, findApiKey, findWorkersToReplace, recordApiKeyUse, systemRandom } from '@deedwire/actions';
 import { createAuthenticator } from '@deedwire/auth';
-import { appOf, type InterfaceName, interfaceOf, requestHeaders, roleOf, type Service } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceOf, requestHeaders, roleOf, type Service } from '@deedwire/core';
 import {
   createAlarms,
   createLogger,

@@ -1,4 +1,4 @@
-import { operationCostPoints } from '@deedwire/domain';
+import { operationCostPoints } from '@deedwire/core';
 import type { DocumentLimits, ReadingCostLimits } from '@deedwire/operation-analysis';
 
 export interface RequestLimits extends DocumentLimits, ReadingCostLimits {

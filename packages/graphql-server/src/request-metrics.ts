@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { doWaitingWork } from '@deedwire/service-runtime';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { ErrorCode } from './errors/error-table.ts';

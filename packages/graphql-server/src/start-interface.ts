@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { InterfaceName, Service } from '@deedwire/domain';
+import type { InterfaceName, Service } from '@deedwire/core';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { readInterfaceConfig } from './interface-config.ts';
 import { type InterfaceCode, startInterfaceService } from './interface-service.ts';

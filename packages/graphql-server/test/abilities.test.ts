@@ -1,4 +1,4 @@
-import type { Ability } from '@deedwire/domain';
+import type { Ability } from '@deedwire/core';
 import { forFile } from '@deedwire/testing/for-file';
 import { useResponseCache } from '@envelop/response-cache';
 import { afterEach, expect, test } from 'vitest';

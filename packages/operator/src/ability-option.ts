@@ -1,4 +1,4 @@
-import type { Ability } from '@deedwire/domain';
+import type { Ability } from '@deedwire/core';
 import { InvalidArgumentError, Option } from 'commander';
 
 /** `--ability <ability...>`. The value contains `READ`, which every key and every session has. Undefined if the option is not given. */

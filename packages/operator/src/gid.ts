@@ -1,4 +1,4 @@
-import { accountTypesOf, formatGid, type GidTypeName, parseRecordId, type Service } from '@deedwire/domain';
+import { accountTypesOf, formatGid, type GidTypeName, parseRecordId, type Service } from '@deedwire/core';
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readOperatorConfig } from './config.ts';
 import type { Shell } from './shell.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 import { createShell } from './shell.ts';

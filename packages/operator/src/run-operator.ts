@@ -1,5 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
-import type { Service } from '@deedwire/domain';
+import type { Service } from '@deedwire/core';
 import { messageOf, UnconfirmedCommitError } from '@deedwire/store';
 import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands, addInterfaceCommands } from './commands/account.ts';

@@ -1,5 +1,5 @@
 import type { RepeatDeletion } from '@deedwire/actions';
-import { type Service, terminalText } from '@deedwire/domain';
+import { type Service, terminalText } from '@deedwire/core';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { describe, expect, test } from 'vitest';
 import { formatRecord, formatTable } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { type Service, terminalText } from '@deedwire/domain';
+import { type Service, terminalText } from '@deedwire/core';
 import stringWidth from 'string-width';
 import { shortGid } from './gid.ts';
 

@@ -1,5 +1,5 @@
 import type { OperatorContext, Page, PageRequest } from '@deedwire/actions';
-import { interfaceNamesOf } from '@deedwire/domain';
+import { interfaceNamesOf } from '@deedwire/core';
 import { type AddHelpTextContext, type Command, Help, Option } from 'commander';
 import { readList, type Window } from './limit.ts';
 import { withContext } from './session.ts';

@@ -1,4 +1,4 @@
-import { findPortalPage, type PortalPage } from '@deedwire/domain/portal-paths';
+import { findPortalPage, type PortalPage } from '@deedwire/core/portal-paths';
 import { Component, type ComponentChildren, type ComponentType, Fragment, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Layout } from './layout.tsx';

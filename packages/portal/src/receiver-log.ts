@@ -1,4 +1,4 @@
-import { canonicalJson, readLogLine } from '@deedwire/domain/receiver-log-line';
+import { canonicalJson, readLogLine } from '@deedwire/core/receiver-log-line';
 import { bytesOfText, sha256Of } from './bytes.ts';
 
 /** What a log says about a delivery or an event. */

@@ -1,4 +1,4 @@
-import { deliveryHeaders } from '@deedwire/domain/header-names';
+import { deliveryHeaders } from '@deedwire/core/header-names';
 import { useState } from 'preact/hooks';
 import { Answer, waitingText } from './answer.tsx';
 import { Deliveries, SendTest, type SubscriptionFieldsFragment } from './generated/documents.ts';

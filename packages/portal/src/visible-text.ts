@@ -1,4 +1,4 @@
-import { joiners } from '@deedwire/domain/joiners';
+import { joiners } from '@deedwire/core/joiners';
 import type { ComponentChildren } from 'preact';
 import { jsx } from './jsx-runtime.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { noAddresses } from './address-ranges.ts';
 import { appConfig } from './app-config.ts';

@@ -1,4 +1,4 @@
-import { gidNamespacePattern, type Service } from '@deedwire/domain';
+import { gidNamespacePattern, type Service } from '@deedwire/core';
 import { z } from 'zod';
 import { deniedRangesVariable, nat64PrefixVariable } from './address-ranges.ts';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';

@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { doLater, doWaitingWork } from './late-work.ts';
 import { createLogger, logAt } from './logger.ts';

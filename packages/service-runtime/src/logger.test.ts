@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { createLogger, logAt, nameCell, withChosenFields } from './logger.ts';
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { apiKeyHeader, type Service } from '@deedwire/domain';
+import { apiKeyHeader, type Service } from '@deedwire/core';
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { createLogDestination, type LineCounts, type LineKind, type LogDestination } from './log-destination.ts';
 

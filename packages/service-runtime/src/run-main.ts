@@ -1,4 +1,4 @@
-import { ServiceError } from '@deedwire/domain';
+import { ServiceError } from '@deedwire/core';
 import { ConfigError } from './config.ts';
 
 /** Runs a process's start function, which also loads the service. If it rejects, writes the error to standard error and exits with 1. */

@@ -1,5 +1,5 @@
 import { env } from 'node:process';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';

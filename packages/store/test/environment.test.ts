@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-import { roleOf } from '@deedwire/domain';
-import { interfaceNames as known } from '@deedwire/domain/test-service';
+import { roleOf } from '@deedwire/core';
+import { interfaceNames as known } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

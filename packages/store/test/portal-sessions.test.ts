@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Ability, type RecordId, toRecordId } from '@deedwire/domain';
+import { type Ability, type RecordId, toRecordId } from '@deedwire/core';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';

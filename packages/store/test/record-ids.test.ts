@@ -1,5 +1,5 @@
-import { timeOf, toRecordId } from '@deedwire/domain';
-import { testService } from '@deedwire/domain/test-service';
+import { timeOf, toRecordId } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

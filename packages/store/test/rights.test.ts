@@ -1,5 +1,5 @@
-import { roleOf } from '@deedwire/domain';
-import { testService, type InterfaceName, interfaceNames } from '@deedwire/domain/test-service';
+import { roleOf } from '@deedwire/core';
+import { testService, type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

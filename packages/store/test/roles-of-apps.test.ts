@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

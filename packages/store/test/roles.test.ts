@@ -1,5 +1,5 @@
-import { roleOf } from '@deedwire/domain';
-import { testService, interfaceNames } from '@deedwire/domain/test-service';
+import { roleOf } from '@deedwire/core';
+import { testService, interfaceNames } from '@deedwire/core/test-service';
 import type { Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-import { roleOf } from '@deedwire/domain';
-import { testService, type InterfaceName, interfaceNames } from '@deedwire/domain/test-service';
+import { roleOf } from '@deedwire/core';
+import { testService, type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client, DatabaseError } from 'pg';

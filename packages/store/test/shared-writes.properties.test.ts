@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AccountId, toRecordId } from '@deedwire/domain';
+import { type AccountId, toRecordId } from '@deedwire/core';
 import { connect, type Connection, patientTimeouts, seededRandom, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AccountId, toRecordId } from '@deedwire/domain';
+import { type AccountId, toRecordId } from '@deedwire/core';
 import { connect, listen, patientTimeouts, startTcpProxy, type TcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, expect, onTestFinished, test } from 'vitest';

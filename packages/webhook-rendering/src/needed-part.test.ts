@@ -1,4 +1,4 @@
-import { type RenderData, type SnapshotSchema, snapshotSchema } from '@deedwire/domain';
+import { type RenderData, type SnapshotSchema, snapshotSchema } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 import { neededPart } from './needed-part.ts';

@@ -1,4 +1,4 @@
-import type { RenderData, SnapshotSchema } from '@deedwire/domain';
+import type { RenderData, SnapshotSchema } from '@deedwire/core';
 
 /**
  * The part of a snapshot's schema that a renderer reads, without the values that earlier builds did not append. It accepts values that an

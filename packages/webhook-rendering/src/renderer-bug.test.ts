@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';

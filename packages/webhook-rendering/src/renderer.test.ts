@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventOf, toRecordId } from '@deedwire/domain';
+import { eventOf, toRecordId } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { referralCreated, teamMemberAdded } from '@deedwire/firm/events';
 import { missing } from '@deedwire/testing';

@@ -1,4 +1,4 @@
-import { type Event, formatGid, type RenderData, type Service } from '@deedwire/domain';
+import { type Event, formatGid, type RenderData, type Service } from '@deedwire/core';
 import { type RenderedEvent, RenderError, type Renderer } from '@deedwire/webhooks/renderer';
 
 // This limit is published: receivers may reject larger bodies.

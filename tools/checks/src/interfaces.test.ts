@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/core';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 

@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { interfaceNames } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
 
 const schemas = interfaceNames.map((name) => `${name}-schema`);
 const apis = interfaceNames.map(appOf);
 const contracts = [...schemas, 'webhook-events', 'webhook-signing'];
-const layer0 = [...contracts, 'domain', 'contract-check', 'operation-analysis'];
+const layer0 = [...contracts, 'core', 'contract-check', 'operation-analysis'];
 const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions', 'webhook-rendering'];
@@ -32,35 +32,35 @@ const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(schemas.map((name) => [name, []])),
   'webhook-events': [],
   'webhook-signing': [],
-  domain: [],
+  core: [],
   'contract-check': [],
   'operation-analysis': [],
   // For tests only: no package below layer 7 lists it among its runtime dependencies.
   'embedded-postgres': [],
   testing: [],
   // Layer 1
-  auth: ['domain'],
-  store: ['domain'],
+  auth: ['core'],
+  store: ['core'],
   'webhook-diagnosis': ['webhook-events', 'webhook-signing'],
   'webhook-receiver': ['webhook-events', 'webhook-signing'],
   'webhook-sender': ['webhook-signing'],
   // Layer 2
   // The pages, which a browser runs.
-  portal: ['domain', 'webhook-diagnosis'],
-  'service-runtime': ['auth', 'domain', 'store'],
-  webhooks: ['domain', 'store', 'webhook-sender'],
+  portal: ['core', 'webhook-diagnosis'],
+  'service-runtime': ['auth', 'core', 'store'],
+  webhooks: ['core', 'store', 'webhook-sender'],
   // Layer 3
-  actions: ['webhook-signing', 'domain', 'auth', 'store', 'webhook-sender', 'webhooks'],
-  'webhook-rendering': ['domain', 'webhooks'],
+  actions: ['webhook-signing', 'core', 'auth', 'store', 'webhook-sender', 'webhooks'],
+  'webhook-rendering': ['core', 'webhooks'],
   // Layer 4
   'graphql-server': [...layers0to3, 'portal'],
   operator: [...layers0to3],
   // Layer 5
   // The application. Of the platform, tests of `graphql-server` and `webhook-rendering` import it.
-  firm: ['actions', 'domain', 'operator', 'store', 'webhook-events', 'webhooks'],
+  firm: ['actions', 'core', 'operator', 'store', 'webhook-events', 'webhooks'],
   // Layer 6
   ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
-  'webhook-worker': ['domain', 'firm', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
+  'webhook-worker': ['core', 'firm', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
   'operator-cli': [...layers0to4, 'firm'],
   // Layer 7
   checks: everything,
@@ -72,7 +72,7 @@ const mayImport: Record<string, readonly string[]> = {
 
 /** What the build of a package bundles. These are devDependencies. */
 const bundled: Record<string, readonly string[]> = {
-  portal: ['domain', 'webhook-diagnosis'],
+  portal: ['core', 'webhook-diagnosis'],
   'webhook-receiver': ['webhook-diagnosis', 'webhook-sender'],
 };
 

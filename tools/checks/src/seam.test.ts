@@ -10,7 +10,7 @@ const platform = [
   'packages/actions',
   'packages/auth',
   'packages/contract-check',
-  'packages/domain',
+  'packages/core',
   'packages/graphql-server',
   'packages/operation-analysis',
   'packages/operator',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 
 // What is published imports no private package.
-const original = join(workspaceRoot, 'packages/domain/src/terminal-text.ts');
+const original = join(workspaceRoot, 'packages/core/src/terminal-text.ts');
 
 test('contract-check escapes what the other commands escape', () => {
   const copy = join(workspaceRoot, 'packages/contract-check/src/cli/terminal-text.ts');

@@ -1,6 +1,6 @@
 import { issueCredential } from '@deedwire/actions';
+import { abilities, type Ability } from '@deedwire/core';
 import { createHarness } from '@deedwire/dev-environment/harness';
-import { abilities, type Ability } from '@deedwire/domain';
 import { interfaceNames } from '@deedwire/firm';
 import { createClient, type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import {
   isAccountName,
   isRequestHeaderName,
@@ -8,7 +7,8 @@ import {
   isSubscriptionName,
   originOf,
   roleOf,
-} from '@deedwire/domain';
+} from '@deedwire/core';
+import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { findTeamMemberProblems } from '@deedwire/firm/lender';
 import { findReferralProblems, isDeclineReason } from '@deedwire/firm/partner';

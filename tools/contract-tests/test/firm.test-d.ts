@@ -1,5 +1,5 @@
 import { issueCredential, type OperatorContext } from '@deedwire/actions';
-import type { InterfaceVersion } from '@deedwire/domain';
+import type { InterfaceVersion } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { startInterface, type StartInterfaceOptions } from '@deedwire/graphql-server';
 

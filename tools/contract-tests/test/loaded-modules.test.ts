@@ -50,7 +50,7 @@ test.each(['lender-api/src/lender-interface.ts', 'webhook-worker/src/worker.ts']
   },
 );
 
-const shared = ['auth', 'domain', 'service-runtime', 'store', 'webhook-sender', 'webhook-signing', 'webhooks'];
+const shared = ['auth', 'core', 'service-runtime', 'store', 'webhook-sender', 'webhook-signing', 'webhooks'];
 const application = ['firm', 'webhook-events'];
 const ofInterfaces = [
   'actions',

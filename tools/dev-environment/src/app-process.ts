@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, type InterfaceApp } from '@deedwire/domain';
+import { appOf, type InterfaceApp } from '@deedwire/core';
 import { type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { workspaceRoot } from './workspace.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { variableOf } from '@deedwire/domain';
+import { variableOf } from '@deedwire/core';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { packageManagerCommand } from './workspace.ts';
 

@@ -2,7 +2,7 @@
 import { deepEqual, match, ok as assert } from 'node:assert/strict';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryHeaders } from '@deedwire/domain';
+import { deliveryHeaders } from '@deedwire/core';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { readConfig } from '@deedwire/service-runtime';

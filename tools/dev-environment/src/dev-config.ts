@@ -1,4 +1,4 @@
-import { appOf, type SnakeCase, variableOf } from '@deedwire/domain';
+import { appOf, type SnakeCase, variableOf } from '@deedwire/core';
 import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
 import { appVariables, gidNamespaceVariable, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';

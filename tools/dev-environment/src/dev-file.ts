@@ -1,4 +1,4 @@
-import { variableOf } from '@deedwire/domain';
+import { variableOf } from '@deedwire/core';
 import type { SampleRecords } from '@deedwire/firm/seed';
 import type { Credential } from '@deedwire/testing';
 import { type AccountKey, ofAccounts } from './account-key.ts';

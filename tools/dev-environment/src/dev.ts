@@ -1,7 +1,7 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 import { ensureRecords, type SampleRecords } from '@deedwire/firm/seed';
 import { readConfig } from '@deedwire/service-runtime';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, type InterfaceApp } from '@deedwire/domain';
+import { appOf, type InterfaceApp } from '@deedwire/core';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
 import { type InterfaceName, firm, perInterface } from '@deedwire/firm';
 import { type AppName, appNames, perApp, type RunningApp, startApp } from './app-process.ts';

@@ -1,4 +1,4 @@
-import { terminalText } from '@deedwire/domain';
+import { terminalText } from '@deedwire/core';
 
 /** Prints to standard output. Parts of the text can be foreign, so what could rewrite the terminal is shown as escapes. */
 export function print(text: string): void {

@@ -1,4 +1,4 @@
-import { requestHeaders } from '@deedwire/domain';
+import { requestHeaders } from '@deedwire/core';
 import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import type { DevFile } from './dev-file.ts';
 import { packageManagerCommand } from './workspace.ts';

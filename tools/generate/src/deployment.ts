@@ -1,4 +1,4 @@
-import { roleOf } from '@deedwire/domain';
+import { roleOf } from '@deedwire/core';
 import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/firm/interfaces';
 import type { Generated } from './generated.ts';
 import { readText } from './workspace-files.ts';

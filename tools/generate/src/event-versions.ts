@@ -47,7 +47,7 @@ export function isOwnEvent(type: string): boolean {
 
 /** The folder of the definition of an event and of its renderers. */
 export function folderOfEvent(type: string): string {
-  return isOwnEvent(type) ? `packages/domain/src/own-events/${type}` : `packages/firm/src/events/${type}`;
+  return isOwnEvent(type) ? `packages/core/src/own-events/${type}` : `packages/firm/src/events/${type}`;
 }
 
 /** The name of a version in code, for example `teamMemberAdded20261101`. */

@@ -10,11 +10,11 @@ import {
 } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
 
-const generatedOfOwn = 'packages/domain/src/generated';
+const generatedOfOwn = 'packages/core/src/generated';
 const generatedOfFirm = 'packages/firm/src/generated';
 
 /**
- * The lists of events in `domain` and `firm` with their renderers, and the lists of schemas in the APIs, with one entry for each version that is not retired.
+ * The lists of events in `core` and `firm` with their renderers, and the lists of schemas in the APIs, with one entry for each version that is not retired.
  * And the versions of each interface, for `firm`.
  */
 export function servedVersions(): Generated {
@@ -48,7 +48,7 @@ function eventsSource(isOwn: boolean): string {
   }
   const ofRenderers = isOwn
     ? "import { type RenderedEvent, withRenderers } from '../event.ts';\n"
-    : "import type { RenderedEvent } from '@deedwire/domain';\n";
+    : "import type { RenderedEvent } from '@deedwire/core';\n";
   if (!isOwn) imports.push("import { withRenderers } from '../with-renderers.ts';\n");
   return `${banner}
 ${ofRenderers}${imports.join('')}

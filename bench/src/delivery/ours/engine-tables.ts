@@ -1,5 +1,5 @@
 import { insertEventTypePins, insertSubscription, reserveSubscriptionId } from '@deedwire/actions/webhooks';
-import { type AccountId, secretAssociatedData } from '@deedwire/domain';
+import { type AccountId, secretAssociatedData } from '@deedwire/core';
 import { type createSecretKeyRing, type Database, onlyRow, type Transaction } from '@deedwire/store';
 import { insertEvent } from '@deedwire/webhooks/outbox';
 import { secret } from '../../signed-headers.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AccountId, timeoutDefaultSeconds } from '@deedwire/domain';
+import { type AccountId, timeoutDefaultSeconds } from '@deedwire/core';
 import { createLogin } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, migrate } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import type { BenchPostgres } from '../../postgres.ts';
 import type { Defer } from '../../with-cleanup.ts';
 import type { DeliveryContestant } from '../rate-rounds.ts';

@@ -1,4 +1,4 @@
-import { timeoutMaxSeconds } from '@deedwire/domain';
+import { timeoutMaxSeconds } from '@deedwire/core';
 import type { BenchOptions } from '../../bench.ts';
 import { measureLatency } from '../latency.ts';
 import { startReceivers } from '../receivers.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { issueCredential, type OperatorContext, setClientLimit, systemRandom } from '@deedwire/actions';
-import { type AccountId, formatAccountGid } from '@deedwire/domain';
+import { type AccountId, formatAccountGid } from '@deedwire/core';
 import { firm, type InterfaceName } from '@deedwire/firm';
 import type { Store } from '@deedwire/store';
 import { createBenchStore } from '../../postgres.ts';

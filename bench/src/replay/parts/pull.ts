@@ -5,7 +5,7 @@ import {
   selectEventBodies,
   selectPulledSubscription,
 } from '@deedwire/actions/webhooks';
-import { type AccountId, idAt, type RecordId, toRecordId } from '@deedwire/domain';
+import { type AccountId, idAt, type RecordId, toRecordId } from '@deedwire/core';
 import { onlyRow, type Store } from '@deedwire/store';
 import { median } from 'simple-statistics';
 import type { BenchOptions } from '../../bench.ts';

@@ -9,7 +9,7 @@ import {
   type RecordId,
   describeLength,
   isAccountName,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import {
   type AccountRow,
   insertAccount,

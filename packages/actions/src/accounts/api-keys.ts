@@ -17,7 +17,7 @@ import {
   isSubscriptionName,
   parseGid,
   type RecordId,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import type { Database, Transaction } from '@deedwire/store';
 import {
   type ActingOnKeys,

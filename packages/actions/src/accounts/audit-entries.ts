@@ -1,4 +1,4 @@
-import { accountTypesOf, formatAccountGid, ofService } from '@deedwire/domain';
+import { accountTypesOf, formatAccountGid, ofService } from '@deedwire/core';
 import {
   type AuditBound,
   type AuditEntryRow,

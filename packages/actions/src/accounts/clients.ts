@@ -6,7 +6,7 @@ import {
   operationCostPoints,
   portalClientPattern,
   type Service,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import {
   type ListedApiClientRow,
   lockApiClient,

@@ -9,7 +9,7 @@ import {
   isSubscriptionName,
   type RecordId,
   usualAbilities,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import type { Transaction } from '@deedwire/store';
 import {
   type ApiKeyRow,

@@ -4,7 +4,7 @@ import {
   findAbilitiesFault,
   formatGid,
   type InterfaceName,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import { selectKeySelfService } from '@deedwire/store/credentials';
 import { insertPortalLink } from '@deedwire/store/portal-sessions';
 import { nameOperator } from '../kernel/audit.ts';

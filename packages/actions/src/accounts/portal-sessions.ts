@@ -12,7 +12,7 @@ import {
   interfaceOf,
   type PortalAbility,
   type RecordId,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import {
   endPortalSession,
   endReplacedPortalSessions,

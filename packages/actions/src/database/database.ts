@@ -1,4 +1,4 @@
-import { appOf, type InterfaceName, interfaceNamesOf, roleOf, terminalText } from '@deedwire/domain';
+import { appOf, type InterfaceName, interfaceNamesOf, roleOf, terminalText } from '@deedwire/core';
 import {
   createLoginSql,
   type DatabaseRisk,

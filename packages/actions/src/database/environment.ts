@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { appOf, interfaceNamesOf, ofService } from '@deedwire/domain';
+import { appOf, interfaceNamesOf, ofService } from '@deedwire/core';
 import { type EndingUse, selectEndingUse, selectEnvironment, selectStoredBuilds } from '@deedwire/store/environment';
 import type { ActionContext } from '../kernel/context.ts';
 import { exportedContracts } from '../kernel/exported-contracts.ts';

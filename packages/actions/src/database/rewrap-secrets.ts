@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatAccountGid, formatGid, requestHeaderAssociatedData, secretAssociatedData } from '@deedwire/domain';
+import { formatAccountGid, formatGid, requestHeaderAssociatedData, secretAssociatedData } from '@deedwire/core';
 import { secretKeyId, type SecretKeyRing, SecretUnreadableError, type Transaction } from '@deedwire/store';
 import {
   type IdempotencySecretRow,

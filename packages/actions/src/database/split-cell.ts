@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatGid, type RecordId } from '@deedwire/domain';
+import { formatGid, type RecordId } from '@deedwire/core';
 import {
   type CellSession,
   type ChangedCollation,

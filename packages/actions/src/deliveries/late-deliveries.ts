@@ -1,4 +1,4 @@
-import { formatAccountGid, formatGid, timeOf } from '@deedwire/domain';
+import { formatAccountGid, formatGid, timeOf } from '@deedwire/core';
 import type { OperatorContext } from '../kernel/context.ts';
 import { selectAttempts } from '../webhooks/deliveries/attempts.ts';
 import { type Delay, selectDelays } from '../webhooks/deliveries/delay.ts';

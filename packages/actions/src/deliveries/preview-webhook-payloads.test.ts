@@ -1,5 +1,5 @@
-import { formatGid, toRecordId } from '@deedwire/domain';
-import { testService } from '@deedwire/domain/test-service';
+import { formatGid, toRecordId } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from '../kernel/errors.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseGid } from '@deedwire/domain';
-import { canonicalJson, readLogLine } from '@deedwire/domain/receiver-log-line';
+import { parseGid } from '@deedwire/core';
+import { canonicalJson, readLogLine } from '@deedwire/core/receiver-log-line';
 import { RefusedError } from '../kernel/errors.ts';
 
 /** What a log says about a delivery or an event. */

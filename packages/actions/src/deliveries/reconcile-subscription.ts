@@ -1,4 +1,4 @@
-import { formatGid, idAt, nearestIdAt, toRecordId } from '@deedwire/domain';
+import { formatGid, idAt, nearestIdAt, toRecordId } from '@deedwire/core';
 import type { ActionContext } from '../kernel/context.ts';
 import { noSuchSubscription } from '../kernel/errors.ts';
 import { findSubscription } from '../subscriptions/subscription-ref.ts';

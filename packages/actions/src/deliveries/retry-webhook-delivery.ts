@@ -1,4 +1,4 @@
-import { parseGid, type RecordId } from '@deedwire/domain';
+import { parseGid, type RecordId } from '@deedwire/core';
 import type { Store } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from '../kernel/audit.ts';

@@ -1,4 +1,4 @@
-import { formatGid, parseGid } from '@deedwire/domain';
+import { formatGid, parseGid } from '@deedwire/core';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from '../kernel/audit.ts';
 import type { ActionContext, Caller, Operator } from '../kernel/context.ts';

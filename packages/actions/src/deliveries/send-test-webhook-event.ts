@@ -1,4 +1,4 @@
-import { eventOf, formatGid, type InterfaceName, type Service } from '@deedwire/domain';
+import { eventOf, formatGid, type InterfaceName, type Service } from '@deedwire/core';
 import { insertTestEvent } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { z } from 'zod';

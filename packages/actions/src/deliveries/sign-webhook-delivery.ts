@@ -1,4 +1,4 @@
-import { deliveryHeaders, parseGid } from '@deedwire/domain';
+import { deliveryHeaders, parseGid } from '@deedwire/core';
 import type { SecretKeyRing } from '@deedwire/store';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ActionContext } from '../kernel/context.ts';

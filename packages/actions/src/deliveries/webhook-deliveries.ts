@@ -7,7 +7,7 @@ import {
   type RecordId,
   timeOf,
   timeoutMaxSeconds,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import type { PageQuery } from '@deedwire/store';
 import { findAccount } from '../accounts/accounts.ts';
 import type { ActionContext, Caller } from '../kernel/context.ts';

@@ -1,4 +1,4 @@
-import { formatGid, idAt, parseRecordId, type RecordId } from '@deedwire/domain';
+import { formatGid, idAt, parseRecordId, type RecordId } from '@deedwire/core';
 import type { ActionContext, Caller } from '../kernel/context.ts';
 import { InvalidArgumentError } from '../kernel/errors.ts';
 import { formatCursor, type ListOrder, type Page, type PageRequest, readPageRequest } from '../kernel/page.ts';

@@ -1,4 +1,4 @@
-import { eventOf, formatGid, type InterfaceName, parseGid, type RecordId, type Service } from '@deedwire/domain';
+import { eventOf, formatGid, type InterfaceName, parseGid, type RecordId, type Service } from '@deedwire/core';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { appendAuditEntry } from '../kernel/audit.ts';

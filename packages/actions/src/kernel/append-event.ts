@@ -1,4 +1,4 @@
-import type { AccountId, EventDefinition, InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, EventDefinition, InterfaceName, RecordId } from '@deedwire/core';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
 import type { Caller } from './context.ts';

@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/core';
 import { type InsertedRow, insertRow, type Transaction } from '@deedwire/store';
 import { auditEntryRow, claimChanges } from '@deedwire/store/audit';
 import { type Caller, isCaller, type Operator } from './context.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import { type Ability, type AccountId, type InterfaceName, type Service, toRecordId } from '@deedwire/domain';
+import { type Ability, type AccountId, type InterfaceName, type Service, toRecordId } from '@deedwire/core';
 import type { SecretKeyRing, Store } from '@deedwire/store';
 import type { HostProblem, WebhookSender } from '@deedwire/webhook-sender';
 

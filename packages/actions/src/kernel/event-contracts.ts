@@ -1,4 +1,4 @@
-import { type InterfaceName, type Service, snapshotSchema } from '@deedwire/domain';
+import { type InterfaceName, type Service, snapshotSchema } from '@deedwire/core';
 
 /**
  * What a build does with events for the interfaces that it serves: the versions that a subscription can pin, until their sunset, and

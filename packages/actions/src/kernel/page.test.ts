@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from './errors.ts';
 import { keysetPage, orderOfIds, type PageRequest } from './page.ts';

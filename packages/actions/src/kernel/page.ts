@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { parseRecordId, type RecordId } from '@deedwire/domain';
+import { parseRecordId, type RecordId } from '@deedwire/core';
 import type { ActionContext } from './context.ts';
 import { InvalidArgumentError, RefusedError } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import { formatGid } from '@deedwire/domain';
+import { formatGid } from '@deedwire/core';
 import { AccountAwayError, PublicationError } from '@deedwire/store';
 import { type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectTime } from '@deedwire/store/time';

@@ -1,4 +1,4 @@
-import { idAt, personTableOf, placeholderOf, type Service, timeOf } from '@deedwire/domain';
+import { idAt, personTableOf, placeholderOf, type Service, timeOf } from '@deedwire/core';
 import { type Transaction, vacuumTables } from '@deedwire/store';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';

@@ -1,4 +1,4 @@
-import { type AccountId, formatAccountGid, interfaceOfPerson, parseGid, parseRecordId } from '@deedwire/domain';
+import { type AccountId, formatAccountGid, interfaceOfPerson, parseGid, parseRecordId } from '@deedwire/core';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import { findAccount } from '../accounts/accounts.ts';
 import type { ActionContext } from '../kernel/context.ts';

@@ -1,4 +1,4 @@
-import { type AccountId, addressKey, formatGid, type PersonTable } from '@deedwire/domain';
+import { type AccountId, addressKey, formatGid, type PersonTable } from '@deedwire/core';
 import { type PersonAddress, selectAddresses } from '@deedwire/store/person-erasures';
 import type { ActionContext } from '../kernel/context.ts';
 import { accountGidOf } from './find-person.ts';

@@ -1,4 +1,4 @@
-import { type ActionKind, type GidContext, type GidTypeName, parseAccountGid, parseGid } from '@deedwire/domain';
+import { type ActionKind, type GidContext, type GidTypeName, parseAccountGid, parseGid } from '@deedwire/core';
 import { z } from 'zod';
 
 /** Who wrote an entry, even if the rest has another form. */

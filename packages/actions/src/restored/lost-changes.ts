@@ -1,4 +1,4 @@
-import type { GidContext } from '@deedwire/domain';
+import type { GidContext } from '@deedwire/core';
 import { RefusedError } from '../kernel/errors.ts';
 import {
   canBeOfClient,

@@ -1,4 +1,4 @@
-import { formatAccountGid, parseGid } from '@deedwire/domain';
+import { formatAccountGid, parseGid } from '@deedwire/core';
 import { selectListenersForbiddenAt } from '@deedwire/store/accounts';
 import { lockApiClient, selectApiKey } from '@deedwire/store/credentials';
 import { findAccount } from '../accounts/accounts.ts';

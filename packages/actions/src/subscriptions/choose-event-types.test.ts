@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { missing } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { chooseEventTypes } from './webhook-event-types.ts';

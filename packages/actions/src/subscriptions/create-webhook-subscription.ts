@@ -1,4 +1,4 @@
-import { type RequestHeader, secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/domain';
+import { type RequestHeader, secretAssociatedData, timeoutDefaultSeconds } from '@deedwire/core';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from '../kernel/audit.ts';

@@ -1,4 +1,4 @@
-import { formatGid, parseGid, type RecordId } from '@deedwire/domain';
+import { formatGid, parseGid, type RecordId } from '@deedwire/core';
 import type { Transaction } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { PausedReason } from '@deedwire/webhooks/tables';

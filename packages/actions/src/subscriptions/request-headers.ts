@@ -7,7 +7,7 @@ import {
   type RequestHeader,
   requestHeaderAssociatedData,
   type RequestHeaderState,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import type { SecretKeyRing } from '@deedwire/store';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
 import type { ActionContext } from '../kernel/context.ts';

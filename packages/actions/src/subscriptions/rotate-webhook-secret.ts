@@ -1,4 +1,4 @@
-import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedwire/domain';
+import { formatGid, parseGid, type RecordId, secretAssociatedData } from '@deedwire/core';
 import { type SecretKeyRing, SecretUnreadableError } from '@deedwire/store';
 import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signing';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';

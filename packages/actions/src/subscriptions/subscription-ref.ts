@@ -1,4 +1,4 @@
-import { formatGid, parseGid, parseRecordId } from '@deedwire/domain';
+import { formatGid, parseGid, parseRecordId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { type EventTypePin, type ListenerId, type SubscriptionId, subscriptionIdOf } from '@deedwire/webhooks/tables';
 import { type ActionContext, type Caller, isCaller, type Operator } from '../kernel/context.ts';

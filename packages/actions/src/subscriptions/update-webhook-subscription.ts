@@ -1,4 +1,4 @@
-import { formatGid, originOf, parseGid, type RequestHeader, type Service } from '@deedwire/domain';
+import { formatGid, originOf, parseGid, type RequestHeader, type Service } from '@deedwire/core';
 import type { SecretKeyRing } from '@deedwire/store';
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import type { EventTypePin } from '@deedwire/webhooks/tables';

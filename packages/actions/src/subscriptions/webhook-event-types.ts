@@ -1,4 +1,4 @@
-import { eventOf, isRetired, type InterfaceName, type Service } from '@deedwire/domain';
+import { eventOf, isRetired, type InterfaceName, type Service } from '@deedwire/core';
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import type { ActionContext, Caller } from '../kernel/context.ts';
 import type { UserError } from '../kernel/errors.ts';

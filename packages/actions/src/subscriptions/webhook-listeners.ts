@@ -1,4 +1,4 @@
-import { formatAccountGid, formatGid, type InterfaceName, parseGid } from '@deedwire/domain';
+import { formatAccountGid, formatGid, type InterfaceName, parseGid } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { forbidListeners, selectListenersForbiddenAt } from '@deedwire/store/accounts';
 import { type EventTypePin, type ListenerId, subscriptionIdOf } from '@deedwire/webhooks/tables';

@@ -9,7 +9,7 @@ import {
   secretAssociatedData,
   timeoutDefaultSeconds,
   timeoutMaxSeconds,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import type { SecretKeyRing, Transaction } from '@deedwire/store';
 import { eraseIdempotencyKeysOfRecord } from '@deedwire/store/idempotency';
 import type { HandshakeTarget } from '@deedwire/webhook-sender';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Service, toRecordId } from '@deedwire/domain';
-import { testService } from '@deedwire/domain/test-service';
+import { type Service, toRecordId } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';

@@ -1,4 +1,4 @@
-import { formatGid, toRecordId } from '@deedwire/domain';
+import { formatGid, toRecordId } from '@deedwire/core';
 import * as z from 'zod';
 import { type ReferralStatus, referralStatuses } from '../referrals/referral.ts';
 

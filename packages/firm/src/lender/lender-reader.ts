@@ -1,5 +1,5 @@
 import type { ActionContext } from '@deedwire/actions';
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import type { Database, PageQuery } from '@deedwire/store';
 import DataLoader from 'dataloader';
 import {

@@ -1,5 +1,5 @@
 import type { ActionContext, Caller } from '@deedwire/actions';
-import { formatAccountGid } from '@deedwire/domain';
+import { formatAccountGid } from '@deedwire/core';
 import type { LenderContext } from './lender-reader.ts';
 
 /** The calling lender, without the fields that must be read. */

@@ -1,6 +1,6 @@
 import { type OperatorContext, RefusedError } from '@deedwire/actions';
 import { appendEvent, checkName, nameOperator } from '@deedwire/actions/use-case';
-import { changedPaths, parseAccountGid, toRecordId } from '@deedwire/domain';
+import { changedPaths, parseAccountGid, toRecordId } from '@deedwire/core';
 import { lockAccount, updateAccountName } from '@deedwire/store/accounts';
 import { lenderUpdated } from '../events/lender.updated/event.ts';
 

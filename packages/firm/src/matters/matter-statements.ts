@@ -1,4 +1,4 @@
-import type { RecordId } from '@deedwire/domain';
+import type { RecordId } from '@deedwire/core';
 import { onlyRow, type Database, sql } from '@deedwire/store';
 
 /** What the reference of a matter is made of. Cells count matters separately. */

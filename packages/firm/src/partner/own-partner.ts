@@ -1,6 +1,6 @@
 import type { ActionContext, Caller } from '@deedwire/actions';
 import { readOwnAccount } from '@deedwire/actions/use-case';
-import { formatAccountGid } from '@deedwire/domain';
+import { formatAccountGid } from '@deedwire/core';
 
 /** `Partner` of the partner interface. */
 export interface Partner {

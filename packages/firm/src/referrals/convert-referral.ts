@@ -1,6 +1,6 @@
 import type { OperatorContext } from '@deedwire/actions';
 import { appendAuditEntry, appendEvent } from '@deedwire/actions/use-case';
-import { formatGid } from '@deedwire/domain';
+import { formatGid } from '@deedwire/core';
 import { referralConverted } from '../events/referral.converted/event.ts';
 import { formatMatterReference } from '../matters/matter-reference.ts';
 import { insertMatter, reserveMatterNumber } from '../matters/matter-statements.ts';

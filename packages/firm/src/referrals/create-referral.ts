@@ -12,7 +12,7 @@ import {
   timeCodec,
   writeWithIdempotencyKey,
 } from '@deedwire/actions/use-case';
-import { type AccountId, formatGid, toRecordId } from '@deedwire/domain';
+import { type AccountId, formatGid, toRecordId } from '@deedwire/core';
 import type { SharedWrite } from '@deedwire/store';
 import { workerOf } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';

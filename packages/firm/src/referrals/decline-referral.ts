@@ -1,6 +1,6 @@
 import { type OperatorContext, RefusedError } from '@deedwire/actions';
 import { appendAuditEntry, appendEvent } from '@deedwire/actions/use-case';
-import { describeLength } from '@deedwire/domain';
+import { describeLength } from '@deedwire/core';
 import { referralDeclined } from '../events/referral.declined/event.ts';
 import { lockOpenReferral } from './lock-open-referral.ts';
 import { closeReferral } from './referral-statements.ts';

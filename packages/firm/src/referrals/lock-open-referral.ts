@@ -1,5 +1,5 @@
 import { type ActionContext, RefusedError } from '@deedwire/actions';
-import { parseGid } from '@deedwire/domain';
+import { parseGid } from '@deedwire/core';
 import type { Transaction } from '@deedwire/store';
 import { type LockedReferralRow, lockReferral } from './referral-statements.ts';
 import { canCloseReferral } from './referral.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { Database, Statement } from '@deedwire/store';
 import { expect, test } from 'vitest';
 import { type ClosedPosition, selectClosedReferrals, selectReferrals } from './referral-statements.ts';

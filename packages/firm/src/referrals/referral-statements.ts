@@ -1,4 +1,4 @@
-import { type AccountId, nearestIdAt, type RecordId } from '@deedwire/domain';
+import { type AccountId, nearestIdAt, type RecordId } from '@deedwire/core';
 import { firstRow, onlyRow, type Database, type InsertedRow, type PageQuery, sql } from '@deedwire/store';
 import { type ReferralDetails, type ReferralStatus, referralStatuses } from './referral.ts';
 

@@ -1,4 +1,4 @@
-import { describeLength, isEmail, isText, isTextOrBlank } from '@deedwire/domain';
+import { describeLength, isEmail, isText, isTextOrBlank } from '@deedwire/core';
 
 /** `CONVERTED` and `DECLINED` are final. */
 export const referralStatuses = ['OPEN', 'CONVERTED', 'DECLINED'] as const;

@@ -7,7 +7,7 @@ import {
   readPageRequest,
   toPage,
 } from '@deedwire/actions/use-case';
-import { formatGid, parseGid, parseRecordId } from '@deedwire/domain';
+import { formatGid, parseGid, parseRecordId } from '@deedwire/core';
 import {
   type ClosedPosition,
   type ReferralRow,

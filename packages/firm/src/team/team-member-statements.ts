@@ -1,4 +1,4 @@
-import type { AccountId, RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/core';
 import { firstRow, onlyRow, type Database, sql } from '@deedwire/store';
 import type { TeamMemberDetails } from './team-member.ts';
 

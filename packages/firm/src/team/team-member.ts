@@ -1,4 +1,4 @@
-import { describeLength, isEmail, isText } from '@deedwire/domain';
+import { describeLength, isEmail, isText } from '@deedwire/core';
 
 /** A person who works for a lender. */
 export interface TeamMemberDetails {

@@ -8,7 +8,7 @@ import {
   type RepeatDeletion,
 } from '@deedwire/actions';
 import { appendAuditEntry, appendEvent, findAccount, keysetPage, orderOfIds } from '@deedwire/actions/use-case';
-import { addressKey, changedPaths, formatAccountGid, formatGid, parseAccountGid, parseGid } from '@deedwire/domain';
+import { addressKey, changedPaths, formatAccountGid, formatGid, parseAccountGid, parseGid } from '@deedwire/core';
 import type { Transaction } from '@deedwire/store';
 import { type AccountRow, lockAccount } from '@deedwire/store/accounts';
 import { teamMemberAdded } from '../events/team_member.added/event.ts';

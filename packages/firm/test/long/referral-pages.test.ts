@@ -1,4 +1,4 @@
-import { idAt, toRecordId } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import type { Database, Statement } from '@deedwire/store';
 import { createMigratedDatabase, explain } from '@deedwire/store/test-support';

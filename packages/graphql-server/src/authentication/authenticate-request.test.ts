@@ -1,5 +1,5 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
-import { usualAbilities } from '@deedwire/domain';
+import { usualAbilities } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { createLogger } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';

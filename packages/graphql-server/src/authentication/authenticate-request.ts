@@ -8,7 +8,7 @@ import {
   type Authenticator,
   readCredentials,
 } from '@deedwire/auth';
-import { type Ability, type InterfaceName, requestHeaders, type Service } from '@deedwire/domain';
+import { type Ability, type InterfaceName, requestHeaders, type Service } from '@deedwire/core';
 import { createLineThrottle, type Logger } from '@deedwire/service-runtime';
 import { Counter, type Registry } from 'prom-client';
 import type { ErrorCode } from '../errors/error-table.ts';

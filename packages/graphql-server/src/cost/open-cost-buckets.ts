@@ -1,5 +1,5 @@
 import type { CostLimit } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import type { Logger } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import { settleCostBucket } from '@deedwire/store/cost-buckets';

@@ -1,4 +1,4 @@
-import { abilities, type Ability } from '@deedwire/domain';
+import { abilities, type Ability } from '@deedwire/core';
 import { fragmentsOf } from '@deedwire/operation-analysis';
 import {
   type DocumentNode,

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import type { Ability } from '@deedwire/domain';
+import type { Ability } from '@deedwire/core';
 import { sdl } from '@deedwire/partner-schema';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';

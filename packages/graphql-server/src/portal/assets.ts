@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Service } from '@deedwire/domain';
+import type { Service } from '@deedwire/core';
 
 /** The built pages, in memory: less than a megabyte. */
 export interface PortalPages {

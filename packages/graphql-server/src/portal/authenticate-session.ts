@@ -8,7 +8,7 @@ import {
   createKeyCache,
   maxCacheMs,
 } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { AccountAwayError } from '@deedwire/store';
 import type { AuthenticatedRequest } from '../authentication/authenticate-request.ts';
 import { present, type RequestState } from '../request-state.ts';

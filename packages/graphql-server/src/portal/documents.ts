@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import { z } from 'zod';

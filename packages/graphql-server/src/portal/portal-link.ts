@@ -1,5 +1,5 @@
 import { createPortalLink, type PortalLink, portalLinkErrorCodes } from '@deedwire/actions';
-import { portalAbilities } from '@deedwire/domain';
+import { portalAbilities } from '@deedwire/core';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 import type { CheckId } from '../schema/check-id.ts';

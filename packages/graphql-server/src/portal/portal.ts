@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ActionContext, findPortalSession, recordPortalSessionUse } from '@deedwire/actions';
 import { createAddressLimiter, requestsWithoutKey } from '@deedwire/auth';
-import { type InterfaceName, interfaceOf } from '@deedwire/domain';
+import { type InterfaceName, interfaceOf } from '@deedwire/core';
 import { type Logger, requestPath } from '@deedwire/service-runtime';
 import type { RequestAuthenticator } from '../authentication/authenticate-request.ts';
 import type { InterfaceConfig } from '../interface-config.ts';

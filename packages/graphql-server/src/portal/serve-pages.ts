@@ -1,5 +1,5 @@
 import { addressBlock, createAddressLimiter } from '@deedwire/auth';
-import { findPortalPage } from '@deedwire/domain/portal-paths';
+import { findPortalPage } from '@deedwire/core/portal-paths';
 import { requestPath } from '@deedwire/service-runtime';
 import { RequestError } from '../errors/request-error.ts';
 import { wrongMethod } from '../errors/wrong-method.ts';

@@ -7,7 +7,7 @@ import {
   type UnusedPortalLink,
 } from '@deedwire/actions';
 import { addressBlock, type AddressLimiter } from '@deedwire/auth';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { LRUCache } from 'lru-cache';
 import type { InterfaceConfig } from '../interface-config.ts';
 import { LightResponse } from '../plugins/light-fetch.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@deedwire/actions';
-import { type GidTypeName, parseGid } from '@deedwire/domain';
+import { type GidTypeName, parseGid } from '@deedwire/core';
 import type { OperationContext } from './operation-context.ts';
 
 /** What a version does with an identifier before it looks for the record. `argument` is the path, for example `input.id`. */

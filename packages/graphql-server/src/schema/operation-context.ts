@@ -32,7 +32,7 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import type { Ability } from '@deedwire/domain';
+import type { Ability } from '@deedwire/core';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';

@@ -1,4 +1,4 @@
-import { accountTypesOf, type InterfaceName, interfaceOf, type Service, ServiceError } from '@deedwire/domain';
+import { accountTypesOf, type InterfaceName, interfaceOf, type Service, ServiceError } from '@deedwire/core';
 import { isObjectType } from 'graphql';
 import type { ServedContract } from './serve-contract.ts';
 

@@ -1,4 +1,4 @@
-import { isRetired } from '@deedwire/domain';
+import { isRetired } from '@deedwire/core';
 import { RequestError } from '../errors/request-error.ts';
 import { present, type RequestState, type ServedVersion } from '../request-state.ts';
 import type { UseCounter } from '../use/use-counter.ts';

@@ -1,4 +1,4 @@
-import { readDeprecation, type Deprecation, type VersionLifecycle } from '@deedwire/domain';
+import { readDeprecation, type Deprecation, type VersionLifecycle } from '@deedwire/core';
 import { type OperationCosts, readCostTable } from '@deedwire/operation-analysis';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { type AbilityTable, findAbilityProblems } from '../operation/needed-abilities.ts';

@@ -6,7 +6,7 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from '@deedwire/actions';
-import { abilities } from '@deedwire/domain';
+import { abilities } from '@deedwire/core';
 import { addMutation } from '../schema/add-mutation.ts';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
 

@@ -5,7 +5,7 @@ import {
   type WebhookDelivery,
   type Delay,
 } from '@deedwire/actions';
-import { interfaceOf } from '@deedwire/domain';
+import { interfaceOf } from '@deedwire/core';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import { RequestError } from '../errors/request-error.ts';
 import { addMutation } from '../schema/add-mutation.ts';

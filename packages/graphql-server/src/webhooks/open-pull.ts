@@ -1,5 +1,5 @@
 import { type PullContext, createEventWaits, noteListenerRead } from '@deedwire/actions';
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { createAlarms, type Logger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { Gauge, type Registry } from 'prom-client';

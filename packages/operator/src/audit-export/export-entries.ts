@@ -1,5 +1,5 @@
 import type { OperatorContext } from '@deedwire/actions';
-import { terminalText } from '@deedwire/domain';
+import { terminalText } from '@deedwire/core';
 import { createProgress } from '../progress.ts';
 import { type Shell, writePart, clearLine } from '../shell.ts';
 import { changedFields, compareEntries, type Difference, isPastRetention } from './compare-entries.ts';

@@ -1,5 +1,5 @@
 import { createAccount, listAccounts } from '@deedwire/actions';
-import { type InterfaceName, interfaceNamesOf } from '@deedwire/domain';
+import { type InterfaceName, interfaceNamesOf } from '@deedwire/core';
 import type { Command } from 'commander';
 import { accountOption, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';

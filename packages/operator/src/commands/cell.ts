@@ -12,7 +12,7 @@ import {
   type SplitStepOfTwo,
   waitForSplit,
 } from '@deedwire/actions';
-import { parseGid, type RecordId } from '@deedwire/domain';
+import { parseGid, type RecordId } from '@deedwire/core';
 import { StoreUnavailableError, withCellSession } from '@deedwire/store';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';

@@ -17,7 +17,7 @@ import {
   interfaceOf,
   requestHeaders,
   type Service,
-} from '@deedwire/domain';
+} from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
 import { accountOption } from '../gid.ts';

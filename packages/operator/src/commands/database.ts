@@ -6,7 +6,7 @@ import {
   proposeLogins,
   setKeySelfService,
 } from '@deedwire/actions';
-import { interfaceOf, interfaceOfPerson } from '@deedwire/domain';
+import { interfaceOf, interfaceOfPerson } from '@deedwire/core';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';

@@ -13,7 +13,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { curlCommand } from '@deedwire/domain/curl-command';
+import { curlCommand } from '@deedwire/core/curl-command';
 import { Option, type Command } from 'commander';
 import { describeExchange } from '../describe-exchange.ts';
 import { accountOption, gidArgument, gidOption } from '../gid.ts';

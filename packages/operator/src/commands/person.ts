@@ -1,5 +1,5 @@
 import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
-import { isEmail } from '@deedwire/domain';
+import { isEmail } from '@deedwire/core';
 import type { Command } from 'commander';
 import { findDatabaseUrl } from '../database-url.ts';
 import { accountOption, gidOption } from '../gid.ts';

@@ -1,5 +1,5 @@
 import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokePortalSession } from '@deedwire/actions';
-import { type PortalAbility, portalAbilities } from '@deedwire/domain';
+import { type PortalAbility, portalAbilities } from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
 import { accountOption, gidArgument, gidOption } from '../gid.ts';

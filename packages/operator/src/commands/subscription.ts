@@ -15,7 +15,7 @@ import {
   type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
-import { originOf, type RequestHeader } from '@deedwire/domain';
+import { originOf, type RequestHeader } from '@deedwire/core';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { accountOption, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';

@@ -1,4 +1,4 @@
-import { curlCommand } from '@deedwire/domain/curl-command';
+import { curlCommand } from '@deedwire/core/curl-command';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Answer, lastingDelays } from '../answer.tsx';

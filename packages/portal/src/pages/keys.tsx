@@ -1,4 +1,4 @@
-import { requestHeaders } from '@deedwire/domain/header-names';
+import { requestHeaders } from '@deedwire/core/header-names';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import * as documents from '../generated/documents.ts';
 import { base, gidOf, service, useMay, useSession } from '../session.ts';

@@ -1,4 +1,4 @@
-import { requestHeaders } from '@deedwire/domain/header-names';
+import { requestHeaders } from '@deedwire/core/header-names';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Bars } from '../bars.tsx';
 import { Cause } from '../cause.tsx';

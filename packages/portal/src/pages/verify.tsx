@@ -1,4 +1,4 @@
-import { deliveryHeaders } from '@deedwire/domain/header-names';
+import { deliveryHeaders } from '@deedwire/core/header-names';
 import { diagnoseWebhook, type Diagnosis, readCapturedRequest, splitCapture } from '@deedwire/webhook-diagnosis/web';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';

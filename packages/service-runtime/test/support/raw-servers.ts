@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import { Registry } from 'prom-client';
 import { afterEach } from 'vitest';
 import { createHttpServer, type HttpHandler, type HttpServer } from '../../src/http/http-server.ts';

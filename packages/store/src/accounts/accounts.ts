@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/core';
 import { firstRow, onlyRow, type Database, sql } from '../statements/database.ts';
 import { pageConditions, type PageQuery } from '../statements/page-query.ts';
 

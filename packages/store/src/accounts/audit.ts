@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/core';
 import { type Database, firstRow, type Transaction, sql } from '../statements/database.ts';
 import type { InsertedRow } from '../transactions/shared-writes/row-set.ts';
 

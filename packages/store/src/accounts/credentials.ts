@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Ability, AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import type { Ability, AccountId, InterfaceName, RecordId } from '@deedwire/core';
 import { callFunction } from '../statements/call-function.ts';
 import { firstRow, onlyRow, type Database, sql } from '../statements/database.ts';
 import { pageConditions, type PageQuery } from '../statements/page-query.ts';

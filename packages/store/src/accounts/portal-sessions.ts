@@ -1,4 +1,4 @@
-import type { Ability, AccountId, InterfaceName, PortalAbility, RecordId } from '@deedwire/domain';
+import type { Ability, AccountId, InterfaceName, PortalAbility, RecordId } from '@deedwire/core';
 import { type Database, firstRow, sql } from '../statements/database.ts';
 import { pageConditions, type PageQuery } from '../statements/page-query.ts';
 import { type Away, awayColumn } from './credentials.ts';

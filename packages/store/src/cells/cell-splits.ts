@@ -1,4 +1,4 @@
-import { type RecordId, timeoutDefaultSeconds, timeoutMaxSeconds } from '@deedwire/domain';
+import { type RecordId, timeoutDefaultSeconds, timeoutMaxSeconds } from '@deedwire/core';
 import { type Database, firstRow, onlyRow } from '../statements/database.ts';
 
 /** A split of this cell. Times are null until the step has been taken. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type InterfaceRole, interfaceNamesOf, roleOf, type Service } from '@deedwire/domain';
+import { type InterfaceRole, interfaceNamesOf, roleOf, type Service } from '@deedwire/core';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 

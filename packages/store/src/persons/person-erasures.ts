@@ -1,4 +1,4 @@
-import type { AccountId, PersonTable, RecordId } from '@deedwire/domain';
+import type { AccountId, PersonTable, RecordId } from '@deedwire/core';
 import { callFunction } from '../statements/call-function.ts';
 import { type Database, sql } from '../statements/database.ts';
 

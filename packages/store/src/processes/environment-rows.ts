@@ -1,4 +1,4 @@
-import { ofService, portalClientPattern, type Service } from '@deedwire/domain';
+import { ofService, portalClientPattern, type Service } from '@deedwire/core';
 
 const accountTypes = ofService(({ interfaces }) =>
   Object.entries(interfaces)

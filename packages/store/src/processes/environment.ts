@@ -1,4 +1,4 @@
-import { type GidContext, interfaceNamesOf, ofService, roleOf } from '@deedwire/domain';
+import { type GidContext, interfaceNamesOf, ofService, roleOf } from '@deedwire/core';
 import { neededMigration } from '../migrations/pending-migrations.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 import { exportedLists, exportedRows, isName, pins, uses } from './environment-rows.ts';

@@ -1,4 +1,4 @@
-import type { InterfaceApp } from '@deedwire/domain';
+import type { InterfaceApp } from '@deedwire/core';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 
 export type RegisteredApp = InterfaceApp | 'webhook-worker' | 'operator-cli';

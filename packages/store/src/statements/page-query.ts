@@ -1,4 +1,4 @@
-import type { RecordId, RecordTypeName } from '@deedwire/domain';
+import type { RecordId, RecordTypeName } from '@deedwire/core';
 
 /** A page of a list that is ordered by id: newest first, unless the statement documents another order. */
 export interface PageQuery<TypeName extends RecordTypeName> {

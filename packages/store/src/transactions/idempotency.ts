@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName, RecordId } from '@deedwire/domain';
+import type { AccountId, InterfaceName, RecordId } from '@deedwire/core';
 import { firstRow, type Database, type Transaction, sql } from '../statements/database.ts';
 
 /** Identifies an idempotency key: the same key of another account or mutation is a different one. */

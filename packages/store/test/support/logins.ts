@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/domain/test-service';
+import { testService } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { type GroupRole, groupRolesOf } from '../../src/migrations/rights.ts';

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { type SharedWrite, sql } from '../../src/index.ts';
 
 const insert = sql('insert-referrals')`

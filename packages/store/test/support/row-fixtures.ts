@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/domain/test-service';
+import { type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
 
 export interface RowFixture {
   table: string;

@@ -1,5 +1,5 @@
-import type { AccountId } from '@deedwire/domain';
-import type { InterfaceName } from '@deedwire/domain/test-service';
+import type { AccountId } from '@deedwire/core';
+import type { InterfaceName } from '@deedwire/core/test-service';
 import { insertAccount, insertOrganization } from '../../src/accounts/accounts.ts';
 import type { Database } from '../../src/index.ts';
 

@@ -1,4 +1,4 @@
-import type { RequestHeader } from '@deedwire/domain';
+import type { RequestHeader } from '@deedwire/core';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import { LaneCall } from './lane-calls.ts';
 import type { LaneState } from './lane-state.ts';

@@ -1,4 +1,4 @@
-import { originOf, type RequestHeader, requestHeaderAssociatedData, secretAssociatedData } from '@deedwire/domain';
+import { originOf, type RequestHeader, requestHeaderAssociatedData, secretAssociatedData } from '@deedwire/core';
 import { AccountAwayError, type Store, StoreUnavailableError, violatesPrimaryKey } from '@deedwire/store';
 import type { DispatchStorageEvent, Reports, WritesForWorker } from '../events.ts';
 import { FencedOutError, type WorkerId } from '../fence/fence.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { SubscriptionId } from '../kernel/ids.ts';
 import { KeptAttempts } from './kept-attempts.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import { type AccountId, shardOf } from '../kernel/ids.ts';
 import { Accounts, frequentEntriesMin, type OwnedShard, retriesMax } from './accounts.ts';

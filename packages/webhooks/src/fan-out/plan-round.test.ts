@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import type { FanOutEvent } from '../events.ts';
 import type { AccountId } from '../kernel/ids.ts';

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import type { AccountId, EventId, SubscriptionId } from '../kernel/ids.ts';
 import type { QueuedAccount, QueueEntry } from './queued-account.ts';
 import type { StoredEvent } from './renderer.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import { shardOf } from './ids.ts';
 

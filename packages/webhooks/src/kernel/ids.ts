@@ -1,4 +1,4 @@
-import { type AccountId, type RecordId, toRecordId, idAt } from '@deedwire/domain';
+import { type AccountId, type RecordId, toRecordId, idAt } from '@deedwire/core';
 
 export type { AccountId };
 export type DeliveryId = RecordId<'WebhookDelivery'>;

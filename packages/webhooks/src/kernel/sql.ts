@@ -1,4 +1,4 @@
-import { alertTypes } from '@deedwire/domain';
+import { alertTypes } from '@deedwire/core';
 
 /** A value whose text needs no quotes in the text form of an array. */
 type PlainValue = number | string | bigint | boolean | Date | null;

@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/core';
 import { type InsertedRow, insertRow, type Transaction, onlyRow, sql } from '@deedwire/store';
 import { type EventId, type SubscriptionId, shardOf } from '../kernel/ids.ts';
 import { type Origin, storedOrigin } from '../kernel/pending-delivery.ts';

@@ -1,4 +1,4 @@
-import { idAt } from '@deedwire/domain';
+import { idAt } from '@deedwire/core';
 import { LockTimeoutError, type Store } from '@deedwire/store';
 import type { RetentionEvent, Reports } from '../events.ts';
 import type { ReplayId } from '../kernel/ids.ts';

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '@deedwire/domain';
+import type { InterfaceName } from '@deedwire/core';
 import { type Database, sql } from '@deedwire/store';
 import type { AccountId, SubscriptionId } from '../kernel/ids.ts';
 import type { PausedReason } from '../kernel/paused-reasons.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

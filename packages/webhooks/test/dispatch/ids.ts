@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { AccountId, DeliveryId, EventId, SubscriptionId, LaneId } from '../../src/kernel/ids.ts';
 
 export const accountId = (number: number): AccountId => toRecordId<'Account'>(String(number));

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { createStore, type Database, type Store } from '@deedwire/store';
 import { connect, patientTimeouts } from '@deedwire/testing';
 import { onTestFinished, test as base, vi } from 'vitest';

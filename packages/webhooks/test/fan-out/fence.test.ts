@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { expect, vi } from 'vitest';
 import { QueuedAccount } from '../../src/fan-out/queued-account.ts';

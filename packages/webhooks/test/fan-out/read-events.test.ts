@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { expect } from 'vitest';
 import { readEvents } from '../../src/fan-out/sql/events.ts';
 import { seedAccount } from '../support/seed.ts';

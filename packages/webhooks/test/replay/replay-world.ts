@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { DispatcherOptions } from '../../src/dispatch/dispatcher.ts';
 import type { ReplayEvent } from '../../src/events.ts';
 import { type ReplayId, type LaneId, shardOf } from '../../src/kernel/ids.ts';

@@ -1,4 +1,4 @@
-import { idAt, toRecordId } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/core';
 import { onlyRow } from '@deedwire/store';
 import { connect, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,4 +1,4 @@
-import { idAt, toRecordId } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/core';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, LockTimeoutError, migrate, type Store } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';

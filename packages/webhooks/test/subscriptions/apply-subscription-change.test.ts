@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { applySubscriptionChange } from '../../src/apply-subscription-change.ts';

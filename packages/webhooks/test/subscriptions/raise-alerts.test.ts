@@ -1,4 +1,4 @@
-import { alertTypes } from '@deedwire/domain';
+import { alertTypes } from '@deedwire/core';
 import { createStore } from '@deedwire/store';
 import { connect, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

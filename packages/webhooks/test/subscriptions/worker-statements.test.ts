@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { createStore } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,4 +1,4 @@
-import { idAt, toRecordId, type AccountId, type RecordId } from '@deedwire/domain';
+import { idAt, toRecordId, type AccountId, type RecordId } from '@deedwire/core';
 import type { Connection } from '@deedwire/testing';
 import type { EventId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { historyTables, partitionedTables, type PartitionedTable } from '../../src/retention/partitions.ts';

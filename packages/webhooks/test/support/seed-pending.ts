@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { Connection } from '@deedwire/testing';
 import type { InFlightDelivery } from '../../src/workers/sql/shard-rows.ts';
 

@@ -1,5 +1,5 @@
-import { type AccountId, toRecordId } from '@deedwire/domain';
-import type { InterfaceName } from '@deedwire/domain/test-service';
+import { type AccountId, toRecordId } from '@deedwire/core';
+import type { InterfaceName } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';

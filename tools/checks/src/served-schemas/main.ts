@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { interfaceNames } from '@deedwire/firm';
 import { servedDifferences, type ServedInterface } from './differences.ts';
 

@@ -6,7 +6,7 @@ const hooks = `
   import { registerHooks } from 'node:module';
   const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme' };
   const source = \`
-    import { defineService } from '@deedwire/domain';
+    import { defineService } from '@deedwire/core';
     export const firm = defineService({ names: \${JSON.stringify(names)}, interfaces: {} });\`;
   registerHooks({
     load: (url, context, nextLoad) =>

@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { createTestDatabase, findFreePort, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { groupRolesOf } from '@deedwire/store';

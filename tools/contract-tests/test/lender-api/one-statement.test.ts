@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, createOrganization, systemRandom, type OperatorContext } from '@deedwire/actions';
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { firm } from '@deedwire/firm';
 import { addTeamMember, createLenderReader } from '@deedwire/firm/lender';

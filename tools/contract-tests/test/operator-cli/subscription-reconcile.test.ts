@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { idAt } from '@deedwire/core';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import { idAt } from '@deedwire/domain';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/core';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/domain';
 import { createSecretKeyRing } from '@deedwire/store';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

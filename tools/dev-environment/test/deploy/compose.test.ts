@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { createLink, type Credential } from '@deedwire/testing';

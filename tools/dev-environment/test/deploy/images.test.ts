@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { interfaceNames } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { createLink, missing } from '@deedwire/testing';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { interfaceNames } from '@deedwire/firm';
 import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

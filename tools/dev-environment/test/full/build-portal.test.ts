@@ -25,7 +25,7 @@ test('without dependencies, the portal is not built, and the reason says what to
 });
 
 test('the pages are those of the sources', async () => {
-  for (const folder of ['', 'packages/portal', 'packages/domain', 'packages/webhook-diagnosis']) {
+  for (const folder of ['', 'packages/portal', 'packages/core', 'packages/webhook-diagnosis']) {
     await mkdir(join(clone.path, folder), { recursive: true });
     await symlink(join(workspaceRoot, folder, 'node_modules'), join(clone.path, folder, 'node_modules'));
   }

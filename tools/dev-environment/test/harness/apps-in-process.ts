@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { appOf, roleOf } from '@deedwire/domain';
+import { appOf, roleOf } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import {

@@ -1,5 +1,5 @@
 import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/actions';
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { InterfaceName } from '@deedwire/firm';
 import { type Client, createClient } from '@deedwire/testing';
 import type { DevAccount, DevSeed } from '../../src/dev-state.ts';

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import type { Database, PageQuery } from '@deedwire/store';
 import { type SubscriptionId, type IdRange, splitByDays } from '@deedwire/webhooks/tables';
 import { daysPerPart, selectDeliveriesById } from './deliveries.ts';

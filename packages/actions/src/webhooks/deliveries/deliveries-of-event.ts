@@ -1,4 +1,4 @@
-import { type AccountId, type RecordId, timeOf } from '@deedwire/domain';
+import { type AccountId, type RecordId, timeOf } from '@deedwire/core';
 import { type Database, firstRow, type PageQuery, sql } from '@deedwire/store';
 import { clockStep, type EventId } from '@deedwire/webhooks/tables';
 import { selectDeliveriesOfRecord } from './deliveries-of-record.ts';

@@ -1,4 +1,4 @@
-import type { AccountId, RecordId } from '@deedwire/domain';
+import type { AccountId, RecordId } from '@deedwire/core';
 import { type Database, type PageQuery, sql } from '@deedwire/store';
 import {
   type DeliveryId,

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { firstRow, type Database, type PageQuery, sql } from '@deedwire/store';
 import { type DeliveryId, type SubscriptionId, type IdRange, splitByDays } from '@deedwire/webhooks/tables';
 import {

@@ -1,4 +1,4 @@
-import { nearestIdAt } from '@deedwire/domain';
+import { nearestIdAt } from '@deedwire/core';
 import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, ReplayId, EventId } from '@deedwire/webhooks/tables';
 import { groupIds } from './pages.ts';

@@ -1,4 +1,4 @@
-import { type AccountId, nearestIdAt } from '@deedwire/domain';
+import { type AccountId, nearestIdAt } from '@deedwire/core';
 import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import { type AttemptRow, selectAttempts } from './attempts.ts';

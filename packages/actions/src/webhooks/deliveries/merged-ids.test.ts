@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { seededRandom } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import type { EventIdRow } from './delivery-ids.ts';

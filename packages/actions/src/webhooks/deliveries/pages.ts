@@ -1,4 +1,4 @@
-import { type AccountId, nearestIdAt } from '@deedwire/domain';
+import { type AccountId, nearestIdAt } from '@deedwire/core';
 import {
   type IdRange,
   idsPerDay,

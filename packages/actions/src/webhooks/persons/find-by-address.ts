@@ -1,4 +1,4 @@
-import { type AccountId, addressKey, formatGid, personTableOf, timeOf } from '@deedwire/domain';
+import { type AccountId, addressKey, formatGid, personTableOf, timeOf } from '@deedwire/core';
 import { type AuditBound, type AuditPosition, selectAuditBatch, selectRemovedRecords } from '@deedwire/store/audit';
 import { callErasing, type PersonRecord, selectAccountsOfPersons } from '@deedwire/store/person-erasures';
 import type { ActionContext } from '../../kernel/context.ts';

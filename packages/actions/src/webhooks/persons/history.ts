@@ -1,4 +1,4 @@
-import { type AccountId, ofService, personEventsOf } from '@deedwire/domain';
+import { type AccountId, ofService, personEventsOf } from '@deedwire/core';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';

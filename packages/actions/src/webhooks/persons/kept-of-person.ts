@@ -1,4 +1,4 @@
-import { personTableOf } from '@deedwire/domain';
+import { personTableOf } from '@deedwire/core';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { ActionContext } from '../../kernel/context.ts';
 import { unhurried } from '../../kernel/unhurried.ts';

@@ -1,4 +1,4 @@
-import { type AccountId, parseRecordId, personEventsOf, type Service } from '@deedwire/domain';
+import { type AccountId, parseRecordId, personEventsOf, type Service } from '@deedwire/core';
 import type { PersonRecord } from '@deedwire/store/person-erasures';
 import type { EventId } from '@deedwire/webhooks/tables';
 import type { ActionContext } from '../../kernel/context.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createEventWaits, type EventWait, type EventWaits } from './event-waits.ts';

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { type SubscriptionId, pgArray } from '@deedwire/webhooks/tables';
 import { selectAdvanced } from './statements.ts';

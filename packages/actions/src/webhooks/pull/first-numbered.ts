@@ -1,4 +1,4 @@
-import { nearestIdAt } from '@deedwire/domain';
+import { nearestIdAt } from '@deedwire/core';
 import type { Database, Store } from '@deedwire/store';
 import { splitByDays, clockStep, storedRange, daysOfExpired, idsPerDay } from '@deedwire/webhooks/tables';
 import { splitForward } from '../deliveries/pages.ts';

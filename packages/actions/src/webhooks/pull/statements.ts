@@ -1,4 +1,4 @@
-import { type AccountId, timeOf } from '@deedwire/domain';
+import { type AccountId, timeOf } from '@deedwire/core';
 import { type Database, firstRow, onlyRow, sql } from '@deedwire/store';
 import type { IdRange, DeliveryId, SubscriptionId, EventId } from '@deedwire/webhooks/tables';
 

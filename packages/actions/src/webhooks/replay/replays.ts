@@ -1,4 +1,4 @@
-import { type AccountId, type InterfaceName, nearestIdAt } from '@deedwire/domain';
+import { type AccountId, type InterfaceName, nearestIdAt } from '@deedwire/core';
 import {
   type Database,
   firstRow,

@@ -1,4 +1,4 @@
-import { type AccountId, timeOf } from '@deedwire/domain';
+import { type AccountId, timeOf } from '@deedwire/core';
 import { type Database, sql } from '@deedwire/store';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 

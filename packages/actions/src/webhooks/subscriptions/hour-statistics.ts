@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { type Database, sql } from '@deedwire/store';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
 

@@ -1,4 +1,4 @@
-import type { AccountId, InterfaceName } from '@deedwire/domain';
+import type { AccountId, InterfaceName } from '@deedwire/core';
 import {
   type Database,
   firstRow,

@@ -1,4 +1,4 @@
-import { type AccountId, idAt, toRecordId } from '@deedwire/domain';
+import { type AccountId, idAt, toRecordId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import type { DeliveryId, EventId, SubscriptionId } from '@deedwire/webhooks/tables';
 import { seedAccount } from '@deedwire/webhooks/test-support';

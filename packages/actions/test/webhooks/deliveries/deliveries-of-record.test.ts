@@ -1,4 +1,4 @@
-import { idAt, toRecordId } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';

@@ -1,4 +1,4 @@
-import { idAt, toRecordId, type AccountId } from '@deedwire/domain';
+import { idAt, toRecordId, type AccountId } from '@deedwire/core';
 import type { Database } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import type { DeliveryId, EventId, SubscriptionId } from '@deedwire/webhooks/tables';

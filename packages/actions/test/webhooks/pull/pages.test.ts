@@ -1,4 +1,4 @@
-import { idAt } from '@deedwire/domain';
+import { idAt } from '@deedwire/core';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
 import { seedAccount } from '@deedwire/webhooks/test-support';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { idAt, toRecordId } from '@deedwire/domain';
+import { idAt, toRecordId } from '@deedwire/core';
 import { createTestDatabase, type PostgresServer } from '@deedwire/embedded-postgres';
 import { createStore, migrate, onlyRow, type Store } from '@deedwire/store';
 import { patientTimeouts, seededRandom } from '@deedwire/testing';

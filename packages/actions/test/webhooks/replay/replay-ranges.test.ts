@@ -1,4 +1,4 @@
-import { idAt } from '@deedwire/domain';
+import { idAt } from '@deedwire/core';
 import { createStore, onlyRow } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import type { History } from '@deedwire/webhooks/test-support';

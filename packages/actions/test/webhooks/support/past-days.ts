@@ -1,4 +1,4 @@
-import { type AccountId, toRecordId } from '@deedwire/domain';
+import { type AccountId, toRecordId } from '@deedwire/core';
 import { createStore } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,4 +1,4 @@
-import { withChanged } from '@deedwire/domain';
+import { withChanged } from '@deedwire/core';
 import { lenderUpdated } from './event.ts';
 
 export const render = withChanged(lenderUpdated, ({ lender }) => ({

@@ -1,4 +1,4 @@
-import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import { defineEvent, type SnapshotOf } from '@deedwire/core';
 import * as z from 'zod';
 import { referral, sampleReferral, sampleTime } from '../parts.ts';
 

@@ -1,4 +1,4 @@
-import { defineEvent, type SnapshotOf } from '@deedwire/domain';
+import { defineEvent, type SnapshotOf } from '@deedwire/core';
 import * as z from 'zod';
 import { lender, ofMember, sampleLender, sampleTeamMember, teamMember } from '../parts.ts';
 

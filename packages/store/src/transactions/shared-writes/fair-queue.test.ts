@@ -1,4 +1,4 @@
-import { type AccountId, toRecordId } from '@deedwire/domain';
+import { type AccountId, toRecordId } from '@deedwire/core';
 import { expect, test } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
 

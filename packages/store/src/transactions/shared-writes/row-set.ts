@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import type { Database, Statement } from '../../statements/database.ts';
 import type { KeyClaim, KeyResult } from '../idempotency.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountId } from '@deedwire/domain';
+import type { AccountId } from '@deedwire/core';
 import { type Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { endsSession } from '../../kernel/errors.ts';
 import { notifyStatement } from '../../notifications/wake-channel.ts';

@@ -1,4 +1,4 @@
-import { type InterfaceName, toRecordId } from '@deedwire/domain';
+import { type InterfaceName, toRecordId } from '@deedwire/core';
 import { type Database, onlyRow, ShortLivedMap, sql } from '@deedwire/store';
 import type { EventId } from '../../kernel/ids.ts';
 import { originOf } from '../../kernel/pending-delivery.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, Shard } from '../../kernel/ids.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { type Database, onlyRow, type Statement, sql } from '@deedwire/store';
 import { liveWorker, rowOfLiveWorker, type WorkerId } from '../../fence/fence.ts';
 import type { AccountId, DeliveryId } from '../../kernel/ids.ts';

@@ -1,4 +1,4 @@
-import { toRecordId } from '@deedwire/domain';
+import { toRecordId } from '@deedwire/core';
 import { type Database, sql } from '@deedwire/store';
 import { idsPerDay, type DeliveryId, type SubscriptionId } from '../../kernel/ids.ts';
 import { pgArray } from '../../kernel/sql.ts';

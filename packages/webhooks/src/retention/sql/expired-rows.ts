@@ -1,4 +1,4 @@
-import { nearestIdAt } from '@deedwire/domain';
+import { nearestIdAt } from '@deedwire/core';
 import { type Database, onlyRow, sql } from '@deedwire/store';
 import type { DeliveryId, EventId, ReplayId, SubscriptionId, Shard } from '../../kernel/ids.ts';
 import { isHome, isOfHome } from '../../kernel/sql.ts';

@@ -4,8 +4,8 @@ import {
   pauseWebhookSubscription,
   sendTestWebhookEvent,
 } from '@deedwire/actions';
+import { alertTypes, eventOf, snapshotSchema } from '@deedwire/core';
 import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
-import { alertTypes, eventOf, snapshotSchema } from '@deedwire/domain';
 import { firm } from '@deedwire/firm';
 import { eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { parseWebhookBody } from '@deedwire/webhook-events';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appOf } from '@deedwire/domain';
+import { appOf } from '@deedwire/core';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
 import { workspaceRoot } from '../workspace-copy.ts';

@@ -1,4 +1,4 @@
-import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/domain';
+import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/core';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ListedVersion } from '../../event-versions.ts';
 import { deliveryHeaderDescriptions, descriptionOf } from '../descriptions.ts';
