@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperator } from '@deedwire/dev-environment/harness';
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { createClient, type Credential, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
+import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../support/command.ts';
@@ -89,56 +89,6 @@ test(
     await system.observer.run(`update account set name = 'Northwind' where id = $1`, [lender.id.split('/').at(-1)]);
     const [latest] = await operate('audit', 'list', '--limit', '1');
     expect(latest).toMatchObject({ actor: null, action: 'lender.update', accountId: lender.id });
-  },
-);
-
-async function statusOf({ url }: { url: string | null }, credential: Credential): Promise<number> {
-  return (await postGraphql(`${url}/partners/graphql`, credential, { query: '{ partner { id } }' })).status;
-}
-
-test(
-  'a key with addresses is refused by the apps of the previous release, and their commands rotate it to none without',
-  {
-    timeout,
-  },
-  async () => {
-    const { accountId } = system.accounts[0] ?? missing();
-    const login = await createLogin(server.url, 'eve_of_both_releases', 'operator');
-    const env = { DATABASE_URL: login, OPERATOR_NAME: 'eve' };
-    const main = ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts'];
-    const operateWith = (folder: string, ...command: string[]) =>
-      succeed(process.execPath, [...main, ...command, '--json'], { cwd: folder, env });
-    const issue = async (...more: string[]): Promise<Credential> =>
-      JSON.parse(
-        await operateWith(
-          workspaceRoot,
-          'credential',
-          'issue',
-          '--interface',
-          'partner',
-          '--account',
-          accountId,
-          ...more,
-        ),
-      );
-    const [usual, limited] = [await issue(), await issue('--ability', 'WRITE')];
-    const addressed = await issue('--address', '127.0.0.0/8');
-    const both = await issue('--ability', 'WRITE', '--address', '127.0.0.0/8');
-    const api = await system.startApi({}, workspaceRoot);
-    onTestFinished(async () => void (await api.stop()));
-    const [old = missing()] = system.apis;
-    const statuses = (of: typeof api) =>
-      Promise.all([usual, limited, addressed, both].map((credential) => statusOf(of, credential)));
-    expect(await statuses(old)).toEqual([200, 200, 401, 401]);
-    expect(await statuses(api)).toEqual([200, 200, 200, 200]);
-
-    const rotate = (credential: Credential) => operateWith(release.folder, 'credential', 'rotate', keyIdOf(credential));
-    for (const credential of [addressed, both])
-      await expect(rotate(credential)).rejects.toThrow('The key has addresses, which this release does not know.');
-    expect(await statuses(api)).toEqual([200, 200, 200, 200]);
-    await rotate(limited);
-    const rotated = JSON.parse(await operateWith(release.folder, 'credential', 'rotate', keyIdOf(usual)));
-    expect(await statusOf(api, rotated)).toBe(200);
   },
 );
 
