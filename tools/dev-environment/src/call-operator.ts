@@ -19,6 +19,8 @@ export interface OperatorSurroundings {
   input?: Uint8Array;
   /** The width of the terminal to which standard output is written. Omitted for a pipe. */
   columns?: number;
+  /** Called for each text that is written, before it is. */
+  onWrite?: (text: string) => void;
 }
 
 const loadFirm = async () => ({ service: firm, commands: firmCommands });
@@ -30,12 +32,13 @@ export function callOperator(env: Environment, ...commandArguments: string[]): P
 
 /** As `callOperator`, with standard input, or at a terminal. */
 export async function callOperatorWith(
-  { env, input, columns }: OperatorSurroundings,
+  { env, input, columns, onWrite }: OperatorSurroundings,
   ...commandArguments: string[]
 ): Promise<OperatorResult> {
   const output = { stdout: '', stderr: '' };
   const collect = (stream: keyof typeof output) => ({
     write(text: string, done?: () => void) {
+      onWrite?.(text);
       output[stream] += text;
       done?.();
     },

@@ -65,10 +65,12 @@ test('an account that is frozen or left, and a placeholder that another member h
 test('says that it is not finished if the account is frozen meanwhile, and goes on in the next run', async () => {
   await subscribe('lender', broken, ['team_member.added']);
   const { memberId, referralId } = await plant();
-  // It waits for requests.
   await eventually(async () => expect(await t.sql('select from webhook_pending_delivery')).not.toEqual([]));
-  const erasing = erase('--record', memberId, '--yes');
-  await eventually(async () => expect(await t.sql('select from person_erasure')).toHaveLength(1));
+  // Before, the worker of a frozen account would not read the subscription again, for which the command waits too.
+  const { promise: waits, resolve } = Promise.withResolvers<void>();
+  const onWrite = (text: string) => text.includes('Waiting for requests in flight') && resolve();
+  const erasing = callOperatorWith({ env, columns: 80, onWrite }, 'person', 'erase', '--record', memberId, '--yes');
+  await waits;
   await t.sql('insert into account_home values ($1, 0, next_freeze())', [lender.accountId]);
   const { exitCode, stderr } = await erasing;
   expect({ exitCode, stderr }).toEqual({

@@ -221,6 +221,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await expect.poll(() => page.getByRole('alert').innerText()).toContain('This page tries again in ');
     await stop();
     await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    // The session is asked for while files are loading, which are refused too on a busy machine.
+    expect(problemsWithoutRefusals()).toEqual([]);
   });
 
   test('an owner sees since when and why an endpoint fails, and sends again what failed', async () => {
@@ -292,13 +294,14 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByText('Completed', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
     const rows = page.getByRole('row', { name: 'Delivered' });
-    await expect
-      .poll(async () => {
-        await page.reload();
-        await page.getByRole('row').nth(1).waitFor();
-        return rows.count();
-      })
-      .toBe(4);
+    // Each load takes from the limit of the pages of a network.
+    const interval = 2_000;
+    const loaded = async () => {
+      await page.reload();
+      await page.getByRole('row').nth(1).waitFor();
+      return rows.count();
+    };
+    await expect.poll(loaded, { interval }).toBe(4);
 
     // Only a log with every event proves that nothing is missing.
     const received = new Map(
