@@ -315,7 +315,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const log = [unexpectedId, altered, ...others.map(([, text]) => text), missingId.slice(0, 9), ''].join('\r\n');
     // Deliveries of the last minutes can be on their way.
     await page.clock.setFixedTime(Date.now() + 3_600_000);
-    // On a busy machine, the page has said here that its session had ended. The cause is not known.
+    // Otherwise, the page of a busy machine reported that its session had ended.
     await page.reload();
     await page.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Resend' }).click();
     await page.getByRole('link', { name: 'Compare the log of your endpoint' }).click();
