@@ -20,7 +20,7 @@ interface Edge {
 
 const pageOf = (edges: readonly Edge[], firstKeptSequence: number | null = 1, hasNextPage = false) => ({
   edges: edges.map(
-    ({ second, eventSecond = second, sequence = second, type = 'referral.created', isTest = false, ...rest }) => ({
+    ({ second, eventSecond = second, sequence = second, type = 'order.placed', isTest = false, ...rest }) => ({
       sequence,
       node: { eventId: eventOf(eventSecond), deliveryId: deliveryOf(second), type, isTest, ...rest },
     }),
@@ -70,7 +70,7 @@ describe('a comparison', () => {
 
   test('compares only the range and its type, and takes other events of the subscription for expected', async () => {
     const page = pageOf([{ second: 1 }, { second: 2, type: 'webhook.test' }, { second: 3 }], 1, true);
-    const range = { sinceMs: null, untilMs: at(3), type: 'referral.created' };
+    const range = { sinceMs: null, untilMs: at(3), type: 'order.placed' };
     const found = await compare([deliveryOf(1), deliveryOf(2), deliveryOf(3)], page, range);
     expect(found).toMatchObject({ compared: 1, missing: [], unexpected: [], outside: 0, isLast: false });
     // The clock can be set back meanwhile.

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { wantedOf } from './find.ts';
 
-const portal = 'https://api.example/partners/portal/7/';
+const portal = 'https://api.example/customers/portal/7/';
 const delivery = 'gid://service/WebhookDelivery/913';
 const event = 'gid://service/WebhookEvent/111034132070400000';
-const record = 'gid://service/Referral/9';
-const payload = JSON.stringify({ id: event, type: 'referral.created', data: { id: record } });
+const record = 'gid://service/Order/9';
+const payload = JSON.stringify({ id: event, type: 'order.placed', data: { id: record } });
 const isDelivery = { kind: 'delivery', number: '913' };
 const isEvent = { kind: 'event', id: event };
 
@@ -39,7 +39,7 @@ test.each([
   ['a payload in a string of JSON', JSON.stringify(payload), isEvent],
   [
     'a payload whose data comes first',
-    `{"data":{"id":"${delivery}","url":"https://a.example/partners/portal/8/"},"id":"${event}"}`,
+    `{"data":{"id":"${delivery}","url":"https://a.example/customers/portal/8/"},"id":"${event}"}`,
     isEvent,
   ],
   ['a part of a payload', payload.slice(0, -20), isEvent],

@@ -42,7 +42,7 @@ describe('a log', () => {
     [delivery('0'), 'is not the id of'],
     [delivery('12345678901234567890'), 'is not the id of'],
     [`${delivery(1)}?x`, 'is not the id of'],
-    ['gid://service/Referral/1', 'is not the id of'],
+    ['gid://service/Order/1', 'is not the id of'],
     ['{"id":', 'not a JSON object'],
     ['{"__proto__":{"id":"x"}}', 'neither `deliveryId` nor `id`'],
     [`{"id":"${event(1)}","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'nested too deeply'],

@@ -8,8 +8,8 @@ const form = 'has another form than those of Deedwire.';
 
 const session = {
   id: 'gid://service/PortalSession/1',
-  interface: 'partner',
-  account: { id: 'gid://service/Partner/1', name: 'Partner' },
+  interface: 'customer',
+  account: { id: 'gid://service/Customer/1', name: 'Customer' },
   abilities: ['READ'],
   actor: 'user-7',
   returnUrl: null,

@@ -13,7 +13,7 @@ const schema = appConfig(testService, { adminPort: 4101 });
 const key = createHash('sha256').digest();
 const secretKey = key.toString('base64');
 const usable = {
-  DATABASE_URL: 'postgres://lender_api@db/deedwire?sslmode=verify-full',
+  DATABASE_URL: 'postgres://supplier_api@db/deedwire?sslmode=verify-full',
   WEBHOOK_SECRET_KEYS: `k1:${secretKey}`,
 };
 

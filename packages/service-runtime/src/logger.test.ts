@@ -31,7 +31,7 @@ test('names the cell in later lines, including of loggers that were derived befo
 });
 
 test('redacts secrets in fields, nested objects, messages and errors', () => {
-  const apiKey = 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
+  const apiKey = 'dw_supplier_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
   const webhookSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const text = logged((logger) => {
     logger.info(
@@ -42,7 +42,7 @@ test('redacts secrets in fields, nested objects, messages and errors', () => {
     logger.error({ err: new Error('cannot connect to postgres://api:a-secret@db/deedwire') }, 'x');
   });
   expect(text).not.toMatch(/a-secret|NotASecret|MfKQ/);
-  expect(text).toContain('called with dw_lender_ExampleKeyId_[redacted]');
+  expect(text).toContain('called with dw_supplier_ExampleKeyId_[redacted]');
   expect(text).toContain('postgres://[redacted]@db/deedwire');
 });
 
@@ -51,9 +51,12 @@ test('redacts API keys and their header by the names of the service', () => {
   const service = { names: { ...testService.names, apiKeyPrefix: 'other', headerPrefix: 'X-Other' } } as const;
   const logger = createLogger({ name: 'test', level: 'info', service }, { write: (line) => lines.push(line) });
   const secret = 'NotASecretJustAnExampleOfTheShapeOfAnApiKey';
-  logger.info({ headers: { 'x-other-api-key': 'a-secret' } }, `called with other_lender_ExampleKeyId_${secret}_2yWAfE`);
+  logger.info(
+    { headers: { 'x-other-api-key': 'a-secret' } },
+    `called with other_supplier_ExampleKeyId_${secret}_2yWAfE`,
+  );
   expect(lines.join('')).not.toMatch(/a-secret|NotASecret/);
-  expect(lines.join('')).toContain('called with other_lender_ExampleKeyId_[redacted]');
+  expect(lines.join('')).toContain('called with other_supplier_ExampleKeyId_[redacted]');
 });
 
 test('redacts values that look like secrets in lines with chosen fields', () => {

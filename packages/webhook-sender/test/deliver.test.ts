@@ -26,7 +26,7 @@ describe('the request', () => {
     const result = await sender({ now: () => now }).deliver(
       delivery(receiver.url, {
         nextSecret,
-        headers: { 'X-Service-Webhook-Event': 'referral.converted', 'X-Service-Webhook-Attempt': '2' },
+        headers: { 'X-Service-Webhook-Event': 'order.converted', 'X-Service-Webhook-Attempt': '2' },
       }),
     );
     expect(result).toStrictEqual({
@@ -45,7 +45,7 @@ describe('the request', () => {
       'content-type': 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'Deedwire-Webhooks/1.0.0',
-      'x-service-webhook-event': 'referral.converted',
+      'x-service-webhook-event': 'order.converted',
       'x-service-webhook-attempt': '2',
       'x-service-webhook-timestamp': '1793491200',
       'x-service-webhook-signature': expect.any(String),

@@ -65,9 +65,9 @@ test('no line of find begins with the name of a file or a package', async () => 
 
 test.each([
   ['can-i-deploy', ['--build', 'build.json']],
-  ['can-i-retire', ['partner@2026-11-01']],
+  ['can-i-retire', ['customer@2026-11-01']],
 ])('no line of %s begins with what an environment contains', async (command, args) => {
-  const known = buildOf(`partner-api${forged}`, `0.5.0${forged}`, api);
+  const known = buildOf(`customer-api${forged}`, `0.5.0${forged}`, api);
   const changes = { environment: `production${forged}`, otherApps: [forged] };
   writeIn(root, 'environment.json', exported(environmentOf([known], changes)));
   writeIn(root, 'build.json', buildOf(`webhook-worker${forged}`, '0.5.0', worker));

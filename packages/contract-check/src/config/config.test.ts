@@ -57,10 +57,10 @@ describe('contracts in any layout', () => {
 
   test('that are added or removed as files are minor and major', async () => {
     rmSync(join(root, 'services/accounts/schema/public.graphql'));
-    write('services/accounts/schema/partner.graphql', sdl);
+    write('services/accounts/schema/customer.graphql', sdl);
     expect((await check()).changes.map(({ rule, file }) => [rule, file])).toEqual([
       ['version/contractRemoved', 'schema/public.graphql'],
-      ['version/contractAdded', 'schema/partner.graphql'],
+      ['version/contractAdded', 'schema/customer.graphql'],
     ]);
   });
 

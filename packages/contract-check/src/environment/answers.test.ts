@@ -49,7 +49,7 @@ function ask(command: string, { live, changes, environment, builds = [], args = 
 }
 
 const canIDeploy = (asked: Asked) => ask('can-i-deploy', asked);
-const canIRetire = (asked: Asked) => ask('can-i-retire', { args: ['partner@2026-11-01'], ...asked });
+const canIRetire = (asked: Asked) => ask('can-i-retire', { args: ['customer@2026-11-01'], ...asked });
 
 /** An answer with each of its texts in one line. */
 async function unwrapped(answering: ReturnType<typeof run>) {
@@ -58,33 +58,33 @@ async function unwrapped(answering: ReturnType<typeof run>) {
 }
 
 type Contents = Parameters<typeof buildOf>[2];
-const apiWith = (changes: Contents): Build => buildOf('partner-api', '0.6.0', { ...api, ...changes });
+const apiWith = (changes: Contents): Build => buildOf('customer-api', '0.6.0', { ...api, ...changes });
 const workerWith = (contents: Contents): Build => buildOf('webhook-worker', '0.5.0', contents);
 const newApi = apiWith({});
 const without = (...left: readonly string[]): Build =>
   apiWith({ serves: Object.fromEntries(Object.entries(api.serves).filter(([version]) => !left.includes(version))) });
 const withSdl = (text: string): Build => apiWith({ serves: { ...api.serves, '2026-11-01': text } });
-const pin = { id: 'sub_1', account: 'acc_1', interface: 'partner', event: 'entry.posted@2026-11-01', version: null };
-const client = { id: 'client_1', account: 'acc_1', interface: 'partner', event: null, version: '2026-11-01' };
+const pin = { id: 'sub_1', account: 'acc_1', interface: 'customer', event: 'entry.posted@2026-11-01', version: null };
+const client = { id: 'client_1', account: 'acc_1', interface: 'customer', event: null, version: '2026-11-01' };
 const use = {
   client: 'client_2',
   account: 'acc_1',
-  interface: 'partner',
+  interface: 'customer',
   version: '2026-11-01',
   coordinate: null,
   firstDay: ago(60 * day).slice(0, 10),
   lastDay: ago(50 * day).slice(0, 10),
   count: 4,
 };
-const [livingApi, livingWorker] = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)];
+const [livingApi, livingWorker] = [buildOf('customer-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)];
 const living = [livingApi, livingWorker];
 
 test('says yes with the builds that it checked, and the age of the evidence', async () => {
   const { exitCode, stdout } = await canIDeploy({ builds: [newApi] });
   expect({ exitCode, stdout: stdout.replaceAll(/\d{4}-.*?Z/g, 'TIME') }).toEqual({
     exitCode: 0,
-    stdout: `yes: partner-api 0.6.0 fits production.
-Evidence: production, taken 20 s ago (TIME): partner-api 0.5.0
+    stdout: `yes: customer-api 0.6.0 fits production.
+Evidence: production, taken 20 s ago (TIME): customer-api 0.5.0
     (production, seen 40 s ago), webhook-worker 0.4.1 (production, seen 40 s ago).
 `,
   });
@@ -103,19 +103,19 @@ test('says that no build has registered', async () => {
 });
 
 test('says no with the reason and what to deploy first', async () => {
-  const archived = { ...api, appends: { 'referral.archived': [] } };
+  const archived = { ...api, appends: { 'order.archived': [] } };
   const asked = {
-    live: [buildOf('partner-api', '0.4.0', api), livingWorker],
-    builds: [buildOf('partner-api', '0.5.0', archived)],
+    live: [buildOf('customer-api', '0.4.0', api), livingWorker],
+    builds: [buildOf('customer-api', '0.5.0', archived)],
   };
-  const expected = `no: webhook-worker 0.4.1 (production, seen 40 s ago) does not know referral.archived,
-    which partner-api 0.5.0 appends. These events would wait.
+  const expected = `no: webhook-worker 0.4.1 (production, seen 40 s ago) does not know order.archived, which
+    customer-api 0.5.0 appends. These events would wait.
 `;
   expect(await canIDeploy(asked)).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining(`${expected}    Deploy a version of webhook-worker that fits first.\n`),
   });
-  const next = workerWith({ renders: { ...worker.renders, 'referral.archived@2026-11-01': [] } });
+  const next = workerWith({ renders: { ...worker.renders, 'order.archived@2026-11-01': [] } });
   expect(await canIDeploy({ ...asked, builds: [...asked.builds, next] })).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining(`${expected}    Deploy webhook-worker 0.5.0 first.\n`),
@@ -153,31 +153,31 @@ test.each<readonly [what: string, build: Build, expected: string, changes: Chang
   [
     'a writer of a type that a live worker does not know',
     apiWith({ appends: { ...api.appends, b: [] } }),
-    'does not know b, which partner-api 0.6.0 appends',
+    'does not know b, which customer-api 0.6.0 appends',
     {},
   ],
   [
     'a writer of less than a live worker needs',
     apiWith({ appends: { 'entry.posted': ['kind'] } }),
-    'cannot render entry.posted@2026-11-01 from what partner-api 0.6.0 appends: $.id',
+    'cannot render entry.posted@2026-11-01 from what customer-api 0.6.0 appends: $.id',
     {},
   ],
   [
     'a pin that a live worker cannot render',
     apiWith({ pins: [...api.pins, 'entry.posted@2027-02-01'] }),
-    'cannot render entry.posted@2027-02-01, which partner-api 0.6.0 accepts as a pin',
+    'cannot render entry.posted@2027-02-01, which customer-api 0.6.0 accepts as a pin',
     {},
   ],
   [
     'a worker that drops a type that is appended',
     workerWith({ renders: { 'other@1': [] } }),
-    'does not know entry.posted, which partner-api 0.5.0 (production',
+    'does not know entry.posted, which customer-api 0.5.0 (production',
     {},
   ],
   [
     'a worker that renders nothing',
     workerWith({}),
-    'does not know entry.posted, which partner-api 0.5.0 (production',
+    'does not know entry.posted, which customer-api 0.5.0 (production',
     {},
   ],
   [
@@ -213,20 +213,20 @@ test.each<readonly [what: string, build: Build, expected: string, changes: Chang
   [
     'an interface without a version that is pinned',
     without('2026-11-01'),
-    'does not serve partner@2026-11-01. It is used by client_1.',
+    'does not serve customer@2026-11-01. It is used by client_1.',
     { pins: [client] },
   ],
   [
     'an interface that no longer accepts a version of an event that is pinned',
     apiWith({ pins: [] }),
-    'partner-api 0.6.0 does not accept entry.posted@2026-11-01, which sub_1 and 1 more pin.',
-    { pins: [pin, { ...pin, id: 'sub_2' }, { ...pin, id: 'sub_3', interface: 'lender' }] },
+    'customer-api 0.6.0 does not accept entry.posted@2026-11-01, which sub_1 and 1 more pin.',
+    { pins: [pin, { ...pin, id: 'sub_2' }, { ...pin, id: 'sub_3', interface: 'supplier' }] },
   ],
   ['an interface without a version that is used', without('2026-11-01'), 'It is used by client_2.', { uses: [use] }],
   [
     'an interface without a field of a version that is used',
     withSdl(sdl.replace('note: String ', '')),
-    'breaks Entry.note of partner@2026-11-01',
+    'breaks Entry.note of customer@2026-11-01',
     { uses: [use] },
   ],
   [
@@ -253,7 +253,7 @@ test.each([
   [
     'an interface that no longer accepts an event version without pins',
     apiWith({ pins: [] }),
-    { pins: [{ ...pin, interface: 'lender' }] },
+    { pins: [{ ...pin, interface: 'supplier' }] },
   ],
   ['an app whose process runs only now and then', buildOf('operator-cli', '0.1.0', {}), {}],
   ['a use before the window', without('2026-11-01'), { uses: [{ ...use, lastDay: '2020-01-01' }] }],
@@ -299,7 +299,7 @@ const needs = {
   pin: '2026-11-01',
   schema: [
     {
-      package: '@books/partner-schema',
+      package: '@books/customer-schema',
       packageVersion: '1.0.0',
       file: 'versions/2026-11-01.graphql',
       sha256: sha256(sdl),
@@ -342,7 +342,7 @@ describe('a consumer', () => {
     ],
     [
       'for which nothing is live',
-      { schema: [{ ...used, package: '@books/lender-schema' }] },
+      { schema: [{ ...used, package: '@books/supplier-schema' }] },
       3,
       'for which no build is live',
     ],
@@ -380,7 +380,7 @@ test.each<[string, string, object | string]>([
   ],
   ['hashes and texts of Relay or the client preset', 'a.json', { a1: 'query A { entry { note } }' }],
 ])('a consumer is asked about by what uses writes for %s', async (_what, name, content) => {
-  file('schema/package.json', { name: '@books/partner-schema', version: '1.0.0' });
+  file('schema/package.json', { name: '@books/customer-schema', version: '1.0.0' });
   const schema = file('schema/versions/2026-11-01.graphql', sdl);
   const consumer = join(folder, 'used.json');
   const places = ['--schema', schema, '--documents', file(name, content), '--output', consumer];
@@ -389,7 +389,9 @@ test.each<[string, string, object | string]>([
   });
   const args = ['--consumer', consumer];
   expect(await canIDeploy({ args })).toMatchObject({ exitCode: 0 });
-  const live = [buildOf('partner-api', '0.5.0', { ...api, serves: { '2026-11-01': sdl.replace('note: String', '') } })];
+  const live = [
+    buildOf('customer-api', '0.5.0', { ...api, serves: { '2026-11-01': sdl.replace('note: String', '') } }),
+  ];
   expect(await unwrapped(canIDeploy({ live, args }))).toEqual({
     exitCode: 1,
     stdout: expect.stringContaining('rejects its operations: Cannot query field "note"'),
@@ -413,7 +415,7 @@ test.each([
   const consumer = file('uses.json', { ...needs, coordinates: {}, ...changes });
   expect(await unwrapped(canIDeploy({ live, args: ['--consumer', consumer] }))).toEqual({
     exitCode: 1,
-    stdout: expect.stringContaining(`partner-api 0.4.0 (production, seen 40 s ago) ${expected}`),
+    stdout: expect.stringContaining(`customer-api 0.4.0 (production, seen 40 s ago) ${expected}`),
   });
 });
 
@@ -425,16 +427,16 @@ test('builds that are deployed together have to fit each other', async () => {
   });
   expect(answer).toMatchObject({
     exitCode: 1,
-    stdout: expect.stringContaining('webhook-worker 0.5.0 does not know b, which partner-api 0.6.0 appends'),
+    stdout: expect.stringContaining('webhook-worker 0.5.0 does not know b, which customer-api 0.6.0 appends'),
   });
 });
 
 describe('a version', () => {
-  const [version, event] = ['partner@2026-11-01', 'entry.posted@2026-11-01'];
+  const [version, event] = ['customer@2026-11-01', 'entry.posted@2026-11-01'];
 
   test.each<[what: string, changes: Changes, args: string[], expected: string]>([
-    ['that a client pins', { pins: [client] }, [version], 'client_1 pins partner@2026-11-01.'],
-    ['that a client used', { uses: [use] }, [version], 'client_2 used partner@2026-11-01 on'],
+    ['that a client pins', { pins: [client] }, [version], 'client_1 pins customer@2026-11-01.'],
+    ['that a client used', { uses: [use] }, [version], 'client_2 used customer@2026-11-01 on'],
     ['that is deprecated for less', {}, [version, '--unused-for', '9999d'], 'is deprecated since 2020-01-01 only'],
     ['of an event that a subscription pins', { pins: [pin] }, [event], 'sub_1 pins entry.posted@2026-11-01.'],
     ['of an event that is queued', { queued: [{ type: 'entry.posted', event, count: 2 }] }, [event], '2 deliveries'],
@@ -453,12 +455,12 @@ describe('a version', () => {
   });
 
   test('is unknown if no build serves it', async () => {
-    expect(await canIRetire({ args: ['partner@2020-01-01'] })).toMatchObject({ exitCode: 3 });
+    expect(await canIRetire({ args: ['customer@2020-01-01'] })).toMatchObject({ exitCode: 3 });
   });
 });
 
 const counting = (from: number, until = 60_000, overflowed = false) => ({
-  app: 'partner-api',
+  app: 'customer-api',
   from: ago(from),
   until: ago(until),
   ...counted,
@@ -469,7 +471,7 @@ describe('the counts of use', () => {
   const gapOn = (days: number, ms: number) => {
     const from = Math.floor((Date.now() - days * day) / day) * day + 6 * hour;
     return {
-      app: 'partner-api',
+      app: 'customer-api',
       from: new Date(from).toISOString(),
       until: new Date(from + ms).toISOString(),
       reason: 'kill',
@@ -477,7 +479,7 @@ describe('the counts of use', () => {
   };
   test.each([
     ['counting shorter than the window', { counting: [counting(9 * day)] }, 'has counted use for 8 d, not for 90 d'],
-    ['no counting', { counting: [] }, 'partner-api did not count use.'],
+    ['no counting', { counting: [] }, 'customer-api did not count use.'],
     [
       'gaps of two instances that are long together',
       { gaps: [gapOn(9, 400_000), gapOn(9, 400_000)] },
@@ -514,7 +516,7 @@ describe('the counts of use', () => {
     const builds = [withSdl(sdl.replace(/total.*\)/, ''))];
     expect(await unwrapped(canIDeploy({ builds, changes }))).toEqual({
       exitCode: 3,
-      stdout: expect.stringContaining('partner-api has counted use for 1 d, not for 90 d.'),
+      stdout: expect.stringContaining('customer-api has counted use for 1 d, not for 90 d.'),
     });
   });
 
@@ -522,11 +524,11 @@ describe('the counts of use', () => {
     const changes = { gaps: [gapOn(9, 400_000)] };
     const [yes, no] = [
       await canIRetire({ changes }),
-      await canIRetire({ changes, args: ['partner@2026-11-01', '--max-gap', '0'] }),
+      await canIRetire({ changes, args: ['customer@2026-11-01', '--max-gap', '0'] }),
     ];
     expect(yes).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('    partner-api did not count use for 6 min on 20'),
+      stdout: expect.stringContaining('    customer-api did not count use for 6 min on 20'),
     });
     expect(no).toMatchObject({ exitCode: 3 });
   });
@@ -541,7 +543,7 @@ test('a queue that is too long is unknown for a worker and for an event, and not
 
 test('what is queued decides about a worker, and not about what an API appends from now on', async () => {
   const renders = { 'entry.posted@2026-11-01': ['id'], 'entry.posted@2026-01-01': ['id', 'kind'] };
-  const live = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', { renders })];
+  const live = [buildOf('customer-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', { renders })];
   const queued = [{ type: 'entry.posted', event: 'entry.posted@2026-01-01', count: 1 }];
   const environment = exported(environmentOf(live, { queued }));
   const leaner = apiWith({ appends: { 'entry.posted': ['id'] } });
@@ -557,13 +559,13 @@ describe('an unknown answer', () => {
   test.each<[what: string, environment: object | string, expected: string]>([
     [
       'an expected app without a process',
-      { expectedApps: [...base.expectedApps, 'lender-api'] },
-      'lender-api has no live process',
+      { expectedApps: [...base.expectedApps, 'supplier-api'] },
+      'supplier-api has no live process',
     ],
     [
       'a process without a registered build',
       { processes: [{ ...first, digest: null }, ...others] },
-      'partner-api 0.5.0 (production, seen 40 s ago) did not register its build',
+      'customer-api 0.5.0 (production, seen 40 s ago) did not register its build',
     ],
     [
       'a digest without contracts',
@@ -573,7 +575,7 @@ describe('an unknown answer', () => {
     [
       'a live build with an invalid schema',
       exported(
-        environmentOf([buildOf('partner-api', '0.5.0', { serves: { '2026-11-01': 'type Query {' } }), livingWorker]),
+        environmentOf([buildOf('customer-api', '0.5.0', { serves: { '2026-11-01': 'type Query {' } }), livingWorker]),
       ),
       'whose contracts are invalid',
     ],
@@ -642,17 +644,17 @@ describe('an unknown answer', () => {
     expect(await canIDeploy({ builds: [misspelled] })).toMatchObject({
       exitCode: 3,
       stdout: expect.stringMatching(
-        /^unknown: partnr-api is no app of production: partner-api, webhook-worker,\s+operator-cli\.\n/,
+        /^unknown: partnr-api is no app of production: customer-api, webhook-worker,\s+operator-cli\.\n/,
       ),
     });
     expect(await canIDeploy({ builds: [newApi], args: ['--rollback', 'partnr-api@0.5.0'] })).toMatchObject({
       exitCode: 3,
-      stdout: expect.stringContaining('    Those that are: partner-api@0.5.0, webhook-worker@0.4.1.\n'),
+      stdout: expect.stringContaining('    Those that are: customer-api@0.5.0, webhook-worker@0.4.1.\n'),
     });
   });
 
   test('is that of a rollback whose schema is invalid, which is not named as a way out either', async () => {
-    const broken = buildOf('partner-api', '0.4.0', { serves: { '2026-11-01': 'type Query {' } });
+    const broken = buildOf('customer-api', '0.4.0', { serves: { '2026-11-01': 'type Query {' } });
     const stored = environmentOf([...living, broken]);
     const environment = exported({ ...stored, processes: stored.processes.slice(0, 2) });
     expect(await canIDeploy({ builds: [newApi], environment, args: ['--rollback', '0.4.0'] })).toMatchObject({
@@ -674,12 +676,12 @@ describe('an unknown answer', () => {
   });
 
   test('is that of a file that does not exist, and an invalid build is an error', async () => {
-    const args = ['can-i-retire', 'partner@2026-11-01', '--environment', join(folder, 'none.json')];
+    const args = ['can-i-retire', 'customer@2026-11-01', '--environment', join(folder, 'none.json')];
     expect(await run(args)).toMatchObject({
       exitCode: 3,
       stdout: expect.stringMatching(/^unknown: .*none\.json:\n? +file not found\.\n$/),
     });
-    for (const subject of ['partner', 'partner@', ''])
+    for (const subject of ['customer', 'customer@', ''])
       expect(await canIRetire({ args: [subject] })).toMatchObject({ exitCode: 2, stdout: '' });
     for (const build of ['{', '[]', { formatVersion: 1 }, { ...newApi, serves: [{}] }])
       expect(await canIDeploy({ args: ['--build', file('invalid.json', build)] })).toMatchObject({
@@ -696,7 +698,7 @@ test('an exception for one pair overrules an answer once it is merged, until it 
   const { rule, package: name, file: place, coordinate } = JSON.parse(json.stdout).findings[0];
   expect({ rule, name, place, coordinate }).toEqual({
     rule: 'deploy/typeUnknown',
-    name: 'partner-api@0.6.0',
+    name: 'customer-api@0.6.0',
     place: 'production',
     coordinate: 'webhook-worker@0.4.1 b',
   });
@@ -724,7 +726,7 @@ test('an exception for one pair overrules an answer once it is merged, until it 
   expect(await canIDeploy({ builds: [build] })).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(
-      /yes: [^]*excepted: [^]*applied  partner-api@0\.6\.0 production webhook-worker@0\.4\.1 b \(deploy\/typeUnknown\)[^]*Approved by Ada/,
+      /yes: [^]*excepted: [^]*applied  customer-api@0\.6\.0 production webhook-worker@0\.4\.1 b \(deploy\/typeUnknown\)[^]*Approved by Ada/,
     ),
   });
   expect(await canIDeploy({ builds: [newApi] })).toMatchObject({

@@ -10,20 +10,20 @@ const folder = folderForFile();
 const file = (name: string, content: object | string) => writeIn(folder, name, content);
 
 const apps = [
-  { app: 'partner-api', interface: 'partner', package: '@books/partner-schema', renders: false },
-  { app: 'lender-api', interface: 'lender', package: '@books/lender-schema', renders: false },
+  { app: 'customer-api', interface: 'customer', package: '@books/customer-schema', renders: false },
+  { app: 'supplier-api', interface: 'supplier', package: '@books/supplier-schema', renders: false },
   { app: 'webhook-worker', interface: null, package: null, renders: true },
 ];
-const partnerApi = buildOf('partner-api', '0.5.0', api);
-const lenderApi = buildOf('lender-api', '0.5.0', { pins: api.pins });
+const customerApi = buildOf('customer-api', '0.5.0', api);
+const supplierApi = buildOf('supplier-api', '0.5.0', { pins: api.pins });
 const liveWorker = buildOf('webhook-worker', '0.4.1', worker);
 
 /** Of objects, because 5,000 arrays fit on the stack once V8 has compiled the reader, but at most 4,100 objects. */
 const deep: object = Array.from({ length: 5000 }).reduce<object>((inner) => ({ inner }), {});
 
-/** An environment in which the lender API has contracts that a login of it has stored. */
-function withContracts(contracts: object, { app = 'lender-api', live = liveWorker } = {}) {
-  const whole = environmentOf([partnerApi, lenderApi, live], { apps });
+/** An environment in which the supplier API has contracts that a login of it has stored. */
+function withContracts(contracts: object, { app = 'supplier-api', live = liveWorker } = {}) {
+  const whole = environmentOf([customerApi, supplierApi, live], { apps });
   const digest = sha256(`${JSON.stringify(contracts, null, 2)}\n`);
   return {
     ...whole,
@@ -47,16 +47,16 @@ async function ask(environment: ReturnType<typeof environmentOf>, ...args: reado
 const askAbout = (environment: ReturnType<typeof environmentOf>, build: Build) =>
   ask(environment, 'can-i-deploy', '--build', file('contracts.json', build));
 
-const forged = (contents: Parameters<typeof buildOf>[2]) => buildOf('lender-api', '9.9.9', contents);
+const forged = (contents: Parameters<typeof buildOf>[2]) => buildOf('supplier-api', '9.9.9', contents);
 
 describe.each<[what: string, contracts: object, why: string]>([
-  ['of no form', { app: 'lender-api' }, "must have required property 'formatVersion'"],
-  ['nested deeply', { app: 'lender-api', deep }, 'nested too deeply'],
-  ['of a worker', forged(worker), '/renders must be empty: lender-api renders no events'],
+  ['of no form', { app: 'supplier-api' }, "must have required property 'formatVersion'"],
+  ['nested deeply', { app: 'supplier-api', deep }, 'nested too deeply'],
+  ['of a worker', forged(worker), '/renders must be empty: supplier-api renders no events'],
   [
     'of another interface',
     forged({ serves: { '2026-11-01': 'type Query { a: Int }' } }),
-    '/serves must not contain partner of @books/partner-schema',
+    '/serves must not contain customer of @books/customer-schema',
   ],
   ['of another version', { ...forged({}), version: '9.9.8' }, 'whose contracts are missing'],
 ])('a build with contracts %s', (_what, contracts, why) => {
@@ -65,47 +65,49 @@ describe.each<[what: string, contracts: object, why: string]>([
   test('does not change the answers about another interface, which mention it', async () => {
     const yes = {
       exitCode: 0,
-      stdout: expect.stringMatching(/Not part of this answer: lender-api 9\.9\.9 \(production, seen/),
+      stdout: expect.stringMatching(/Not part of this answer: supplier-api 9\.9\.9 \(production, seen/),
     };
-    expect(await askAbout(environment, { ...partnerApi, version: '0.6.0' })).toEqual(yes);
-    expect(await ask(environment, 'can-i-retire', 'partner@2026-11-01')).toEqual(yes);
+    expect(await askAbout(environment, { ...customerApi, version: '0.6.0' })).toEqual(yes);
+    expect(await ask(environment, 'can-i-retire', 'customer@2026-11-01')).toEqual(yes);
   });
 
   test('makes the answers unknown that depend on it, and is named with the reason', async () => {
-    const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: lender-api 9\.9\.9 /) };
-    const answer = await askAbout(environment, { ...lenderApi, version: '0.6.0' });
+    const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: supplier-api 9\.9\.9 /) };
+    const answer = await askAbout(environment, { ...supplierApi, version: '0.6.0' });
     expect(answer).toEqual(unknown);
     expect(answer.stdout).toContain(why);
     expect(await askAbout(environment, { ...liveWorker, version: '0.5.0' })).toEqual(unknown);
-    expect(await ask(environment, 'can-i-retire', 'lender@2026-11-01')).toMatchObject({ exitCode: 3 });
+    expect(await ask(environment, 'can-i-retire', 'supplier@2026-11-01')).toMatchObject({ exitCode: 3 });
     expect(await ask(environment, 'can-i-retire', 'entry.posted@2026-11-01')).toEqual(unknown);
   });
 });
 
-const unreadable = withContracts({ app: 'lender-api' });
+const unreadable = withContracts({ app: 'supplier-api' });
 
 test('an unknown app matters for a build of another one that accepts a new pin', async () => {
   const pins = [...api.pins, 'entry.posted@2026-01-01'];
-  expect(await askAbout(unreadable, buildOf('partner-api', '0.6.0', { ...api, pins }))).toEqual({
+  expect(await askAbout(unreadable, buildOf('customer-api', '0.6.0', { ...api, pins }))).toEqual({
     exitCode: 3,
-    stdout: expect.stringContaining('unknown: lender-api 9.9.9'),
+    stdout: expect.stringContaining('unknown: supplier-api 9.9.9'),
   });
 });
 
 test('an unknown app matters for a build that appends less than a version needs, which no known build accepts', async () => {
   const renders = { ...worker.renders, 'entry.posted@2025-01-01': ['id', 'note'] };
   const live = buildOf('webhook-worker', '0.4.1', { renders });
-  const build = buildOf('partner-api', '0.6.0', api);
-  expect(await askAbout(environmentOf([partnerApi, lenderApi, live], { apps }), build)).toMatchObject({ exitCode: 0 });
-  expect(await askAbout(withContracts({ app: 'lender-api' }, { live }), build)).toEqual({
+  const build = buildOf('customer-api', '0.6.0', api);
+  expect(await askAbout(environmentOf([customerApi, supplierApi, live], { apps }), build)).toMatchObject({
+    exitCode: 0,
+  });
+  expect(await askAbout(withContracts({ app: 'supplier-api' }, { live }), build)).toEqual({
     exitCode: 3,
-    stdout: expect.stringContaining('unknown: lender-api 9.9.9'),
+    stdout: expect.stringContaining('unknown: supplier-api 9.9.9'),
   });
 });
 
 test('an unknown worker matters for each build that appends events', async () => {
   const environment = withContracts({ app: 'webhook-worker' }, { app: 'webhook-worker' });
-  expect(await askAbout(environment, { ...partnerApi, version: '0.6.0' })).toEqual({
+  expect(await askAbout(environment, { ...customerApi, version: '0.6.0' })).toEqual({
     exitCode: 3,
     stdout: expect.stringContaining('unknown: webhook-worker 9.9.9'),
   });
@@ -115,7 +117,7 @@ test('an unknown worker matters for each build that appends events', async () =>
 const published = (name: string, text: string) => ({
   package: `@books/${name}`,
   packageVersion: '1.0.0',
-  file: name === 'partner-schema' ? 'versions/2026-11-01.graphql' : 'f',
+  file: name === 'customer-schema' ? 'versions/2026-11-01.graphql' : 'f',
   sha256: sha256(text),
 });
 
@@ -124,7 +126,7 @@ test('an unknown app matters for a consumer of its interface or of events', asyn
     formatVersion: 1,
     consumer: 'portal',
     pin: '2026-11-01',
-    schema: [published('partner-schema', sdl)],
+    schema: [published('customer-schema', sdl)],
     coordinates: { 'Entry.id': 'ID!' },
     operations: [{ name: 'A', text: 'query A { entry { id } }' }],
     events: [] as object[],
@@ -132,37 +134,39 @@ test('an unknown app matters for a consumer of its interface or of events', asyn
   const askFor = (changes: object) =>
     ask(unreadable, 'can-i-deploy', '--consumer', file('uses.json', { ...uses, ...changes }));
   expect(await askFor({})).toMatchObject({ exitCode: 0 });
-  expect(await askFor({ schema: [published('lender-schema', '')] })).toMatchObject({ exitCode: 3 });
+  expect(await askFor({ schema: [published('supplier-schema', '')] })).toMatchObject({ exitCode: 3 });
   expect(await askFor({ events: [{ ...published('events', ''), event: 'entry.posted@2026-11-01' }] })).toEqual({
     exitCode: 3,
-    stdout: expect.stringContaining('unknown: lender-api 9.9.9'),
+    stdout: expect.stringContaining('unknown: supplier-api 9.9.9'),
   });
 });
 
 test('an app whose rows are not all exported is unknown', async () => {
-  const incomplete = [{ app: 'lender-api', reason: '3 rows of pins are malformed' }];
-  const environment = environmentOf([partnerApi, lenderApi, liveWorker], { apps, incomplete });
-  expect(await askAbout(environment, { ...lenderApi, version: '0.6.0' })).toEqual({
+  const incomplete = [{ app: 'supplier-api', reason: '3 rows of pins are malformed' }];
+  const environment = environmentOf([customerApi, supplierApi, liveWorker], { apps, incomplete });
+  expect(await askAbout(environment, { ...supplierApi, version: '0.6.0' })).toEqual({
     exitCode: 3,
-    stdout: expect.stringContaining('unknown: Not everything about lender-api is known: 3 rows of pins are malformed.'),
+    stdout: expect.stringContaining(
+      'unknown: Not everything about supplier-api is known: 3 rows of pins are malformed.',
+    ),
   });
-  expect(await askAbout(environment, { ...partnerApi, version: '0.6.0' })).toMatchObject({ exitCode: 0 });
+  expect(await askAbout(environment, { ...customerApi, version: '0.6.0' })).toMatchObject({ exitCode: 0 });
 });
 
 test('a valid build that appends too little does not change the answer about another app', async () => {
   const environment = withContracts(forged({ appends: { 'entry.posted': [] } }));
-  expect(await askAbout(environment, { ...partnerApi, version: '0.6.0' })).toMatchObject({ exitCode: 0 });
+  expect(await askAbout(environment, { ...customerApi, version: '0.6.0' })).toMatchObject({ exitCode: 0 });
 });
 
 test('comparisons of two apps share their steps, and leave those of others', { timeout: 300_000 }, () => {
   const fit = snapshotFit();
   const needs = { type: 'object' };
   const problems = [1, 2, 3, 4].map((title) =>
-    fit('lender-api', { ...nestedChoices(5), title: `${title}` }, 'webhook-worker', needs),
+    fit('supplier-api', { ...nestedChoices(5), title: `${title}` }, 'webhook-worker', needs),
   );
   expect(problems.at(-1)).toEqual({
     rule: 'deploy/snapshotNotCompared',
-    problem: 'comparing the contracts of lender-api and webhook-worker takes more than 4000000 steps.',
+    problem: 'comparing the contracts of supplier-api and webhook-worker takes more than 4000000 steps.',
   });
-  expect(fit('partner-api', { type: 'object' }, 'webhook-worker', needs)).toBeNull();
+  expect(fit('customer-api', { type: 'object' }, 'webhook-worker', needs)).toBeNull();
 });

@@ -51,9 +51,9 @@ export function buildOf(
     commit: null,
     migration,
     serves: Object.entries(serves).map(([name, text]) => ({
-      interface: 'partner',
+      interface: 'customer',
       version: name,
-      package: '@books/partner-schema',
+      package: '@books/customer-schema',
       packageVersion: '1.0.0',
       file: `versions/${name}.graphql`,
       sha256: sha256(text),
@@ -88,7 +88,7 @@ export const counted = {
 
 /** An environment in which everything is live and complete. */
 export function environmentOf(
-  builds: readonly Build[] = [buildOf('partner-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)],
+  builds: readonly Build[] = [buildOf('customer-api', '0.5.0', api), buildOf('webhook-worker', '0.4.1', worker)],
   changes: Partial<Exported> = {},
 ): Exported {
   return {
@@ -98,7 +98,7 @@ export function environmentOf(
     takenAt: ago(20_000),
     migration: '0047-a',
     needsMigration: null,
-    expectedApps: ['partner-api', 'webhook-worker'],
+    expectedApps: ['customer-api', 'webhook-worker'],
     otherApps: ['operator-cli'],
     processes: builds.map((build) => ({
       app: build.app,
@@ -112,7 +112,7 @@ export function environmentOf(
     queued: [],
     isQueueCut: false,
     uses: [],
-    counting: [{ app: 'partner-api', from: ago(100 * dayMs), until: ago(60_000), ...counted }],
+    counting: [{ app: 'customer-api', from: ago(100 * dayMs), until: ago(60_000), ...counted }],
     gaps: [],
     ...changes,
   };

@@ -6,14 +6,14 @@ const day = 24 * hour;
 
 /** Builds that must not be deployed, each with the text of the export that says so. */
 export function refusedBuilds(): { build: Build; environment: string }[] {
-  const livingApi = buildOf('partner-api', '0.5.0', api);
+  const livingApi = buildOf('customer-api', '0.5.0', api);
   const livingWorker = buildOf('webhook-worker', '0.4.1', worker);
-  const newApi = buildOf('partner-api', '0.6.0', api);
+  const newApi = buildOf('customer-api', '0.6.0', api);
   const { '2026-11-01': _left, ...others } = api.serves;
-  const without = buildOf('partner-api', '0.6.0', { ...api, serves: others });
+  const without = buildOf('customer-api', '0.6.0', { ...api, serves: others });
   const newWorker = buildOf('webhook-worker', '0.5.0', { renders: { 'entry.posted@2026-11-01': ['id'] } });
-  const whole = environmentOf([livingApi, livingWorker, buildOf('lender-api', '0.1.0', {})]);
-  const of = { account: 'acc_1', interface: 'partner' };
+  const whole = environmentOf([livingApi, livingWorker, buildOf('supplier-api', '0.1.0', {})]);
+  const of = { account: 'acc_1', interface: 'customer' };
   const client = { id: 'client_1', ...of, event: null, version: '2026-11-01' };
   const use = {
     client: 'client_2',
@@ -24,12 +24,12 @@ export function refusedBuilds(): { build: Build; environment: string }[] {
     lastDay: ago(50 * day).slice(0, 10),
     count: 4,
   };
-  const lost = { app: 'partner-api', version: '0.4.0', digest: null, startedAt: ago(day), lastSeenAt: ago(9000) };
+  const lost = { app: 'customer-api', version: '0.4.0', digest: null, startedAt: ago(day), lastSeenAt: ago(9000) };
   const refused: [Build, Parameters<typeof environmentOf>[1]][] = [
     [without, { pins: [client] }],
     [without, { uses: [use] }],
-    [without, { gaps: [{ app: 'partner-api', from: ago(9 * day), until: ago(9 * day - 1000), reason: 'kill' }] }],
-    [newApi, { expectedApps: ['lender-api', 'operator-cli', 'partner-api', 'webhook-worker'] }],
+    [without, { gaps: [{ app: 'customer-api', from: ago(9 * day), until: ago(9 * day - 1000), reason: 'kill' }] }],
+    [newApi, { expectedApps: ['supplier-api', 'operator-cli', 'customer-api', 'webhook-worker'] }],
     [newApi, { processes: [...whole.processes, lost] }],
     [newApi, { needsMigration: '0048' }],
     [livingWorker, { isQueueCut: true }],

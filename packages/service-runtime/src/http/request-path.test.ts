@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { requestPath } from './request-path.ts';
 
 test.each([
-  ['/lenders/graphql', '/lenders/graphql'],
+  ['/suppliers/graphql', '/suppliers/graphql'],
   ['/ready?verbose=1', '/ready'],
   ['/?a=/b', '/'],
   ['/ready#fragment', '/ready'],
-  ['http://example.test/lenders/graphql?x', '/lenders/graphql'],
+  ['http://example.test/suppliers/graphql?x', '/suppliers/graphql'],
   ['HTTPS://example.test:443', '/'],
-  ['//example.test/lenders/graphql', '//example.test/lenders/graphql'],
-  ['/lenders//graphql', '/lenders//graphql'],
-  ['/x/../lenders/graphql', '/x/../lenders/graphql'],
+  ['//example.test/suppliers/graphql', '//example.test/suppliers/graphql'],
+  ['/suppliers//graphql', '/suppliers//graphql'],
+  ['/x/../suppliers/graphql', '/x/../suppliers/graphql'],
   ['*', '*'],
 ])('reads the path of %s', (url, path) => {
   const request = new IncomingMessage(new Socket());
