@@ -194,7 +194,7 @@ test('the recipes lead to a tree that passes every check', async () => {
   const matterRenderer = `packages/firm/src/events/${updated}.ts`;
   await writeTodo(matterRenderer);
   await workspace.edit(matterRenderer, (text) =>
-    text.replace('{ todo }:', '{ matter }:').replace('{ todo }', '{ reference: matter.reference }'),
+    text.replace('({ todo }) => ({ todo })', '({ matter }) => ({ reference: matter.reference })'),
   );
   const definitionOfUpdate = 'packages/firm/src/events/matter.updated/event.ts';
   await writeTodo(definitionOfUpdate);
