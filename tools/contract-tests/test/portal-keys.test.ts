@@ -3,11 +3,10 @@ import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type Ability, abilities as allAbilities } from '@deedwire/core';
 import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
-import { firm, interfaceNames, perInterface } from '@deedwire/firm';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
-import { interfaceContracts } from './support/interface-contracts.ts';
 import { type Browser, createBrowser, portalOrigin, type Received, writePages } from './support/portal-browser.ts';
 
 const keyOperations = {
@@ -21,8 +20,7 @@ const keyOperations = {
 };
 
 const harness = await forFile(createHarness());
-const versions = perInterface((name) => interfaceContracts[name].dates[0] ?? missing());
-const pages = await forFile(writePages(versions, keyOperations));
+const pages = await forFile(writePages(keyOperations));
 const config = { PORTAL_ORIGIN: portalOrigin } as const;
 const services = await Promise.all(
   interfaceNames.map((name) => harness.startApi(name, config, undefined, { portalFolder: pages.folder })),

@@ -24,7 +24,6 @@ export async function portalDocuments(): Promise<Generated> {
     const fragments = document.definitions.filter((definition) => definition !== operation);
     return [[operation, [operation, ...fragments].map(print).join('\n')] as const];
   });
-  const versions = Object.fromEntries(interfaceNames.map((name) => [name, currentVersion(name)]));
   for (const name of interfaceNames) {
     const schema = buildSchema(readText(sdlPath(name)));
     for (const [, text] of texts) {
@@ -58,7 +57,7 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
     files: new Map([
       [`${folder}/src/generated/documents.ts`, `${banner}\n${types.get('types')}\n${idType}\n${constants.join('')}`],
       [`${folder}/src/generated/changes.ts`, changesSource()],
-      [`${folder}/generated/documents.json`, `${JSON.stringify({ versions, documents }, null, 2)}\n`],
+      [`${folder}/generated/documents.json`, `${JSON.stringify({ documents }, null, 2)}\n`],
     ]),
   };
 }

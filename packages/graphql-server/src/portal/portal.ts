@@ -50,8 +50,7 @@ export async function openPortal(options: PortalOptions): Promise<Portal | null>
     logger.warn('the portal is not served: its pages are not built');
     return null;
   }
-  const schemaOf = (wanted: string) => versions.find(({ version }) => version === wanted)?.schema;
-  const documents = readDocuments(pages.documents, interfaceName, schemaOf);
+  const documents = readDocuments(pages.documents, interfaceName, versions);
   return { origin, serve: (authenticator) => servePortal({ ...options, origin, pages, documents, authenticator }) };
 }
 

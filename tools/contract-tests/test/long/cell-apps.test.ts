@@ -11,12 +11,11 @@ import {
   type TestAccount,
   urlsOfApps,
 } from '@deedwire/dev-environment/harness';
-import { firm, perInterface } from '@deedwire/firm';
+import { firm } from '@deedwire/firm';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
 import { isWithoutPostgres } from '../support/failover/programs.ts';
-import { interfaceContracts } from '../support/interface-contracts.ts';
 import { checkOutLastRelease, type Release } from '../support/last-release.ts';
 import { createBrowser, portalOrigin, writePages } from '../support/portal-browser.ts';
 import { subscribe } from '../support/subscribe.ts';
@@ -67,9 +66,7 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
 
   test('sessions and links of the portal from before go on at the new side', async () => {
     const { partner } = harness.accounts;
-    const { folder, remove } = await writePages(
-      perInterface((name) => interfaceContracts[name].dates[0] ?? '2026-11-01'),
-    );
+    const { folder, remove } = await writePages();
     onTestFinished(remove);
     const parts = [{ PORTAL_ORIGIN: portalOrigin } as const, undefined, { portalFolder: folder }] as const;
     const oldSide = await harness.startPartnerApi(...parts);

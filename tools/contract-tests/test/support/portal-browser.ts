@@ -4,7 +4,6 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { InterfaceName } from '@deedwire/firm';
 
 export const portalOrigin = 'https://portal.example';
 
@@ -32,7 +31,7 @@ export const idOf = (name: OperationName): string => hash('sha256', operations[n
 export const reloadScript = 'addEventListener();';
 
 /** Writes pages as their build does. Returns the folder. */
-export async function writePages(versions: Record<InterfaceName, string>, more: Record<string, string> = {}) {
+export async function writePages(more: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-portal-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'secret.txt'), 'not served');
@@ -48,7 +47,7 @@ export async function writePages(versions: Record<InterfaceName, string>, more: 
   const documents = Object.fromEntries(
     Object.values({ ...operations, ...more }).map((text) => [hash('sha256', text), text]),
   );
-  await writeFile(join(folder, 'documents.json'), JSON.stringify({ versions, documents }));
+  await writeFile(join(folder, 'documents.json'), JSON.stringify({ documents }));
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }
 
