@@ -24,7 +24,7 @@ const bounds = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 120_000 } },
 };
-const slow = ['**/node_modules/**', '**/test/full/**', '**/test/long/**', '**/test/deploy/**'];
+const slow = ['**/node_modules/**', '**/test/{full,long,deploy}/**', '**/test/firm/{full,long}/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
@@ -121,7 +121,7 @@ export default defineConfig({
         test: {
           name: 'full',
           isolate: false,
-          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', 'tools/*/test/firm/full/**/*.test.ts'],
           ...bounds,
           globalSetup: [built, postgres, packages, apps],
         },
@@ -148,7 +148,11 @@ export default defineConfig({
         // What takes minutes or hours: before a release, and parts of it every night.
         test: {
           name: 'long',
-          include: ['{packages,apps,tools}/*/test/long/**/*.test.ts', 'bench/test/long/**/*.test.ts'],
+          include: [
+            '{packages,apps,tools}/*/test/long/**/*.test.ts',
+            'tools/*/test/firm/long/**/*.test.ts',
+            'bench/test/long/**/*.test.ts',
+          ],
           ...bounds,
           testTimeout: 6 * 3_600_000,
           hookTimeout: 3_600_000,

@@ -11,7 +11,7 @@ test('rejects an account without a name or of an unknown organization', async ()
   const { organizationId } = world;
   for (const name of interfaceNames) {
     await expectRefused(createAccount(world.operator, name, { organizationId, name: '' }), 'INVALID');
-    for (const wrong of ['gid://service/Organization/999999', world.lender.gid, 'nope']) {
+    for (const wrong of ['gid://service/Organization/999999', world.supplier.gid, 'nope']) {
       await expectRefused(createAccount(world.operator, name, { organizationId: wrong, name: 'x' }), 'NOT_FOUND');
     }
   }

@@ -1,6 +1,6 @@
 import { parseApiKey } from '@deedwire/auth';
 import { abilities, type Ability, usualAbilities } from '@deedwire/core';
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Caller,
@@ -15,7 +15,7 @@ import {
   rotateCredential,
   setKeySelfService,
 } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 
@@ -35,7 +35,7 @@ async function makeActing(
 }
 
 function actingWith(apiKey: string, clientId: string, chosen: readonly Ability[] = abilities): Acting {
-  const keyId = parseApiKey(testService, apiKey)?.keyId ?? '';
+  const keyId = parseApiKey(testFirm, apiKey)?.keyId ?? '';
   const { accountId, interfaceName } = world.partner;
   return { keyId, caller: { accountId, interfaceName, clientId, keyId, abilities: chosen, requestId: 'request-1' } };
 }
@@ -68,7 +68,7 @@ test('creates a key, which is listed with its creator, reported and in the audit
     expiresAt,
   });
   const key = {
-    id: parseApiKey(testService, created.apiKeySecret ?? '')?.keyId,
+    id: parseApiKey(testFirm, created.apiKeySecret ?? '')?.keyId,
     name: 'CRM',
     abilities: ['READ', 'WRITE'],
     addresses: ['192.0.2.7/32', '2001:db8::/32'],
@@ -172,7 +172,7 @@ test('rotates a key, which keeps its limits, and rejects the old one after the o
     apiKey: { name: 'CRM', abilities: ['READ', 'OPERATE'], addresses: ['192.0.2.0/24'], expiresAt, endedAt: null },
     userErrors: [],
   });
-  expect(parseApiKey(testService, rotated.apiKeySecret ?? '')?.keyId).toBe(idOf(rotated));
+  expect(parseApiKey(testFirm, rotated.apiKeySecret ?? '')?.keyId).toBe(idOf(rotated));
   const before = await findApiKey(world.partnerApi, idOf(old));
   expect(Number(before?.expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
   expect(Number(before?.expiresAt) - Date.now()).toBeLessThanOrEqual(3_600_000);
@@ -245,7 +245,7 @@ describe('keys of others', () => {
       interfaceName: 'lender',
       clientId: null,
     });
-    for (const id of [other.keyId, parseApiKey(testService, lender.apiKey)?.keyId ?? '', 'nobody', '']) {
+    for (const id of [other.keyId, parseApiKey(testFirm, lender.apiKey)?.keyId ?? '', 'nobody', '']) {
       expect(codesOf(await rotate(acting, id))).toEqual(['NOT_FOUND']);
       expect(codesOf(await revoke(acting, id))).toEqual(['NOT_FOUND']);
     }

@@ -1,7 +1,7 @@
 import { createWebhookSender, type Resolve, type WebhookSender } from '@deedwire/webhook-sender';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createWebhookSubscription, updateWebhookSubscription, type UserError } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

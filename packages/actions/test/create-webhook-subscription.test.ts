@@ -8,7 +8,7 @@ import {
   updateWebhookSubscription,
   type CreateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

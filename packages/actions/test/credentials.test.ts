@@ -1,5 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { expect, test } from 'vitest';
 import {
   expireCredential,
@@ -12,7 +12,7 @@ import {
   type IssuedCredential,
 } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 import type { Account } from './support/world.ts';
 
 const world = await useWorld();
@@ -21,14 +21,14 @@ const issue = (account: Account = world.partner, clientId: string | null = null)
   issueCredential(world.operator, { interfaceName: account.interfaceName, accountId: account.gid, clientId });
 const list = (account: Account = world.partner) =>
   listCredentials(world.operator, { interfaceName: account.interfaceName, accountId: account.gid });
-const keyIdOf = ({ apiKey }: IssuedCredential) => parseApiKey(testService, apiKey)?.keyId ?? '';
+const keyIdOf = ({ apiKey }: IssuedCredential) => parseApiKey(testFirm, apiKey)?.keyId ?? '';
 const rotate = (keyId: string, { overlapSeconds }: { overlapSeconds: number }) =>
   rotateCredential(world.operator, { keyId, overlapSeconds, expiresAt: null });
 const revoke = (keyId: string) => revokeCredential(world.operator, { keyId });
 
 test('finds a key only on the interface that it was issued for', async () => {
   const credential = await issue();
-  expect(parseApiKey(testService, credential.apiKey)?.interfaceName).toBe('partner');
+  expect(parseApiKey(testFirm, credential.apiKey)?.interfaceName).toBe('partner');
   const keyId = keyIdOf(credential);
   expect(await findApiKey(world.partnerApi, keyId)).toMatchObject({
     keyId,

@@ -8,8 +8,8 @@ const world = await useWorld();
 /** A subscription that has all that its deletion erases, as the number of its record. */
 async function subscribe(name: string): Promise<{ id: string; number: string }> {
   const { id } = await world.subscribe({ name, idempotencyKey: `create-${name}` });
-  await rotateWebhookSecret(world.partnerApi, world.partner, { id, idempotencyKey: `rotate-${name}` });
-  await pauseWebhookSubscription(world.partnerApi, world.partner, { id });
+  await rotateWebhookSecret(world.customerApi, world.customer, { id, idempotencyKey: `rotate-${name}` });
+  await pauseWebhookSubscription(world.customerApi, world.customer, { id });
   return { id, number: id.split('/').at(-1) ?? '' };
 }
 
@@ -34,7 +34,7 @@ async function rowsOf(number: string): Promise<unknown[]> {
 
 test('an operator deletes a subscription as its owner does', async () => {
   const [own, other] = [await subscribe('own'), await subscribe('other')];
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id: own.id });
+  await deleteWebhookSubscription(world.customerApi, world.customer, { id: own.id });
   await deleteSubscriptionOfAccount(world.operator, { subscriptionId: other.id });
   const rows = await rowsOf(own.number);
   expect(rows).toContainEqual(expect.stringContaining('"record_deleted": true'));

@@ -15,7 +15,7 @@ import {
 } from '../src/index.ts';
 import { deleteSubscriptionOfAccount } from '../src/subscriptions/webhook-subscriptions.ts';
 import { interrupted } from './support/interrupted.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

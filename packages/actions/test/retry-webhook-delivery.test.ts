@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findWebhookDelivery, orRefuse, retryWebhookDelivery } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

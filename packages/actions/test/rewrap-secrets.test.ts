@@ -13,7 +13,7 @@ import {
   updateWebhookSubscription,
 } from '../src/index.ts';
 import { interrupted } from './support/interrupted.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

@@ -7,7 +7,7 @@ import {
   type RotateWebhookSecretInput,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 import { markSendPending } from '../src/webhooks/subscriptions/subscriptions.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

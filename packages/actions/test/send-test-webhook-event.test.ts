@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { orRefuse, sendTestWebhookEvent, type SendTestWebhookEventInput } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

@@ -22,7 +22,7 @@ import {
   sendTestWebhookEvent,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 import type { Account, Context } from './support/world.ts';
 
 const world = await useWorld();

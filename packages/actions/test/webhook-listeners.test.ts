@@ -28,7 +28,7 @@ import {
   updateWebhookSubscription,
   type WebhookListener,
 } from '../src/index.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 import type { Account } from './support/world.ts';
 
 const world = await useWorld();

@@ -10,7 +10,7 @@ import {
   type ReplayWebhookEventsInput,
 } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-world.ts';
+import { useWorld } from './support/use-firm-world.ts';
 
 const world = await useWorld();
 

@@ -11,7 +11,7 @@ function versionOf(version: string) {
 const render = ({ order }: { order: string }) => ({ order });
 
 const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme-Webhooks' } as const;
-const partner = { title: 'Partner', account: 'Partner' };
+const customer = { title: 'Customer', account: 'Customer' };
 
 function faultsOf(
   interfaces: ServiceOptions['interfaces'],
@@ -27,15 +27,18 @@ function faultsOf(
 }
 
 test('a service knows the names of its interfaces and the types of their accounts', () => {
-  const service = defineService({ names, interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner } });
-  expectTypeOf<keyof typeof service.interfaces>().toEqualTypeOf<'lender' | 'partner'>();
-  expectTypeOf(service.interfaces.lender.account).toEqualTypeOf<'Lender'>();
+  const service = defineService({
+    names,
+    interfaces: { supplier: { title: 'Supplier', account: 'Supplier' }, customer },
+  });
+  expectTypeOf<keyof typeof service.interfaces>().toEqualTypeOf<'supplier' | 'customer'>();
+  expectTypeOf(service.interfaces.supplier.account).toEqualTypeOf<'Supplier'>();
   expectTypeOf(service).toExtend<Service>();
 });
 
 test('completes an interface that says only what has no default', () => {
-  expect(defineService({ names, interfaces: { partner } }).interfaces).toEqual({
-    partner: { ...partner, path: '/partner', port: 4004, adminPort: 4104, records: [], versions: [] },
+  expect(defineService({ names, interfaces: { customer } }).interfaces).toEqual({
+    customer: { ...customer, path: '/customer', port: 4004, adminPort: 4104, records: [], versions: [] },
   });
 });
 
@@ -44,7 +47,7 @@ test('gives interfaces ports that no other has', () => {
     names,
     interfaces: {
       buyer: { title: 'Buyer', account: 'Buyer' },
-      partner: { ...partner, port: 4004, adminPort: 4105 },
+      customer: { ...customer, port: 4004, adminPort: 4105 },
       seller: { title: 'Seller', account: 'Seller' },
     },
   });
@@ -62,7 +65,7 @@ test('refuses names that no header, key or identifier can have', () => {
     headerPrefix: 'X-Acme:',
     userAgent: 'Acme Webhooks',
   } as const;
-  expect(faultsOf({ partner }, { names: wrong })).toEqual([
+  expect(faultsOf({ customer }, { names: wrong })).toEqual([
     'The name gidNamespace is "Acme", which does not match ^[a-z][a-z0-9-]{0,62}$.',
     'The name apiKeyPrefix is "a_k", which does not match ^[a-z][a-z0-9]{0,15}$.',
     'The name headerPrefix is "X-Acme:", which does not match ^X-[A-Z][A-Za-z0-9]{0,31}$.',
@@ -75,7 +78,7 @@ test('names all faults at once', () => {
   expect(
     faultsOf({
       Vendor: { title: ' ', account: 'Organization', path: 'vendor/', port: 0, adminPort: 4003, versions },
-      partner: { ...partner, account: 'Organization', path: 'vendor/' },
+      customer: { ...customer, account: 'Organization', path: 'vendor/' },
     }),
   ).toEqual([
     '"Vendor": its name must consist of lowercase words with hyphens between them, 31 characters at most.',
@@ -85,10 +88,10 @@ test('names all faults at once', () => {
     '"Vendor": 0 is not a port.',
     '"Vendor": its versions must be dates, oldest first; 2026-11-01 is none or comes too late.',
     '"Vendor": its versions must be dates, oldest first; next is none or comes too late.',
-    '"partner": the type of its accounts must be its own; Organization is one of the platform.',
-    '"partner": its path must begin with a slash and not end with one; it is vendor/.',
-    'The type of accounts Organization is used by "Vendor" and by "partner".',
-    'The path vendor/ is used by "Vendor" and by "partner".',
+    '"customer": the type of its accounts must be its own; Organization is one of the platform.',
+    '"customer": its path must begin with a slash and not end with one; it is vendor/.',
+    'The type of accounts Organization is used by "Vendor" and by "customer".',
+    'The path vendor/ is used by "Vendor" and by "customer".',
     'The port 4003 is used by the worker and by "Vendor" as adminPort.',
   ]);
 });
@@ -115,8 +118,8 @@ test.each<[string, Partial<ServiceOptions['interfaces'][string]>, string, string
 
 test('refuses a status that no version has', () => {
   const versions = [{ ...versionOf('2026-11-01'), status: JSON.parse('"bogus"') }];
-  expect(faultsOf({ partner: { ...partner, versions } })).toEqual([
-    '"partner": the status of its version 2026-11-01 must be preview, current, deprecated or retired; it is bogus.',
+  expect(faultsOf({ customer: { ...customer, versions } })).toEqual([
+    '"customer": the status of its version 2026-11-01 must be preview, current, deprecated or retired; it is bogus.',
   ]);
 });
 
@@ -144,7 +147,7 @@ const orderPaid = defineEvent('order.paid', {
 
 const ofOrder = { record: 'Order', noun: 'order', address: 'buyer' };
 
-function contractOf(type: string, versions: readonly [string, 'current' | 'retired'][], interfaces = ['partner']) {
+function contractOf(type: string, versions: readonly [string, 'current' | 'retired'][], interfaces = ['customer']) {
   const data = z.strictObject({ order: z.string() });
   const lifecycle = { deprecatedOn: null, sunsetOn: null };
   return {
@@ -158,7 +161,7 @@ function contractOf(type: string, versions: readonly [string, 'current' | 'retir
 test('joins each event with its contract, and knows the records of an interface', () => {
   const service = defineService({
     names,
-    interfaces: { partner },
+    interfaces: { customer },
     contracts: [
       contractOf('order.paid', [
         ['2026-11-01', 'retired'],
@@ -169,7 +172,7 @@ test('joins each event with its contract, and knows the records of an interface'
     events: [withRenderers(orderPaid, { '2027-02-01': render })],
     tables: { order: { persons: ofOrder } },
   });
-  expect(service.interfaces.partner.records).toEqual(['Order']);
+  expect(service.interfaces.customer.records).toEqual(['Order']);
   expect(service.events.map(({ type, record, persons }) => [type, record, persons])).toEqual([
     ['order.paid', 'Order', ['buyer']],
     ['webhook.test', null, []],
@@ -183,11 +186,11 @@ test('joins each event with its contract, and knows the records of an interface'
 test('names all faults of events', () => {
   expect(
     faultsOf(
-      { partner },
+      { customer },
       {
         contracts: [
           contractOf('order.lost', [['2026-11-01', 'current']]),
-          contractOf('order.paid', [['2026-11-01', 'current']], ['partner', 'vendor']),
+          contractOf('order.paid', [['2026-11-01', 'current']], ['customer', 'vendor']),
         ],
         events: [
           withRenderers(orderPaid, { '2027-02-01': () => ({}) }),
@@ -213,7 +216,7 @@ test('refuses an event that identifies persons whose rows no table has', () => {
   expect(
     ['Order', 'Buyer'].map((record) =>
       faultsOf(
-        { partner },
+        { customer },
         {
           contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
           events: [withRenderers(orderPaid, { '2026-11-01': render })],
@@ -233,7 +236,7 @@ test('refuses persons that the sample of the event does not have', () => {
   });
   expect(
     faultsOf(
-      { partner },
+      { customer },
       {
         contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
         events: [withRenderers(event, { '2026-11-01': () => ({}) })],
@@ -255,7 +258,7 @@ test.each<[string, EventContract[], string[]]>([
   ['no interface', [contractOf('order.paid', [['2026-11-01', 'retired']], [])], ['it needs an interface']],
   [
     'an interface twice',
-    [contractOf('order.paid', [['2026-11-01', 'retired']], ['partner', 'partner'])],
+    [contractOf('order.paid', [['2026-11-01', 'retired']], ['customer', 'customer'])],
     ['its interfaces must differ'],
   ],
   [
@@ -276,7 +279,7 @@ test.each<[string, EventContract[], string[]]>([
 ])('refuses an event with %s', (_, contracts, faults) => {
   const [{ type } = { type: '' }] = contracts;
   const events = [withRenderers({ ...orderPaid, type, persons: [] }, {})];
-  expect(faultsOf({ partner }, { contracts, events })).toEqual(
+  expect(faultsOf({ customer }, { contracts, events })).toEqual(
     faults.map((fault) => `The event ${JSON.stringify(type)}: ${fault}.`),
   );
 });
@@ -285,7 +288,7 @@ test('knows the tables of the application, and which of them identify persons', 
   const persons = { record: 'Buyer', noun: 'buyer', address: 'email' };
   const { tables, persons: found } = defineService({
     names,
-    interfaces: { partner },
+    interfaces: { customer },
     tables: { order: {}, buyer: { persons } },
   });
   expect(tables).toEqual(['order', 'buyer']);
@@ -296,7 +299,7 @@ test('names all tables, columns and sequences that cannot be parts of SQL', () =
   const persons = { record: 'Buyer', noun: 'buyer', address: 'email; drop' };
   expect(
     faultsOf(
-      { partner },
+      { customer },
       { tables: { 'order item': {}, buyer: { persons } }, sequences: { 'order-number': 'the number' } },
     ),
   ).toEqual(

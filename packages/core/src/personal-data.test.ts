@@ -4,7 +4,7 @@ import { toRecordId } from './record-id.ts';
 import { isEmail, isText } from './text.ts';
 
 test('placeholders are valid', () => {
-  const id = toRecordId<'TeamMember'>('9223372036854775807');
+  const id = toRecordId<'Order'>('9223372036854775807');
   const [text, email] = [placeholderOf(id, 'text'), placeholderOf(id, 'address')];
   expect(email).toBe('erased-9223372036854775807@erased.invalid');
   expect(isEmail(email)).toBe(true);
@@ -17,7 +17,7 @@ test('the key of the longest address takes no longer than that of a short one', 
 }, 30_000);
 
 test.each([
-  ['ADA@LENDER.EXAMPLE', 'ada@lender.example'],
+  ['ADA@SHOP.EXAMPLE', 'ada@shop.example'],
   ['Ádá@x.example'.normalize('NFD'), 'ÁDÁ@X.EXAMPLE'],
   ['ＡＤＡ@x.example', 'ada@x.example'],
   ['Ada@Bücher.example', 'ada@xn--bcher-kva.example'],

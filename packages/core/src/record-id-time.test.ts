@@ -6,7 +6,7 @@ import { toRecordId } from './record-id.ts';
 const epochMs = Date.UTC(2026, 0, 1);
 const lastMs = epochMs + 2 ** 41 - 1;
 const times = fc.integer({ min: epochMs + 1, max: lastMs }).map((ms) => new Date(ms));
-const ids = fc.bigInt({ min: 1n << 22n, max: 2n ** 63n - 1n }).map((id) => toRecordId<'Referral'>(id.toString()));
+const ids = fc.bigInt({ min: 1n << 22n, max: 2n ** 63n - 1n }).map((id) => toRecordId<'Order'>(id.toString()));
 
 test('converts between times and ids', () => {
   expect(idAt(new Date('2026-01-01T00:00:00.001Z'))).toBe(String(2 ** 22));
@@ -28,7 +28,7 @@ test('an id lies between the smallest id of its millisecond and that of the next
 test('the smallest id of a millisecond belongs to it, and the id before to the millisecond before', () => {
   fc.assert(
     fc.property(times, (time) => {
-      const smallest = idAt<'Referral'>(time);
+      const smallest = idAt<'Order'>(time);
       expect(timeOf(smallest)).toEqual(time);
       const before = BigInt(smallest) - 1n;
       expect(timeOf(toRecordId(before.toString()))).toEqual(new Date(time.getTime() - 1));

@@ -10,7 +10,7 @@ import {
 
 const service = defineService({
   names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
-  interfaces: { partner: { title: 'Partner', account: 'Partner' } },
+  interfaces: { customer: { title: 'Customer', account: 'Customer' } },
 });
 
 describe('isRequestHeaderName', () => {

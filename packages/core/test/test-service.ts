@@ -1,56 +1,52 @@
-import { readFileSync } from 'node:fs';
-import { webhookEventTypes } from '@deedwire/webhook-events';
-import * as z from 'zod';
 import { defineService } from '../src/define-service.ts';
-import { defineEvent, type EventContract, type RenderedEvent, withRenderers } from '../src/event.ts';
+import { orderPlacedContract, renderedOrderPlaced } from './order-placed.ts';
+import { ownContracts } from './own-contracts.ts';
 
-const released = { version: '2026-11-01', status: 'current', sunsetOn: null } as const;
+export { orderPlaced } from './order-placed.ts';
+
+const released = { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null } as const;
 
 /**
- * A service for the tests of packages that an application imports. Its interfaces have those of `firm` as their names, which the roles and
- * the enumeration of the migrations have too. A renderer returns the typical data of its version, whatever the snapshot is.
+ * The application of the platform's tests: customers place orders, and suppliers have nothing but the common half. `tools/test-service`
+ * serves it; its value is here, so that packages that `tools/test-service` imports can use it.
  */
 export const testService = defineService({
   names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
   interfaces: {
-    lender: {
-      title: 'Lender',
-      account: 'Lender',
+    customer: { title: 'Customer', account: 'Customer', versions: [released] },
+    supplier: {
+      title: 'Supplier',
+      account: 'Supplier',
       versions: [released, { ...released, version: '2027-02-01', status: 'preview' }],
     },
-    partner: { title: 'Partner', account: 'Partner', versions: [released] },
   },
-  contracts: webhookEventTypes,
-  events: webhookEventTypes.filter(({ type }) => !/^(?:api_key|webhook)/.test(type)).map(toEvent),
-  tables: {
-    team_member: { persons: { record: 'TeamMember', noun: 'member', address: 'email', isAddressUnique: true } },
-    referral: { persons: { record: 'Referral', noun: 'referral', address: 'client_email' } },
-    matter: {},
-  },
-  sequences: { matter_number: 'the highest number of a matter' },
-  auditActions: {
-    'member.add': 'create',
-    'member.remove': 'delete',
-    'member.update': 'update',
-    'referral.convert': 'lost',
-    'referral.create': 'lost',
-    'referral.decline': 'lost',
-  },
+  contracts: [...ownContracts(['customer', 'supplier']), orderPlacedContract].toSorted((one, other) =>
+    one.type < other.type ? -1 : 1,
+  ),
+  events: [renderedOrderPlaced],
+  tables: { customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email' } } },
+  auditActions: { 'order.place': 'lost' },
 });
 
 export type InterfaceName = keyof typeof testService.interfaces;
 
 export const interfaceNames = Object.keys(testService.interfaces) as [InterfaceName, ...InterfaceName[]];
 
-function toEvent({ type, versions }: EventContract): RenderedEvent {
-  const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
-  const [newest = ''] = rendered.slice(-1);
-  const record = type.replace(/\..*/, '').replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const event = defineEvent(type, { record, snapshot: z.looseObject({}), sample: () => typicalData(type, newest) });
-  return withRenderers(event, Object.fromEntries(rendered.map((each) => [each, () => typicalData(type, each)])));
-}
-
-function typicalData(type: string, version: string): Record<string, unknown> {
-  const path = `../../webhook-events/fixtures/${type}/${version}/accept/typical.json`;
-  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).data;
-}
+/**
+ * What a database of the test service has beside the migrations of the platform. Each is a transaction: what adds a value to the enumeration
+ * cannot use it.
+ */
+export const testServiceStatements: readonly string[] = [
+  ...interfaceNames.map((name) => `alter type interface_name add value '${name}'`),
+  ...interfaceNames.map((name) => `select add_interface('${name}', '${testService.interfaces[name].account}')`),
+  `create table customer_order (
+     id bigint primary key default new_record_id(),
+     account_id bigint not null,
+     interface interface_name not null default 'customer',
+     item text not null,
+     buyer_email text,
+     note text
+   );
+   create index customer_order_by_account on customer_order (account_id, id);
+   select own_table('customer_order', 'customer', 'select, insert')`,
+];

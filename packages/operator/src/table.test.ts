@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { describe, expect, test } from 'vitest';
 import { formatRecord, formatTable } from './table.ts';
 
@@ -35,7 +35,7 @@ describe('in a terminal', () => {
 
   test('shows relative times, in both directions', () => {
     const times = ['2026-11-20T11:59:18Z', '2026-11-20T12:00:00Z', '2026-11-20T13:59:59Z', '2026-11-16T00:00:00Z'];
-    const table = formatTable(times, { at: (time) => new Date(time) }, { service: testService, width: 80, now });
+    const table = formatTable(times, { at: (time) => new Date(time) }, { service: testFirm, width: 80, now });
     expect(table.split('\n')).toEqual(['at', '42s ago', 'in 0s', 'in 1h', '4d ago']);
   });
 
@@ -47,7 +47,7 @@ describe('in a terminal', () => {
       `https://receiver.example/${'x'.repeat(20)}`,
       'partner_11bebcefd2f78ab79f118633',
     ];
-    const table = formatTable(ids, { id: (id) => id }, { service: testService, width: 80, now });
+    const table = formatTable(ids, { id: (id) => id }, { service: testFirm, width: 80, now });
     expect(table.split('\n')).toEqual([
       'id',
       '118929780006455160',
@@ -60,7 +60,7 @@ describe('in a terminal', () => {
 
   test('aligns and cuts by what a character takes in a terminal, and splits none', () => {
     const names = ['山田太郎', `e\u0301${'😀'.repeat(18)}`, `${'x'.repeat(34)}😀`];
-    const table = formatTable(names, { name: (name) => name, n: () => 1 }, { service: testService, width: 80, now });
+    const table = formatTable(names, { name: (name) => name, n: () => 1 }, { service: testFirm, width: 80, now });
     expect(table.split('\n')).toEqual([
       `name${' '.repeat(32)}  n`,
       `山田太郎${' '.repeat(28)}  1`,
@@ -71,10 +71,8 @@ describe('in a terminal', () => {
 
   test('shows the first columns that fit, and names the others', () => {
     const columns = { a: () => '12345', b: () => '12345', c: () => '1' };
-    expect(formatTable([1], columns, { service: testService, width: 15, now })).toBe(
-      'a      b      c\n12345  12345  1',
-    );
-    expect(formatTable([1], columns, { service: testService, width: 14, now }).split('\n')).toEqual([
+    expect(formatTable([1], columns, { service: testFirm, width: 15, now })).toBe('a      b      c\n12345  12345  1');
+    expect(formatTable([1], columns, { service: testFirm, width: 14, now }).split('\n')).toEqual([
       'a      b',
       '12345  12345',
       '',
@@ -82,6 +80,6 @@ describe('in a terminal', () => {
       'do not fit: c',
       '--json prints everything.',
     ]);
-    expect(formatTable([1], columns, { service: testService, width: 4, now })).toMatch(/^a\n12345\n/);
+    expect(formatTable([1], columns, { service: testFirm, width: 4, now })).toMatch(/^a\n12345\n/);
   });
 });

@@ -1,22 +1,23 @@
+import { testService } from '@deedwire/core/test-service';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createStore } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
 import { seedAccount } from './support/seed.ts';
 
 // What a stolen login of an interface can do with keys.
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const logins = await forFile(openLogins(database));
-const [lender, partner] = [await seedAccount(admin, 'lender'), await seedAccount(admin, 'partner')];
+const logins = await forFile(openLogins(database, testService));
+const [supplier, customer] = [await seedAccount(admin, 'supplier'), await seedAccount(admin, 'customer')];
 
 const usual = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE', 'WRITE'];
 const manager = ['READ', 'MANAGE_KEYS'];
 
-async function addKey(account: typeof lender, keyId: string, abilities: string[], client = keyId): Promise<void> {
+async function addKey(account: typeof supplier, keyId: string, abilities: string[], client = keyId): Promise<void> {
   await superuser.run(
     `insert into api_client (account_id, interface, client_id, schema_version) values ($1, $2, $3, '2026-11-01')
      on conflict do nothing`,
@@ -30,15 +31,15 @@ async function addKey(account: typeof lender, keyId: string, abilities: string[]
 }
 
 beforeAll(async () => {
-  await addKey(lender, 'manager', manager);
-  await addKey(lender, 'usual', usual);
-  await addKey(lender, 'ofManager', usual, 'manager');
-  await addKey(partner, 'foreign', manager);
+  await addKey(supplier, 'manager', manager);
+  await addKey(supplier, 'usual', usual);
+  await addKey(supplier, 'ofManager', usual, 'manager');
+  await addKey(customer, 'foreign', manager);
 });
 
-const run = (statement: string, values: readonly unknown[] = []) => logins.of('lender_api').run(statement, values);
+const run = (statement: string, values: readonly unknown[] = []) => logins.of('supplier_api').run(statement, values);
 
-/** What the function answers to the login of the lenders. */
+/** What the function answers to the login of the suppliers. */
 async function issue(acting: {
   key?: string;
   session?: string;
@@ -146,7 +147,7 @@ describe('a login of an interface', () => {
     await superuser.run('delete from webhook_event_queue; delete from webhook_event');
     expect(await issue({ key: 'manager' })).toBeNull();
     const [event] = await superuser.run('select account_id, event_type, snapshot from webhook_event');
-    expect(event).toMatchObject({ account_id: lender.id, event_type: 'api_key.created' });
+    expect(event).toMatchObject({ account_id: supplier.id, event_type: 'api_key.created' });
     expect(event?.['snapshot']).toMatchObject({ createdBy: { apiKeyId: 'manager', portalActor: null } });
   });
 
@@ -179,20 +180,20 @@ describe('a login of an interface', () => {
   test('names no client in the entry of another change', async () => {
     await run('begin');
     await run(`select set_config('deedwire.audit_claim', $1, true)`, [
-      JSON.stringify({ client: 'usual', accountId: String(lender.id) }),
+      JSON.stringify({ client: 'usual', accountId: String(supplier.id) }),
     ]);
     await run(`update api_key set last_used_at = now(), last_used_from = '192.0.2.1', last_used_version = 'x'`);
     // Creates the client of the portal.
     await run(
       `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
-       values ($1, 'lender', 'manager', '{READ}', 'a', sha256('link'), now() + interval '1 minute')`,
-      [lender.id],
+       values ($1, 'supplier', 'manager', '{READ}', 'a', sha256('link'), now() + interval '1 minute')`,
+      [supplier.id],
     );
     await run('commit');
     const entries = await superuser.run(`select action, subject from audit_entry where actor = 'usual'`);
     expect(entries.map(({ action }) => action)).toEqual(['portal_link.create']);
     const created = await superuser.run(`select actor from audit_entry where subject = $1`, [
-      `portal_lender_${lender.id}`,
+      `portal_supplier_${supplier.id}`,
     ]);
     expect(created).toEqual([{ actor: null }]);
   });
@@ -215,10 +216,10 @@ describe('requests that wait for a change of the keys of their client', () => {
   });
 
   test('is refused if the acting key was revoked or has expired meanwhile', async () => {
-    await addKey(lender, 'leaked', manager, 'manager');
+    await addKey(supplier, 'leaked', manager, 'manager');
     const revoked = `update api_key set revoked_at = now() where key_id = 'leaked'`;
     expect(await afterChange(revoked, () => issue({ key: 'leaked' }))).toBe('REFUSED');
-    await addKey(lender, 'expiring', manager, 'manager');
+    await addKey(supplier, 'expiring', manager, 'manager');
     const expired = `update api_key set expires_at = clock_timestamp() where key_id = 'expiring'`;
     expect(await afterChange(expired, () => revoke('expiring', 'ofManager'))).toBe('REFUSED');
   });
@@ -231,7 +232,7 @@ describe('requests that wait for a change of the keys of their client', () => {
   });
 
   test('replaces a key by one with the end that the key has by then', async () => {
-    await addKey(lender, 'old', ['READ'], 'manager');
+    await addKey(supplier, 'old', ['READ'], 'manager');
     const limited = `update api_key set expires_at = now() + interval '1 hour' where key_id = 'old'`;
     expect(await afterChange(limited, () => issue({ key: 'manager', replaced: 'old' }))).toBeNull();
     const [successor] = await superuser.run(`select expires_at from api_key where created_by_key = 'manager'`);

@@ -4,18 +4,18 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { settleCostBucket, type CostSettlement } from '../src/accounts/cost-buckets.ts';
 import { insertApiClient } from '../src/accounts/credentials.ts';
 import { createStore } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
-const open = async (role: 'lender_api' | 'partner_api') =>
+const open = async (role: 'supplier_api' | 'customer_api') =>
   createStore({ databaseUrl: await database.urlFor(role), applicationName: 'test' });
-const lenderApi = await forFile(open('lender_api'));
-const otherLenderApi = await forFile(open('lender_api'));
-const partnerApi = await forFile(open('partner_api'));
+const supplierApi = await forFile(open('supplier_api'));
+const otherSupplierApi = await forFile(open('supplier_api'));
+const customerApi = await forFile(open('customer_api'));
 const operator = createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test' });
-const { id: accountId, interfaceName } = await seedAccount(operator, 'lender');
+const { id: accountId, interfaceName } = await seedAccount(operator, 'supplier');
 await insertApiClient(operator, { accountId, interfaceName, clientId: 'busy', schemaVersion: '2026-11-01' });
 await operator.close();
 
@@ -31,7 +31,7 @@ beforeEach(() => setBucket(2_000));
 
 const nothing: CostSettlement = { change: 0, needed: 0, least: 0, spare: 0, elapsedSeconds: 0 };
 
-async function settle(settlement: Partial<CostSettlement>, store = lenderApi) {
+async function settle(settlement: Partial<CostSettlement>, store = supplierApi) {
   return settleCostBucket(store, 'busy', { ...nothing, ...settlement });
 }
 
@@ -45,7 +45,7 @@ test('a new client has a full bucket of 2,000 points', async () => {
 test('grants every point once, whatever the number of processes that ask at the same time', async () => {
   const settlements = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>
-      settle({ needed: 37, least: 37 }, index % 2 === 0 ? lenderApi : otherLenderApi),
+      settle({ needed: 37, least: 37 }, index % 2 === 0 ? supplierApi : otherSupplierApi),
     ),
   );
   const granted = settlements.map((settlement) => settlement?.granted);
@@ -97,11 +97,11 @@ test('a lowered limit applies to the next settlement', async () => {
 });
 
 test('an app settles only the buckets of its interface', async () => {
-  expect(await settle({ needed: 10, least: 10 }, partnerApi)).toBeNull();
+  expect(await settle({ needed: 10, least: 10 }, customerApi)).toBeNull();
 });
 
 const set = (change: string) =>
-  lenderApi.query({ name: `set ${change}`, text: `update cost_bucket set ${change} returning points` }, []);
+  supplierApi.query({ name: `set ${change}`, text: `update cost_bucket set ${change} returning points` }, []);
 
 describe('a login of an interface', () => {
   test.each([

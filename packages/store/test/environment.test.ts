@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { selectEndingUse, selectEnvironment } from '../src/processes/environment
 import { createMigratedDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-const context = { gidNamespace: 'service', service: testService };
+const context = { gidNamespace: 'service', service: testFirm };
 
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));

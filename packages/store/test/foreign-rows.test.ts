@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
+import { type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';

@@ -1,5 +1,5 @@
 import { type AccountId, roleOf, toRecordId } from '@deedwire/core';
-import { interfaceNames } from '@deedwire/core/test-service';
+import { interfaceNames } from '@deedwire/core/test-firm';
 import { connect, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { DatabaseError } from 'pg';

@@ -1,5 +1,5 @@
 import { roleOf } from '@deedwire/core';
-import { interfaceNames as known } from '@deedwire/core/test-service';
+import { interfaceNames as known } from '@deedwire/core/test-firm';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

@@ -1,7 +1,7 @@
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
 // The tables of an application: one with an account, a child, and a child of that.
 const create = `
@@ -9,22 +9,22 @@ const create = `
   create table booking (
     id bigint primary key default new_record_id(),
     account_id bigint not null,
-    interface interface_name not null default 'lender',
+    interface interface_name not null default 'supplier',
     number text not null
   );
   create table booking_item (id bigint primary key default new_record_id(), booking_id bigint not null);
   create table booking_note (id bigint primary key default new_record_id(), booking_item_id bigint not null)`;
 const register = `
-  select own_table('booking', 'lender', 'select, insert');
-  select own_table('booking_item', 'lender', 'select, insert', 'booking_id');
-  select own_table('booking_note', 'lender', 'select, insert', 'booking_item_id');
+  select own_table('booking', 'supplier', 'select, insert');
+  select own_table('booking_item', 'supplier', 'select, insert', 'booking_id');
+  select own_table('booking_note', 'supplier', 'select, insert', 'booking_item_id');
   select own_sequence('booking_number', 'booking', 'number')`;
 const tables = ['booking', 'booking_item', 'booking_note'];
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const owner = await forFile(connect(database.databaseUrl));
-const lender = await forFile(connect(await database.urlFor('lender_api')));
-const partner = await forFile(connect(await database.urlFor('partner_api')));
+const supplier = await forFile(connect(await database.urlFor('supplier_api')));
+const customer = await forFile(connect(await database.urlFor('customer_api')));
 await owner.run(`${create}; ${register}`);
 
 const addAccount = async (interfaceName: string): Promise<string> => {
@@ -36,7 +36,7 @@ const addAccount = async (interfaceName: string): Promise<string> => {
   return String(row?.['id']);
 };
 
-const insertBooking = (session: Connection, account: string, interfaceName = 'lender') =>
+const insertBooking = (session: Connection, account: string, interfaceName = 'supplier') =>
   session.run(`insert into booking (account_id, interface, number) values ($1, $2, 'B-41') returning id`, [
     account,
     interfaceName,
@@ -54,33 +54,33 @@ beforeEach(async () => {
 });
 
 test('the login of the interface has what is granted, and that of another interface nothing', async () => {
-  await addRows(lender, await addAccount('lender'));
+  await addRows(supplier, await addAccount('supplier'));
   for (const table of tables) {
-    expect(await lender.run(`select from ${table}`)).toHaveLength(1);
-    await expect(lender.run(`delete from ${table}`)).rejects.toThrow('permission denied');
-    await expect(partner.run(`select from ${table}`)).rejects.toThrow('permission denied');
+    expect(await supplier.run(`select from ${table}`)).toHaveLength(1);
+    await expect(supplier.run(`delete from ${table}`)).rejects.toThrow('permission denied');
+    await expect(customer.run(`select from ${table}`)).rejects.toThrow('permission denied');
     // Not even with a right that was granted by mistake.
-    await owner.run(`grant select, insert on ${table} to partner_api`);
-    expect(await partner.run(`select from ${table}`)).toEqual([]);
-    await expect(partner.run(`insert into ${table} select * from ${table} union all ${rowOf(table)}`)).rejects.toThrow(
+    await owner.run(`grant select, insert on ${table} to customer_api`);
+    expect(await customer.run(`select from ${table}`)).toEqual([]);
+    await expect(customer.run(`insert into ${table} select * from ${table} union all ${rowOf(table)}`)).rejects.toThrow(
       /row-level security/,
     );
-    await owner.run(`revoke all on ${table} from partner_api`);
+    await owner.run(`revoke all on ${table} from customer_api`);
   }
 });
 
 function rowOf(table: string): string {
-  return table === 'booking' ? `select 1, 1, 'lender', ''` : 'select 1, 1';
+  return table === 'booking' ? `select 1, 1, 'supplier', ''` : 'select 1, 1';
 }
 
 test('no row belongs to an account of another interface', async () => {
-  const other = await addAccount('partner');
+  const other = await addAccount('customer');
   await expect(insertBooking(owner, other)).rejects.toThrow('booking_account_id_interface_fkey');
-  await expect(insertBooking(owner, other, 'partner')).rejects.toThrow('booking_interface_check');
+  await expect(insertBooking(owner, other, 'customer')).rejects.toThrow('booking_interface_check');
 });
 
 test('the rows of an account that is frozen or foreign cannot be written', async () => {
-  const account = await addAccount('lender');
+  const account = await addAccount('supplier');
   await addRows(owner, account);
   await owner.run('insert into account_home values ($1, 0, next_freeze())', [account]);
   const statements = [
@@ -98,7 +98,7 @@ test('the rows of an account that is frozen or foreign cannot be written', async
 });
 
 test('the rows of an account that another cell has are deleted, those of children first', async () => {
-  const [gone, kept] = [await addAccount('lender'), await addAccount('lender')];
+  const [gone, kept] = [await addAccount('supplier'), await addAccount('supplier')];
   await addRows(owner, gone);
   await addRows(owner, kept);
   await owner.run('insert into account_home values ($1, 5)', [gone]);
@@ -115,7 +115,7 @@ test('the rows of an account that another cell has are deleted, those of childre
 });
 
 test('the sequence continues after the numbers of the rows', async () => {
-  await insertBooking(owner, await addAccount('lender'));
+  await insertBooking(owner, await addAccount('supplier'));
   const operator = await forTest(connect(await database.urlFor('operator')));
   const advance = () => operator.run(`select sequence, after from advance_sequences()`);
   expect(await advance()).toEqual([{ sequence: 'booking_number', after: '41' }]);
@@ -139,25 +139,25 @@ test.each([
   [
     'without a drawn id',
     'create table wrong (id bigint primary key)',
-    `'wrong', 'lender', 'select'`,
+    `'wrong', 'supplier', 'select'`,
     'needs the primary key',
   ],
   [
     'without an account',
     'create table wrong (id bigint primary key default new_record_id(), account_id bigint)',
-    `'wrong', 'lender', 'select'`,
+    `'wrong', 'supplier', 'select'`,
     'needs the column account_id and interface',
   ],
   [
     'whose parent is not registered',
     'create table wrong (id bigint primary key default new_record_id(), api_client_id bigint)',
-    `'wrong', 'lender', 'select', 'api_client_id'`,
+    `'wrong', 'supplier', 'select', 'api_client_id'`,
     'does not lead to a table that own_table() has registered',
   ],
   [
     'whose parent is of another interface',
     'create table wrong (id bigint primary key default new_record_id(), booking_id bigint)',
-    `'wrong', 'partner', 'select', 'booking_id'`,
+    `'wrong', 'customer', 'select', 'booking_id'`,
     'does not lead to a table that own_table() has registered',
   ],
 ])('a table %s is refused', async (_, table, parameters, message) => {
@@ -171,8 +171,8 @@ test.each([
 
 test('no login of an app can register a table', async () => {
   for (const statement of [
-    `own_table('booking', 'lender', 'all')`,
+    `own_table('booking', 'supplier', 'all')`,
     `own_sequence('record_number', 'booking', 'number')`,
   ])
-    await expect(lender.run(`select ${statement}`)).rejects.toThrow('permission denied');
+    await expect(supplier.run(`select ${statement}`)).rejects.toThrow('permission denied');
 });

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { interfaceNames } from '@deedwire/core/test-service';
+import { interfaceNames } from '@deedwire/core/test-firm';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { timeOf, toRecordId } from '@deedwire/core';
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -196,6 +196,6 @@ describe('a drawn id that already exists', () => {
         and not exists (select from pg_inherits where inhrelid = d.adrelid)
       order by c.conname`);
     const names = rows.map(({ name }) => String(name));
-    expect([...drawnKeys(testService.tables)].toSorted()).toEqual(names.toSorted());
+    expect([...drawnKeys(testFirm.tables)].toSorted()).toEqual(names.toSorted());
   });
 });

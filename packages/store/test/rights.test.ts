@@ -1,5 +1,5 @@
 import { roleOf } from '@deedwire/core';
-import { testService, type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
+import { testFirm, type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -10,7 +10,7 @@ import { groupRolesOf, rightsOf } from '../src/migrations/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
 
-const roles = groupRolesOf(testService);
+const roles = groupRolesOf(testFirm);
 
 const login = (role: GroupRole): Connection => logins.of(role);
 

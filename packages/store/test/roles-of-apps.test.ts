@@ -1,4 +1,4 @@
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
@@ -36,7 +36,7 @@ async function createLogin(kind: string, options = ''): Promise<Login> {
 await forFile(createMigratedDatabase());
 const ownerLogin = await forFile(createLogin('owner', 'createrole'));
 await superuser.run(
-  `grant ${groupRolesOf(testService).join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
+  `grant ${groupRolesOf(testFirm).join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
 );
 await migrate(ownerLogin.url);
 const owner = await forFile(connect(ownerLogin.url));
@@ -119,7 +119,7 @@ describe('where the group roles do not exist', () => {
     await owner.run('select require_no_app()');
   });
 
-  test.each(groupRolesOf(testService))('a login of %s, which may call the functions, counts as none', async (role) => {
+  test.each(groupRolesOf(testFirm))('a login of %s, which may call the functions, counts as none', async (role) => {
     const session = await forTest(connect(await database.urlFor(role)));
     expect(await countsAs(session)).toEqual([]);
     await session.run(`set role ${role}`);

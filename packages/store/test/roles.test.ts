@@ -1,5 +1,5 @@
 import { roleOf } from '@deedwire/core';
-import { testService, interfaceNames } from '@deedwire/core/test-service';
+import { testFirm, interfaceNames } from '@deedwire/core/test-firm';
 import type { Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { createStore, type GroupRole, groupRolesOf } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
 
-const roles = groupRolesOf(testService);
+const roles = groupRolesOf(testFirm);
 
 const login = (role: GroupRole): Connection => logins.of(role);
 

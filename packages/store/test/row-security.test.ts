@@ -1,5 +1,5 @@
 import { roleOf } from '@deedwire/core';
-import { testService, type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
+import { testFirm, type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client, DatabaseError } from 'pg';
@@ -8,7 +8,7 @@ import { type GroupRole, groupRolesOf } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { rowFixtures, type RowFixture } from './support/row-fixtures.ts';
 
-const roles = groupRolesOf(testService);
+const roles = groupRolesOf(testFirm);
 
 const operations = ['select', 'insert', 'update', 'delete'] as const;
 type Operation = (typeof operations)[number];

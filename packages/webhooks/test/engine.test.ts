@@ -6,7 +6,7 @@ import { createWebhookEngine } from '../src/engine.ts';
 import type { EngineEvent } from '../src/events.ts';
 import { shardOf } from '../src/kernel/ids.ts';
 import { createWorkerStore } from './dispatch-storage/support.ts';
-import { createMigratedDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
+import { createServiceDatabase, seedAccount, seedEvents, seedSubscription } from './support/seed.ts';
 import { setTimer } from './support/set-timer.ts';
 
 const acquired = Promise.withResolvers<void>();
@@ -14,7 +14,7 @@ const alarms: EngineEvent[] = [];
 const connections = 10;
 
 /** An engine that does not poll. */
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const directUrl = await database.urlFor('webhook_worker');
 const workerStore = await forFile(createWorkerStore(directUrl, { maxConnections: connections }));

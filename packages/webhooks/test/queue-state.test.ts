@@ -5,14 +5,14 @@ import type { SubscriptionId } from '../src/kernel/ids.ts';
 import { readQueueState } from '../src/queue-state.ts';
 import { keepPartitions } from '../src/retention/sql/partitions.ts';
 import {
-  createMigratedDatabase,
+  createServiceDatabase,
   seedAccount,
   type SeededAccount,
   seedEvents,
   seedSubscription,
 } from './support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const store = await forFile(
   createStore({ databaseUrl: database.databaseUrl, applicationName: 'test', plansOnceByIndexes: true }),
 );
@@ -36,7 +36,7 @@ async function subscribe(...dueFor: number[]): Promise<SubscriptionId> {
   await sql(
     `insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version,
         occurred_at, sequence, due_at, body_bytes)
-      select $1, new_record_id(), $2, 'partner', 1, 'referral.created', '2026-11-01', now(), row_number() over (),
+      select $1, new_record_id(), $2, 'customer', 1, 'order.placed', '2026-11-01', now(), row_number() over (),
         clock_timestamp() - due * interval '1 second', 1
       from unnest($3::float8[]) due`,
     [id, account.id, dueFor],
@@ -62,7 +62,7 @@ test('an empty database', async () => {
 test('counts events that wait for fan-out, without blocked ones, and pending deliveries', async () => {
   await subscribe(10, -1_000, -2_000);
   await store.transaction((transaction) => seedEvents(transaction, account, 5));
-  await sql(`update webhook_event_queue set blocked_on = 'referral.created'
+  await sql(`update webhook_event_queue set blocked_on = 'order.placed'
     where position = (select min(position) from webhook_event_queue)`);
   expect(await readQueueState(store)).toMatchObject({ eventsQueued: 4, deliveriesPending: 3 });
   await sql('insert into account_home (account_id, cell) values ($1, 1)', [account.id]);

@@ -23,6 +23,7 @@ const everything = [
   'embedded-postgres',
   'generate',
   'release',
+  'test-service',
   'testing',
 ];
 
@@ -68,6 +69,8 @@ const mayImport: Record<string, readonly string[]> = {
   'dev-environment': everything,
   generate: everything,
   release: everything,
+  // The application of the platform's tests.
+  'test-service': [...layers0to4, ...apps, 'generate'],
 };
 
 /** What the build of a package bundles. These are devDependencies. */
@@ -104,6 +107,7 @@ const storeParts: Record<string, readonly string[]> = {
   webhooks: ['.', 'time'],
   'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],
   'dev-environment': ['.'],
+  'test-service': ['.'],
 };
 
 /** What the files of a folder of `actions` may import besides each other. */

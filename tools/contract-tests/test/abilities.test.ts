@@ -1,6 +1,6 @@
 import { issueCredential } from '@deedwire/actions';
 import { abilities, type Ability } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames } from '@deedwire/firm';
 import { createClient, type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -17,8 +17,8 @@ import {
   isNonNullType,
 } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { interfaceContracts, served } from './support/firm-contracts.ts';
 import { startInterfaces } from './support/interface-client.ts';
-import { interfaceContracts, served } from './support/interface-contracts.ts';
 import { subscribe } from './support/subscribe.ts';
 
 const t = await forFile(createHarness());

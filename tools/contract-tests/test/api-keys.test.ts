@@ -1,7 +1,7 @@
 import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { abilities } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

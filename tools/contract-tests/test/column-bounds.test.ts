@@ -8,7 +8,7 @@ import {
   originOf,
   roleOf,
 } from '@deedwire/core';
-import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { findTeamMemberProblems } from '@deedwire/firm/lender';
 import { findReferralProblems, isDeclineReason } from '@deedwire/firm/partner';

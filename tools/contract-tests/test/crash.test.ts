@@ -1,4 +1,4 @@
-import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { acknowledge, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

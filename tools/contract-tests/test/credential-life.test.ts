@@ -1,4 +1,4 @@
-import { createHarness, callOperator } from '@deedwire/dev-environment/harness';
+import { createHarness, callOperator } from '@deedwire/dev-environment/firm-harness';
 import { type Credential, eventually, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

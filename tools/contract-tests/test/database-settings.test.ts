@@ -1,4 +1,4 @@
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';

@@ -1,11 +1,11 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { updateLender } from '@deedwire/firm/lender';
 import { createReferralForPartner } from '@deedwire/firm/partner';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
+import { served } from './support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
-import { served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 const receiver = await forFile(startReceiver());

@@ -1,5 +1,5 @@
 import { eventOf } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

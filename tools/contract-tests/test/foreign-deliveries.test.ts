@@ -1,13 +1,13 @@
 import { createAccount, issueCredential } from '@deedwire/actions';
-import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
+import { createHarness, otherKey } from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames, perInterface } from '@deedwire/firm';
 import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { interfaceContracts, othersThan, served } from './support/firm-contracts.ts';
 import { hashTables } from './support/homes.ts';
 import { startInterfaces } from './support/interface-client.ts';
-import { interfaceContracts, othersThan, served } from './support/interface-contracts.ts';
 import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';
 import {
   insertAttempts,

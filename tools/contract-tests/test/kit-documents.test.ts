@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { compileCache, eventually, listen, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
@@ -11,8 +11,8 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { buildASTSchema, parse, validate, visit } from 'graphql';
 import { expect, onTestFinished, test } from 'vitest';
+import { interfaceContracts } from './support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
-import { interfaceContracts } from './support/interface-contracts.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';
 

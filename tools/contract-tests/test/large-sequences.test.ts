@@ -1,4 +1,4 @@
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';

@@ -103,30 +103,30 @@ describe.each(served)('$account $date', ({ account, date }) => {
 });
 
 test('from 2027-02-01 on, an identifier of another type is rejected', async () => {
-  const client = clientOf('lender', '2027-02-01');
+  const client = clientOf('supplier', '2027-02-01');
   const send = async (mutation: string, field: string) => {
     const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { ${mutation}(input: $input) { userErrors { code } } }`;
-    const { body } = await client.send(query, { input: { [field]: 'gid://service/Lender/1' } });
+    const { body } = await client.send(query, { input: { [field]: 'gid://service/Supplier/1' } });
     return body.errors?.map(({ message, extensions }) => [extensions?.['code'], message]);
   };
   expect(await send('deleteWebhookListener', 'id')).toEqual([
     [
       'BAD_USER_INPUT',
-      '`input.id` must be the global identifier of a WebhookListener, such as "gid://service/WebhookListener/123"; it is "gid://service/Lender/1".',
+      '`input.id` must be the global identifier of a WebhookListener, such as "gid://service/WebhookListener/123"; it is "gid://service/Supplier/1".',
     ],
   ]);
   expect(await send('sendTestWebhookEvent', 'subscriptionId')).toEqual([
     [
       'BAD_USER_INPUT',
-      '`input.subscriptionId` must be the global identifier of a WebhookSubscription or WebhookListener, such as "gid://service/WebhookSubscription/123"; it is "gid://service/Lender/1".',
+      '`input.subscriptionId` must be the global identifier of a WebhookSubscription or WebhookListener, such as "gid://service/WebhookSubscription/123"; it is "gid://service/Supplier/1".',
     ],
   ]);
 });
 
 test('an account whose operator has forbidden listeners creates none', async () => {
-  const client = clientOf('otherPartner', '2026-11-01');
-  const accountId = t.accounts.otherPartner.id;
+  const client = clientOf('otherCustomer', '2026-11-01');
+  const accountId = t.accounts.otherCustomer.id;
   await permitListeners(t.operator, { accountId, isForbidden: true });
   onTestFinished(async () => void (await permitListeners(t.operator, { accountId, isForbidden: false })));
   expect(await client.create({ eventTypes: [{ type: 'webhook.test' }] })).toEqual({

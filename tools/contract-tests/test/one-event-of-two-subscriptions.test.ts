@@ -1,4 +1,4 @@
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/firm-harness';
 import type { InterfaceName } from '@deedwire/firm';
 import { addTeamMember } from '@deedwire/firm/lender';
 import { convertReferral } from '@deedwire/firm/partner';
@@ -6,8 +6,8 @@ import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { buildSchema, getNamedType, type GraphQLSchema, isLeafType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { interfaceContracts, served } from './support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
-import { interfaceContracts, served } from './support/interface-contracts.ts';
 import { conflictsIn } from './support/object-identity.ts';
 
 interface Case {

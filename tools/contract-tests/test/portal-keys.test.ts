@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type Ability, abilities as allAbilities } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

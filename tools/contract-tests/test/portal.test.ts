@@ -1,13 +1,18 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
-import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
+import {
+  callOperator,
+  createHarness,
+  type OperatorResult,
+  type TestAccount,
+} from '@deedwire/dev-environment/firm-harness';
 import { firm, interfaceNames, perInterface } from '@deedwire/firm';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, missing, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { interfaceContracts, othersThan } from './support/interface-contracts.ts';
+import { interfaceContracts, othersThan } from './support/firm-contracts.ts';
 import {
   type Browser,
   createBrowser,

@@ -18,7 +18,7 @@ proxy = await startConnectProxy({
 const receiver = await forFile(startReceiver());
 const t = await forFile(
   startTestSystem({
-    apps: ['partner-api', 'webhook-worker'],
+    apps: ['customer-api', 'webhook-worker'],
     env: { WEBHOOK_PROXY_URL: `http://egress:${password}@127.0.0.1:${proxy.port}`, LOG_LEVEL: 'trace' },
     onLine: (_app, line) => lines.push(line),
   }),
@@ -28,14 +28,14 @@ afterAll(async () => {
   await proxy.close();
 });
 
-const { mutate } = createInterfaceClient(t, 'partner', '2026-11-01');
+const { mutate } = createInterfaceClient(t, 'customer', '2026-11-01');
 const create = (callbackUrl: string) =>
   mutate<{ webhookSubscription: { id: string } }>('createWebhookSubscription', 'webhookSubscription { id }', {
     callbackUrl,
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'order.placed' }],
   });
 const sendTest = (subscriptionId: string) =>
-  mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId, eventType: 'referral.created' });
+  mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId, eventType: 'order.placed' });
 
 test('handshakes and deliveries go through the proxy; while it is down, changes get 503 and deliveries wait', async () => {
   const { webhookSubscription, userErrors } = await create(receiver.url);

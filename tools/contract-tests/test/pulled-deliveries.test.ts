@@ -1,5 +1,5 @@
 import { stripTypeScriptTypes } from 'node:module';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { receiverKitBlock } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { createWebhookReceiver, type PullingReceiver } from '@deedwire/webhook-receiver';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
-import { createHarness, callOperator } from '@deedwire/dev-environment/harness';
+import { createHarness, callOperator } from '@deedwire/dev-environment/firm-harness';
 import { defaultCostLimit } from '@deedwire/graphql-server';
 import { versions as lenderVersions } from '@deedwire/lender-schema';
 import { versions as partnerVersions } from '@deedwire/partner-schema';

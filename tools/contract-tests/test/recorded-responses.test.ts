@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames } from '@deedwire/firm';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { othersThan } from './support/interface-contracts.ts';
+import { othersThan } from './support/firm-contracts.ts';
 import { recordedRequests } from './support/recorded-requests.ts';
 
 /*

@@ -4,13 +4,13 @@ import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { generateApiKey } from '@deedwire/auth';
-import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
+import { createHarness, otherKey } from '@deedwire/dev-environment/firm-harness';
 import { firm, type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
+import { accountField, interfaceContracts, othersThan } from './support/firm-contracts.ts';
 import { startInterfaces } from './support/interface-client.ts';
-import { accountField, interfaceContracts, othersThan } from './support/interface-contracts.ts';
 
 const t = await forFile(createHarness());
 // As in docs/errors.md.

@@ -1,4 +1,4 @@
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { forFile } from '@deedwire/testing/for-file';

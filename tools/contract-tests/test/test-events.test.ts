@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/firm-harness';
 import type { InterfaceName } from '@deedwire/firm';
 import {
   eventually,
@@ -13,8 +13,8 @@ import { forFile, forTest } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { newest } from './support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
-import { newest } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 

@@ -1,5 +1,5 @@
 import { issueCredential, pinClient } from '@deedwire/actions';
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { addTeamMember } from '@deedwire/firm/lender';
 import { createClient } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

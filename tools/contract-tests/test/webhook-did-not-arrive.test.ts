@@ -1,4 +1,4 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
 import { eventually, missing, startReceiver } from '@deedwire/testing';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

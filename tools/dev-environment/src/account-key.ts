@@ -1,22 +1,42 @@
-import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
+import { interfaceOf, type Service } from '@deedwire/core';
+import { firm } from '@deedwire/firm';
+import type { Firm, NameOf } from './application.ts';
 
-type OtherKey<Name extends InterfaceName = InterfaceName> = `other${(typeof firm.interfaces)[Name]['account']}`;
+type OtherKey<Served extends Service, Name extends NameOf<Served> = NameOf<Served>> = {
+  [Each in Name]: `other${Served['interfaces'][Each]['account']}`;
+}[Name];
 
 /** The sample accounts: one of each interface, and another one in another organization, for example `lender` and `otherLender`. */
-export type AccountKey = InterfaceName | OtherKey;
+export type AccountKeyOf<Served extends Service> = NameOf<Served> | OtherKey<Served>;
+export type AccountKey = AccountKeyOf<Firm>;
 
 /** The account of an interface in the other organization. */
-export function otherKey<Name extends InterfaceName>(name: Name): OtherKey<Name> {
-  return `other${firm.interfaces[name].account}` as OtherKey<Name>;
+export function otherKeyOf<Served extends Service, Name extends NameOf<Served>>(
+  service: Served,
+  name: Name,
+): OtherKey<Served, Name> {
+  return `other${interfaceOf(service, name).account}` as OtherKey<Served, Name>;
 }
 
 /** A value for each sample account. */
-export async function ofAccounts<Value>(
-  valueOf: (key: AccountKey, interfaceName: InterfaceName) => Value | Promise<Value>,
-): Promise<Record<AccountKey, Value>> {
-  const entries: [AccountKey, Value][] = [];
-  for (const name of interfaceNames) entries.push([name, await valueOf(name, name)]);
-  for (const name of interfaceNames) entries.push([otherKey(name), await valueOf(otherKey(name), name)]);
+export async function ofAccountsOf<Served extends Service, Value>(
+  service: Served,
+  valueOf: (key: AccountKeyOf<Served>, interfaceName: NameOf<Served>) => Value | Promise<Value>,
+): Promise<Record<AccountKeyOf<Served>, Value>> {
+  const entries: [AccountKeyOf<Served>, Value][] = [];
+  const names = Object.keys(service.interfaces) as NameOf<Served>[];
+  for (const name of names) entries.push([name, await valueOf(name, name)]);
+  for (const name of names) {
+    const key = otherKeyOf(service, name);
+    entries.push([key, await valueOf(key, name)]);
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each account
-  return Object.fromEntries(entries) as Record<AccountKey, Value>;
+  return Object.fromEntries(entries) as Record<AccountKeyOf<Served>, Value>;
+}
+
+/** As `ofAccountsOf`, of the law firm. */
+export function ofAccounts<Value>(
+  valueOf: (key: AccountKey, interfaceName: NameOf<Firm>) => Value | Promise<Value>,
+): Promise<Record<AccountKey, Value>> {
+  return ofAccountsOf(firm, valueOf);
 }

@@ -3,26 +3,36 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, type InterfaceApp } from '@deedwire/core';
-import { type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { appOf, type Service } from '@deedwire/core';
+import { type Application, type AppOf, type Firm, firmApplication } from './application.ts';
 import { workspaceRoot } from './workspace.ts';
 
-export type AppName = InterfaceApp<InterfaceName> | 'webhook-worker';
+export type AppName = AppOf<Firm>;
 
-export const appNames: readonly AppName[] = [...interfaceNames.map(appOf), 'webhook-worker'];
+export function appsOf<Served extends Service>({ interfaceNames }: Application<Served>): readonly AppOf<Served>[] {
+  return [...interfaceNames.map(appOf), 'webhook-worker'];
+}
 
 /** A value for each app. */
-export async function perApp<Value>(
-  valueOf: (name: AppName) => Value | Promise<Value>,
-): Promise<Record<AppName, Value>> {
-  const entries: [AppName, Value][] = [];
-  for (const name of appNames) entries.push([name, await valueOf(name)]);
+export async function perAppOf<Served extends Service, Value>(
+  application: Application<Served>,
+  valueOf: (name: AppOf<Served>) => Value | Promise<Value>,
+): Promise<Record<AppOf<Served>, Value>> {
+  const entries: [AppOf<Served>, Value][] = [];
+  for (const name of appsOf(application)) entries.push([name, await valueOf(name)]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each app
-  return Object.fromEntries(entries) as Record<AppName, Value>;
+  return Object.fromEntries(entries) as Record<AppOf<Served>, Value>;
+}
+
+/** As `perAppOf`, of the law firm. */
+export function perApp<Value>(valueOf: (name: AppName) => Value | Promise<Value>): Promise<Record<AppName, Value>> {
+  return perAppOf(firmApplication, valueOf);
 }
 
 export interface AppOptions {
-  name: AppName;
+  name: string;
+  /** Its entry file, in the folder of the workspace. Defaults to that of `apps/<name>`. */
+  entry?: string;
   /** Added to the environment of this process. */
   env: Readonly<Record<string, string>>;
   /** Called with each line that the app writes. */
@@ -102,9 +112,8 @@ export async function startApp(options: AppOptions) {
   }
 }
 
-function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOptions): ChildProcess {
-  const folder = join(workspace, 'apps', name);
-  const source = built ? [join(folder, 'dist/main.js')] : ['--conditions=deedwire-source', join(folder, 'src/main.ts')];
+function spawnApp({ name, env, built = false, workspace = workspaceRoot, ...options }: AppOptions): ChildProcess {
+  const { entry = `apps/${name}/${built ? 'dist/main.js' : 'src/main.ts'}` } = options;
   const main = [
     // As in `deploy`, and a young generation that starts at its full size: starting an app takes a tenth less CPU time.
     '--min-semi-space-size=16',
@@ -112,7 +121,8 @@ function spawnApp({ name, env, built = false, workspace = workspaceRoot }: AppOp
     '--no-parallel-scavenge',
     '--import',
     new URL('end-with-parent.js', import.meta.url).href,
-    ...source,
+    ...(built ? [] : ['--conditions=deedwire-source']),
+    join(workspace, entry),
   ];
   return spawn(process.execPath, main, {
     env: { ...process.env, ...env },

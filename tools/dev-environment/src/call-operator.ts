@@ -10,7 +10,7 @@ export interface OperatorResult {
   stderr: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a command finds in its surroundings. */
 export interface OperatorSurroundings {
@@ -23,15 +23,16 @@ export interface OperatorSurroundings {
   onWrite?: (text: string) => void;
 }
 
-const loadFirm = async () => ({ service: firm, commands: firmCommands });
+type OperatedService = Awaited<ReturnType<Parameters<typeof runOperator>[0]>>;
 
-/** Runs `deedwire-operator` in this process. Its environment is `env` only, and its standard input is empty. */
+/** Runs `deedwire-operator` of the law firm in this process. Its environment is `env` only, and its standard input is empty. */
 export function callOperator(env: Environment, ...commandArguments: string[]): Promise<OperatorResult> {
-  return callOperatorWith({ env }, ...commandArguments);
+  return callOperatorOf({ service: firm, commands: firmCommands }, { env }, ...commandArguments);
 }
 
-/** As `callOperator`, with standard input, or at a terminal. */
-export async function callOperatorWith(
+/** Runs the command line of a service in this process. */
+export async function callOperatorOf(
+  operated: OperatedService,
   { env, input, columns, onWrite }: OperatorSurroundings,
   ...commandArguments: string[]
 ): Promise<OperatorResult> {
@@ -52,6 +53,6 @@ export async function callOperatorWith(
     stderr: collect('stderr'),
     build,
   };
-  const exitCode = await runOperator(loadFirm, shell, commandArguments);
+  const exitCode = await runOperator(async () => operated, shell, commandArguments);
   return { exitCode, ...output };
 }

@@ -7,6 +7,8 @@ import { ensureRecords, type SampleRecords } from '@deedwire/firm/seed';
 import { readConfig } from '@deedwire/service-runtime';
 import { messageOf, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
+import { appsOf } from './app-process.ts';
+import { firmApplication } from './application.ts';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
 import { devConfig, type DevConfig, portsOf, systemPorts } from './dev-config.ts';
@@ -114,7 +116,7 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
       if (!isRoutineLine(line, phase)) say(formatLogLine(app, line));
     },
   });
-  for (const { name } of Object.values(system.apps)) void keepRunning(system, name, stopping.signal, say);
+  for (const name of appsOf(firmApplication)) void keepRunning(system, name, stopping.signal, say);
   const { webhookSecret, webhookSecretKeys } = state;
   const devFile = await toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, records });
   if (receiver !== undefined) {

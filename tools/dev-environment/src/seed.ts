@@ -9,19 +9,20 @@ import {
   type OperatorContext,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import { type InterfaceName, firm } from '@deedwire/firm';
+import { interfaceOf, type Service } from '@deedwire/core';
+import { firm } from '@deedwire/firm';
 import { ensureOpenReferrals, sampleNames, seedRecords } from '@deedwire/firm/seed';
 import { createStore, type Store } from '@deedwire/store';
-import { type AccountKey, ofAccounts } from './account-key.ts';
+import { type AccountKeyOf, ofAccounts, ofAccountsOf } from './account-key.ts';
+import type { NameOf } from './application.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
 
-/** What writes the first rows of a database. */
-export interface Seeding {
-  seed: typeof seed;
-  ensureOpenReferrals: typeof ensureOpenReferrals;
-  /** Of the release of the migrations. That of this build can call functions that the database lacks. */
-  createStore?: typeof createStore;
+/** An account of an interface, with an API key. */
+export interface SampleAccount<Name extends string = string> extends Omit<DevAccount, 'interfaceName'> {
+  interfaceName: Name;
 }
+
+export type SampleAccounts<Served extends Service> = Record<AccountKeyOf<Served>, SampleAccount<NameOf<Served>>>;
 
 // The harness takes it from here: that of another release is in the same file.
 export { ensureOpenReferrals };
@@ -48,32 +49,43 @@ export async function withSeedContext<Result>(
 
 /** Creates two organizations, each with an account of each interface, and a credential for each account. */
 export async function seed(context: OperatorContext): Promise<DevSeed> {
-  const harbour = await createOrganization(context, { name: 'Harbour Conveyancing' });
-  const elsewhere = await createOrganization(context, { name: 'Moorland Legal' });
-  const accounts = await ofAccounts((key, name) =>
-    newAccount(context, key, name, key === name ? harbour.id : elsewhere.id),
-  );
+  const accounts = await seedAccounts(context, firm, ['Harbour Conveyancing', 'Moorland Legal'], sampleNames);
   await seedRecords(context, accounts);
   return accounts;
 }
 
-async function newAccount(
+/** As `seed`, without the records of the law firm. */
+export async function seedAccounts<Served extends Service>(
   context: OperatorContext,
-  key: AccountKey,
-  interfaceName: InterfaceName,
+  service: Served,
+  [name, otherName]: readonly [name: string, otherName: string],
+  accountNames: Readonly<Record<string, string>> = {},
+): Promise<SampleAccounts<Served>> {
+  const { id } = await createOrganization(context, { name });
+  const { id: otherId } = await createOrganization(context, { name: otherName });
+  return ofAccountsOf(service, (key, interfaceName) =>
+    newAccount(context, key, interfaceName, key === interfaceName ? id : otherId, accountNames),
+  );
+}
+
+async function newAccount<Name extends string>(
+  context: OperatorContext,
+  key: string,
+  interfaceName: Name,
   organizationId: string,
-) {
-  const { title } = firm.interfaces[interfaceName];
-  const name = sampleNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
+  accountNames: Readonly<Record<string, string>>,
+): Promise<SampleAccount<Name>> {
+  const { title } = interfaceOf(context.service, interfaceName);
+  const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
   const { id } = await createAccount(context, interfaceName, { organizationId, name });
   return withNewCredential(context, interfaceName, id);
 }
 
-async function withNewCredential(
+async function withNewCredential<Name extends string>(
   context: OperatorContext,
-  interfaceName: InterfaceName,
+  interfaceName: Name,
   id: string,
-): Promise<DevAccount> {
+): Promise<SampleAccount<Name>> {
   const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
   return { interfaceName, id, credential };
 }
@@ -91,7 +103,7 @@ export async function withLiveCredentials(
     const account = accounts[key];
     const organizationId = key === name ? known.at(0) : known.at(-1);
     return account === undefined
-      ? newAccount(context, key, name, organizationId ?? '')
+      ? newAccount(context, key, name, organizationId ?? '', sampleNames)
       : withLiveCredential(context, account);
   });
 }

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appOf, type InterfaceApp } from '@deedwire/core';
+import { appOf, interfaceOf, type Service } from '@deedwire/core';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
-import { type InterfaceName, firm, perInterface } from '@deedwire/firm';
-import { type AppName, appNames, perApp, type RunningApp, startApp } from './app-process.ts';
+import { type AppName, appsOf, perApp, perAppOf, type RunningApp, startApp } from './app-process.ts';
+import { type Application, type AppOf, type Firm, firmApplication, type NameOf } from './application.ts';
 import { documentationFiles } from './documentation.ts';
 import { workspaceRoot } from './workspace.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
-export type AppDatabaseUrls = Readonly<Record<AppName, string>>;
+export type AppDatabaseUrls<App extends string = AppName> = Readonly<Record<App, string>>;
 
-export interface SystemOptions {
+export interface SystemOptions<App extends string = AppName> {
   /** The apps to start. Defaults to all. The others are missing in the `apps` of the system. */
-  apps?: readonly AppName[];
-  databaseUrls: AppDatabaseUrls;
+  apps?: readonly App[];
+  databaseUrls: AppDatabaseUrls<App>;
   /** `PORT` of the interfaces. Each defaults to 0, a free port. */
-  ports?: Partial<Record<InterfaceApp<InterfaceName>, number>>;
+  ports?: Partial<Record<Exclude<App, 'webhook-worker'>, number>>;
   /** `ADMIN_PORT`. Each defaults to 0, a free port. */
-  adminPorts?: Partial<Record<AppName, number>>;
+  adminPorts?: Partial<Record<App, number>>;
   /** `WEBHOOK_SECRET_KEYS`. Defaults to a new random key. */
   webhookSecretKeys?: string;
   /** Whether the interfaces serve the portal, if it is built. Without their `ports`, it selects free ones. */
@@ -25,25 +25,35 @@ export interface SystemOptions {
   /** Further environment variables of all apps. */
   env?: Readonly<Record<string, string>>;
   /** Further environment variables of one app. They override `env`. */
-  appEnv?: Partial<Record<AppName, Readonly<Record<string, string>>>>;
+  appEnv?: Partial<Record<App, Readonly<Record<string, string>>>>;
   /** See `AppOptions`. */
   built?: boolean;
   /** See `AppOptions`. */
   workspace?: string;
-  onLine?: (app: AppName, line: string) => void;
+  onLine?: (app: App, line: string) => void;
 }
 
-export type System = Awaited<ReturnType<typeof startSystem>>;
+export type SystemOf<Served extends Service> = Awaited<ReturnType<typeof startSystemOf<Served>>>;
+export type System = SystemOf<Firm>;
 
 /** A value of `WEBHOOK_SECRET_KEYS` with one random key. */
 export function generateSecretKeys(): string {
   return `dev:${randomBytes(32).toString('base64')}`;
 }
 
+/** As `startSystemOf`, of the law firm. */
+export function startSystem(options: SystemOptions): Promise<System> {
+  return startSystemOf(firmApplication, options);
+}
+
 /** Starts the apps as processes and waits until they are ready. They end when this process ends. */
-export async function startSystem(options: SystemOptions) {
+export async function startSystemOf<Served extends Service>(
+  application: Application<Served>,
+  options: SystemOptions<AppOf<Served>>,
+) {
+  type App = AppOf<Served>;
   const {
-    apps: names = appNames,
+    apps: names = appsOf(application),
     databaseUrls,
     ports = {},
     adminPorts = {},
@@ -56,8 +66,12 @@ export async function startSystem(options: SystemOptions) {
     onLine,
   } = options;
 
+  const knownPorts: Readonly<Partial<Record<string, number>>> = ports;
+  const knownAdminPorts: Readonly<Partial<Record<string, number>>> = adminPorts;
+  const envOfApps: Readonly<Partial<Record<string, Readonly<Record<string, string>>>>> = appEnv;
+
   function start(
-    name: AppName,
+    name: App,
     port = 0,
     adminPort = 0,
     furtherEnv: Readonly<Record<string, string>> = {},
@@ -66,6 +80,7 @@ export async function startSystem(options: SystemOptions) {
   ): Promise<RunningApp> {
     return startApp({
       name,
+      ...(application.entryOf && { entry: application.entryOf(name) }),
       built: isBuilt,
       workspace: from,
       onLine: (line) => onLine?.(name, line),
@@ -83,7 +98,7 @@ export async function startSystem(options: SystemOptions) {
         DOCUMENTATION_URL: documentationFiles,
         ...(portal && port > 0 && { PORTAL_ORIGIN: `http://127.0.0.1:${port}` }),
         ...env,
-        ...appEnv[name],
+        ...envOfApps[name],
         DATABASE_URL: databaseUrls[name],
         PORT: String(port),
         ADMIN_PORT: String(adminPort),
@@ -93,22 +108,22 @@ export async function startSystem(options: SystemOptions) {
     });
   }
 
-  const portOf = async (name: AppName): Promise<number> =>
-    name === 'webhook-worker' ? 0 : ports[name] || (portal ? await findFreePort() : 0);
-  const appPorts = await perApp(portOf);
-  const starting = names.map((name) => start(name, appPorts[name], adminPorts[name]));
+  const portOf = async (name: App): Promise<number> =>
+    name === 'webhook-worker' ? 0 : (knownPorts[name] ?? 0) || (portal ? await findFreePort() : 0);
+  const appPorts = await perAppOf(application, portOf);
+  const starting = names.map((name) => start(name, appPorts[name], knownAdminPorts[name]));
   const running = await Promise.all(starting).catch(async (error: unknown) => {
     await Promise.all(starting.map((app) => app.then((started) => started.stop()).catch(() => {})));
     throw error;
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each app that the caller wants
-  const apps = Object.fromEntries(running.map((app) => [app.name, app])) as Record<AppName, RunningApp>;
+  const apps = Object.fromEntries(running.map((app) => [app.name, app])) as Record<App, RunningApp>;
   const added: RunningApp[] = [];
   return {
     /** The latest process of each app. */
     apps,
     /** Starts an app that has ended again, on the same ports. */
-    async restart(name: AppName): Promise<RunningApp> {
+    async restart(name: App): Promise<RunningApp> {
       const { url, adminUrl } = apps[name];
       apps[name] = await start(name, portIn(url), portIn(adminUrl));
       return apps[name];
@@ -121,7 +136,7 @@ export async function startSystem(options: SystemOptions) {
      * @param isBuilt as `built`, if it differs from that of the other apps
      */
     async add(
-      name: AppName,
+      name: App,
       furtherEnv?: Readonly<Record<string, string>>,
       from?: string,
       isBuilt?: boolean,
@@ -132,14 +147,27 @@ export async function startSystem(options: SystemOptions) {
     },
     /** Stops all apps at the same time. */
     async stop(): Promise<void> {
-      await Promise.all([...Object.values(apps), ...added].map((app) => app.stop()));
+      await Promise.all([...Object.values<RunningApp>(apps), ...added].map((app) => app.stop()));
     },
   };
 }
 
 /** The URL of each interface, including its path. That of an app that was not started leads nowhere. */
-export function interfaceUrls({ apps }: { apps: Partial<System['apps']> }): Record<InterfaceName, string> {
-  return perInterface((name) => `${apps[appOf(name)]?.url}${firm.interfaces[name].path}/graphql`);
+export function interfaceUrlsOf<Served extends Service>(
+  { service, interfaceNames }: Application<Served>,
+  { apps }: { apps: Readonly<Partial<Record<AppOf<Served>, RunningApp>>> },
+): Record<NameOf<Served>, string> {
+  const urls = interfaceNames.map((name) => [
+    name,
+    `${apps[appOf(name)]?.url}${interfaceOf(service, name).path}/graphql`,
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
+  return Object.fromEntries(urls) as Record<NameOf<Served>, string>;
+}
+
+/** As `interfaceUrlsOf`, of the law firm. */
+export function interfaceUrls(system: { apps: Partial<System['apps']> }): Record<NameOf<Firm>, string> {
+  return interfaceUrlsOf(firmApplication, system);
 }
 
 function portIn(url: string | null): number {
@@ -147,7 +175,7 @@ function portIn(url: string | null): number {
 }
 
 /** The group role of an app. */
-export function groupRole(app: AppName): string {
+export function groupRole(app: string): string {
   return app.replaceAll('-', '_');
 }
 

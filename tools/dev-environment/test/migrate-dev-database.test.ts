@@ -2,7 +2,7 @@ import { connect, runOnce } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { CannotStartError } from '../src/command-line.ts';
 import { migrateDevDatabase } from '../src/dev-database.ts';
-import { createMigratedDatabase } from './harness/index.ts';
+import { createMigratedDatabase } from './harness/firm.ts';
 
 const say = vi.fn<(text: string) => void>();
 

@@ -5,7 +5,7 @@ import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../src/seed.ts';
-import { createMigratedDatabase } from './harness/database.ts';
+import { createMigratedDatabase } from './harness/firm.ts';
 
 const { databaseUrl } = await forFile(createMigratedDatabase());
 const store = await forFile(createStore({ databaseUrl, applicationName: 'test' }));

@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { DevCaller } from '../src/dev-file.ts';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
 import { subscribeReceiver } from '../src/subscribe-receiver.ts';
-import { createHarness, type Harness } from './harness/index.ts';
+import { createHarness, type Harness } from './harness/firm.ts';
 
 const webhookSecret = generateWebhookSecret();
 let harness: Harness;

@@ -1,5 +1,5 @@
 import { formatGid, toRecordId } from '@deedwire/core';
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from '../kernel/errors.ts';
@@ -17,7 +17,7 @@ function contextWith(snapshotOf: (id: string) => string | null, render: PreviewC
   };
   const context = {
     store: store as never,
-    service: testService,
+    service: testFirm,
     gidNamespace: 'service',
     now: () => new Date(),
     random: {} as never,

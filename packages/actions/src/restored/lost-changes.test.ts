@@ -1,8 +1,8 @@
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { expect, test } from 'vitest';
 import { LostChanges } from './lost-changes.ts';
 
-const context = { gidNamespace: 'service', service: testService };
+const context = { gidNamespace: 'service', service: testFirm };
 
 const second = (number: number): string => new Date(Date.UTC(2027, 0, 31, 9, 0, number)).toISOString();
 

@@ -1,15 +1,15 @@
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { missing } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { chooseEventTypes } from './webhook-event-types.ts';
 
-const [known = missing()] = testService.events;
+const [known = missing()] = testFirm.events;
 const versions = known.versions
   .slice(0, 1)
   .map((each) => ({ ...each, version: '2027-02-01', status: 'preview' as const }));
 const service = {
-  ...testService,
-  events: [...testService.events, { ...known, type: 'matter.closed', interfaces: ['partner'], versions }],
+  ...testFirm,
+  events: [...testFirm.events, { ...known, type: 'matter.closed', interfaces: ['partner'], versions }],
 };
 
 const choose = (version?: string) =>

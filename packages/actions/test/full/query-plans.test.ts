@@ -1,13 +1,13 @@
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { fillHistory, createMigratedDatabase } from '@deedwire/webhooks/test-support';
+import { fillHistory, createServiceDatabase } from '@deedwire/webhooks/test-support';
 import { expect, test } from 'vitest';
 import { measurePages } from '../webhooks/support/delivery-page-costs.ts';
 
 /** `DELIVERIES=6000000` is a longer run. */
 const count = Number(process.env['DELIVERIES'] ?? 100_000);
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const history = await fillHistory(superuser, { finished: count * 0.8, pending: count * 0.2 });
 

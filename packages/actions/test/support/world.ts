@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type Service, toRecordId } from '@deedwire/core';
-import { testService } from '@deedwire/core/test-service';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { createSecretKeyRing, createStore, migrate, type Store } from '@deedwire/store';
+import { interfaceNamesOf, interfaceOf, roleOf, type Service, toRecordId } from '@deedwire/core';
+import type { TestDatabase } from '@deedwire/embedded-postgres';
+import { createSecretKeyRing, createStore, type Store } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import {
   createWebhookSender,
@@ -47,10 +46,10 @@ export interface Context extends WebhookActionContext, OperatorContext, PullCont
   readSubscriptions: string[];
 }
 
-/** A database, and the context of each app with its own login. `reset` deletes all records and creates two lenders and two partners. */
-export interface World {
-  lenderApi: Context;
-  partnerApi: Context;
+type NameOf<Served extends Service> = keyof Served['interfaces'] & string;
+
+/** What every world has. */
+export interface WorldBase {
   operator: Context;
   /** Has all rights. */
   superuser: Store;
@@ -58,22 +57,34 @@ export interface World {
   databaseUrl: string;
   sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   organizationId: string;
-  lender: Account;
-  otherLender: Account;
-  partner: Account;
-  otherPartner: Account;
-  subscribe(input?: Partial<CreateWebhookSubscriptionInput>, partner?: Account): Promise<WebhookSubscription>;
+  /** By default, the account of `mainInterface` subscribes to `eventType`. */
+  subscribe(input?: Partial<CreateWebhookSubscriptionInput>, by?: Account): Promise<WebhookSubscription>;
   reset(): Promise<void>;
   close(): Promise<void>;
 }
 
+/**
+ * A database, and the context of each app with its own login, for example `customerApi`. `reset` deletes all records and creates two
+ * accounts of each interface, for example `customer` and `otherCustomer`.
+ */
+export type World<Served extends Service> = WorldBase & {
+  [Name in NameOf<Served> as `${Name}Api`]: Context;
+} & { [Name in NameOf<Served>]: Account } & {
+  [Name in NameOf<Served> as `other${Served['interfaces'][Name]['account']}`]: Account;
+};
+
+export interface WorldOptions<Served extends Service> {
+  service: Served;
+  createDatabase: () => Promise<TestDatabase>;
+  mainInterface: NameOf<Served>;
+  eventType: string;
+}
+
 const keys = new Map([['test', randomBytes(32)]]);
 
-export async function createWorld(service: Service = testService): Promise<World> {
-  const database = await createTestDatabase({
-    template: 'migrated',
-    prepare: async (url) => void (await migrate(url)),
-  });
+export async function createWorld<Served extends Service>(options: WorldOptions<Served>): Promise<World<Served>> {
+  const { service, mainInterface, eventType } = options;
+  const database = await options.createDatabase();
   const stores: Store[] = [];
   const open = (databaseUrl: string): Store => {
     const store = createStore({
@@ -85,7 +96,7 @@ export async function createWorld(service: Service = testService): Promise<World
     stores.push(store);
     return store;
   };
-  const contextFor = async (role: 'lender_api' | 'partner_api' | 'operator'): Promise<Context> => {
+  const contextFor = async (role: string): Promise<Context> => {
     const store = countingNotifications(open(await database.urlFor(role)), () => (context.notified += 1));
     const context: Context = {
       store,
@@ -109,39 +120,34 @@ export async function createWorld(service: Service = testService): Promise<World
   };
   const superuser = open(database.databaseUrl);
   const operator = await contextFor('operator');
-  const partnerApi = await contextFor('partner_api');
-  const lenderApi = await contextFor('lender_api');
+  const contexts = new Map<string, Context>();
+  for (const name of interfaceNamesOf(service)) contexts.set(name, await contextFor(roleOf(name)));
   const deleteRecords = await deleteStatement(superuser);
   let statements = 0;
   const sql = (text: string, values: readonly unknown[] = []) =>
     superuser.query({ name: `test-${(statements += 1)}`, text }, values);
 
-  const account = async (interfaceName: 'lender' | 'partner', name: string): Promise<Account> => {
-    const { id } = await createAccount(operator, interfaceName, { organizationId: world.organizationId, name });
+  const account = async (interfaceName: string, name: string): Promise<Account> => {
+    const { id } = await createAccount(operator, interfaceName, { organizationId: base.organizationId, name });
     return { interfaceName, accountId: toRecordId(id.split('/').at(-1) ?? ''), clientId: `${name}-client`, gid: id };
   };
-  const nobody: Account = { interfaceName: 'lender', accountId: toRecordId('1'), clientId: '', gid: '' };
-
-  const world: World = {
-    lenderApi,
-    partnerApi,
+  const accounts = new Map<string, Account>();
+  const base: WorldBase = {
     operator,
     superuser,
     databaseUrl: database.databaseUrl,
     sql,
     organizationId: '',
-    lender: nobody,
-    otherLender: nobody,
-    partner: nobody,
-    otherPartner: nobody,
     async reset() {
       await sql(deleteRecords);
-      world.organizationId = (await createOrganization(operator, { name: 'Organization' })).id;
-      world.lender = await account('lender', 'Lender');
-      world.otherLender = await account('lender', 'Other lender');
-      world.partner = await account('partner', 'Partner');
-      world.otherPartner = await account('partner', 'Other partner');
-      for (const context of [lenderApi, partnerApi, operator]) {
+      base.organizationId = (await createOrganization(operator, { name: 'Organization' })).id;
+      for (const name of interfaceNamesOf(service)) {
+        const { account: type } = interfaceOf(service, name);
+        accounts.set(name, await account(name, type));
+        accounts.set(`other${type}`, await account(name, `Other ${name}`));
+      }
+      Object.assign(base, Object.fromEntries(accounts));
+      for (const context of [...contexts.values(), operator]) {
         context.sender = createFakeSender();
         context.notified = 0;
         context.hostProblems = [];
@@ -149,10 +155,12 @@ export async function createWorld(service: Service = testService): Promise<World
         context.readSubscriptions = [];
       }
     },
-    async subscribe(input = {}, by = world.partner) {
-      const { webhookSubscription, userErrors } = await createWebhookSubscription(partnerApi, by, {
+    async subscribe(input = {}, by = accounts.get(mainInterface)) {
+      const context = contexts.get(mainInterface);
+      if (by === undefined || context === undefined) throw new Error('The world was not reset.');
+      const { webhookSubscription, userErrors } = await createWebhookSubscription(context, by, {
         callbackUrl: 'https://receiver.example/hook',
-        eventTypes: [{ type: 'referral.created' }],
+        eventTypes: [{ type: eventType }],
         ...input,
       });
       if (webhookSubscription === null) throw new Error(JSON.stringify(userErrors));
@@ -163,7 +171,8 @@ export async function createWorld(service: Service = testService): Promise<World
       await database.drop();
     },
   };
-  return world;
+  const named = Array.from(contexts, ([name, context]) => [`${name}Api`, context] as const);
+  return Object.assign(base, Object.fromEntries(named)) as unknown as World<Served>;
 }
 
 /**

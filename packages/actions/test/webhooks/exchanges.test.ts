@@ -5,7 +5,7 @@ import { forFile } from '@deedwire/testing/for-file';
 import type { ExchangeDetails } from '@deedwire/webhook-sender';
 import type { DeliveryId, SubscriptionId } from '@deedwire/webhooks/tables';
 import {
-  createMigratedDatabase,
+  createServiceDatabase,
   type AttemptDetails,
   Exchanges,
   type ExchangesEvent,
@@ -15,7 +15,7 @@ import {
 import { beforeEach, expect, test } from 'vitest';
 import { selectExchanges } from '../../src/webhooks/deliveries/exchanges.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const owner = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const store = await forFile(
@@ -51,7 +51,7 @@ beforeEach(async () => {
     },
     onEvent: (event) => void events.push(event),
   });
-  const account = await seedAccount(owner, 'lender');
+  const account = await seedAccount(owner, 'supplier');
   subscriptionId = await owner.transaction((transaction) => seedSubscription(transaction, account));
 });
 
@@ -103,7 +103,7 @@ test('stores a batch after 100 ms as it was reported, in whole milliseconds, wit
     number: 1,
     started_at: startedAt,
     subscription_id: subscriptionId,
-    interface: 'lender',
+    interface: 'supplier',
     callback_url: null,
     url_number: 3,
     replay_id: '5',

@@ -1,19 +1,26 @@
-import { type Context, createWorld, type World } from '@deedwire/actions/test-support';
-import { afterAll, beforeEach } from 'vitest';
+import { type Context, createWorld, resetBeforeEach, type World } from '@deedwire/actions/test-support';
+import { createMigratedDatabase } from '@deedwire/store/test-support';
 import { firm } from '../../src/index.ts';
 import { createLenderReader, type LenderContext } from '../../src/lender/index.ts';
 import { createReferral } from '../../src/partner/index.ts';
 
-export interface FirmWorld extends World {
+export interface FirmWorld extends World<typeof firm> {
   lenderApi: Context & LenderContext;
-  refer(partner?: World['partner']): Promise<string>;
+  refer(partner?: World<typeof firm>['partner']): Promise<string>;
 }
 
 /** Creates the world of a test file, which is reset before each test. */
 export async function useWorld(): Promise<FirmWorld> {
-  const created = await createWorld(firm);
+  const created = await resetBeforeEach(
+    createWorld({
+      service: firm,
+      createDatabase: createMigratedDatabase,
+      mainInterface: 'partner',
+      eventType: 'referral.created',
+    }),
+  );
   const { lenderApi } = created;
-  const world: FirmWorld = Object.assign(created, {
+  return Object.assign(created, {
     lenderApi: Object.assign(lenderApi, { lenders: createLenderReader(lenderApi.store) }),
     async refer(by = created.partner) {
       const { referral } = await createReferral(created.partnerApi, by, { clientName: 'Client' });
@@ -21,7 +28,4 @@ export async function useWorld(): Promise<FirmWorld> {
       return referral.id;
     },
   });
-  beforeEach(() => world.reset());
-  afterAll(() => world.close());
-  return world;
 }

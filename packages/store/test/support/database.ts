@@ -1,9 +1,23 @@
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { testServiceStatements } from '@deedwire/core/test-service';
+import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { createStore, migrate, type Store, type StoreOptions } from '../../src/index.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
   return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+}
+
+/** Applies every migration, and creates the interfaces and the table of the test service. */
+export async function migrateTestService(databaseUrl: string): Promise<void> {
+  await migrate(databaseUrl);
+  await withClient(databaseUrl, async (client) => {
+    for (const statement of testServiceStatements) await client.query(statement);
+  });
+}
+
+/** A new database of the test service. */
+export function createServiceDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({ template: 'test_service', prepare: migrateTestService });
 }
 
 /** Closes the connections of the store when the work is done. */

@@ -1,4 +1,5 @@
-import { testService } from '@deedwire/core/test-service';
+import type { Service } from '@deedwire/core';
+import { testFirm } from '@deedwire/core/test-firm';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { type GroupRole, groupRolesOf } from '../../src/migrations/rights.ts';
@@ -9,9 +10,9 @@ export interface Logins {
   close(): Promise<void>;
 }
 
-export async function openLogins(database: TestDatabase): Promise<Logins> {
+export async function openLogins(database: TestDatabase, service: Service = testFirm): Promise<Logins> {
   const sessions = new Map<GroupRole, Connection>();
-  for (const role of groupRolesOf(testService)) sessions.set(role, await connect(await database.urlFor(role)));
+  for (const role of groupRolesOf(service)) sessions.set(role, await connect(await database.urlFor(role)));
   return {
     of(role) {
       const session = sessions.get(role);

@@ -1,4 +1,4 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
+import { type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
 
 export interface RowFixture {
   table: string;

@@ -1,5 +1,4 @@
-import type { AccountId } from '@deedwire/core';
-import type { InterfaceName } from '@deedwire/core/test-service';
+import type { AccountId, InterfaceName } from '@deedwire/core';
 import { insertAccount, insertOrganization } from '../../src/accounts/accounts.ts';
 import type { Database } from '../../src/index.ts';
 

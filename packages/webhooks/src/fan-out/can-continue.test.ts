@@ -29,7 +29,7 @@ function pinned(
 function pins(version: string | null, pausedReason: SubscriptionPins['pausedReason'] = null): AccountPins {
   return {
     accountId: toRecordId('64'),
-    interfaceName: 'partner',
+    interfaceName: 'customer',
     subscriptions: pinned('sample', version, pausedReason),
   };
 }

@@ -14,7 +14,7 @@ function countingCache(beforeReturn: () => Promise<void> = async () => {}) {
   const cache = new PinsCache(async (accounts) => {
     reads.push(accounts);
     await beforeReturn();
-    const pins: AccountPins = { accountId: a.id, interfaceName: 'partner', subscriptions: [] };
+    const pins: AccountPins = { accountId: a.id, interfaceName: 'customer', subscriptions: [] };
     return new Map(accounts.filter((account) => account === a.id).map((account) => [account, pins]));
   }, 2);
   return { cache, reads };

@@ -35,7 +35,7 @@ const pinned = (id: number, version: string, more: Partial<SubscriptionPins> = {
 const storedEvent = (id: number, type: string, accountId: AccountId = account.id): StoredEvent => ({
   id: toRecordId(String(id)),
   accountId,
-  interfaceName: 'partner',
+  interfaceName: 'customer',
   type,
   recordId: null,
   aboutSubscriptionId: null,
@@ -69,7 +69,7 @@ function plan(
   } = {},
 ): RoundPlan & { events: FanOutEvent[] } {
   const events: FanOutEvent[] = [];
-  const accountPins: AccountPins = { accountId: account.id, interfaceName: 'partner', subscriptions };
+  const accountPins: AccountPins = { accountId: account.id, interfaceName: 'customer', subscriptions };
   const stored = picked.map(({ entry: { position } }) => ({
     ...storedEvent(position, options.types?.[position] ?? 'sample'),
     aboutSubscriptionId: options.about ?? null,
@@ -141,7 +141,7 @@ test('an unknown version is deferred for its subscription, and the others receiv
   const result = plan([pick(1)], [pinned(1, 'v9'), pinned(2, 'v1')]);
   expect(deliveriesOf(result)).toEqual([[1, 2, 1, 'v1']]);
   expect(result.deferred).toEqual([
-    { accountId: account.id, interfaceName: 'partner', eventId: '1', subscriptionId: '1', eventType: 'sample' },
+    { accountId: account.id, interfaceName: 'customer', eventId: '1', subscriptionId: '1', eventType: 'sample' },
   ]);
   expect(positions(result.done)).toEqual([1]);
 });
@@ -196,7 +196,7 @@ test('an event does not overtake an earlier one of its account whose snapshot wa
 
 test('an event of another account is not fanned out', () => {
   const foreign = { account: new QueuedAccount(toRecordId<'Account'>('65')), entry: pick(1).entry };
-  const pins = { accountId: foreign.account.id, interfaceName: 'partner' as const, subscriptions: [pinned(1, 'v1')] };
+  const pins = { accountId: foreign.account.id, interfaceName: 'customer' as const, subscriptions: [pinned(1, 'v1')] };
   const events: FanOutEvent[] = [];
   const result = planRound([foreign], {
     pins: new Map([[foreign.account.id, pins]]),

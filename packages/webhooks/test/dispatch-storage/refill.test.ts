@@ -27,7 +27,7 @@ describe('a refill', () => {
           subscriptionId: lane,
           accountId: world.account.id,
           eventId: row?.['eventId'],
-          eventType: 'referral.created',
+          eventType: 'order.placed',
           eventVersion: '2026-11-01',
           occurredAt: row?.['occurredAt'],
           requestId: 'request',

@@ -28,7 +28,7 @@ const recorded = {
   response_status: 200,
   error: null,
   detail: null,
-  interface: 'partner',
+  interface: 'customer',
 };
 
 describe('a result', () => {

@@ -93,7 +93,7 @@ const allExpired = {
 const successes = (deliveries: Batch['deliveries']) => deliveries.map((each) => success(each));
 const failures = (deliveries: Batch['deliveries']) =>
   deliveries.map((each, index) => failure(each, 5_000, index % 10 === 0 ? { laneState: cleanLaneState } : {}));
-const blocked = (entries: Batch['entries']) => entries.map((entry) => ({ ...entry, blockedOn: 'referral.created' }));
+const blocked = (entries: Batch['entries']) => entries.map((entry) => ({ ...entry, blockedOn: 'order.placed' }));
 const positions = (entries: Batch['entries']) => entries.map(({ entry }) => entry.position);
 
 type Run = (database: Database, worker: WorkerId, batch: Batch) => Promise<unknown>;

@@ -10,7 +10,7 @@ import type { WorkerId } from '../../src/fence/fence.ts';
 import type { SubscriptionId } from '../../src/kernel/ids.ts';
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import {
-  createMigratedDatabase,
+  createServiceDatabase,
   seedAccount,
   seedSubscription,
   seedWorker,
@@ -69,7 +69,7 @@ export class StorageWorld {
   }
 
   static async create(): Promise<StorageWorld> {
-    const database = await createMigratedDatabase();
+    const database = await createServiceDatabase();
     const superuser = createStore({
       databaseUrl: database.databaseUrl,
       applicationName: 'test-superuser',
@@ -230,7 +230,7 @@ const addDeliveries: Statement = {
       insert into webhook_delivery (
         account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence
       )
-      select s.account_id, s.id, s.interface, new_record_id(), 'referral.created', '2026-11-01', now(), sequence
+      select s.account_id, s.id, s.interface, new_record_id(), 'order.placed', '2026-11-01', now(), sequence
       from subscription s,
         generate_series(
           (select count(*) from webhook_delivery where subscription_id = $1) + 1,

@@ -148,7 +148,7 @@ export class World {
         ...id,
         deliveryId: deliveryId(this.#deliveries),
         eventId: eventId(this.#deliveries),
-        eventType: 'referral.converted',
+        eventType: 'order.placed',
         eventVersion: '2026-11-01',
         occurredAt: new Date(this.clock.nowMs()),
         requestId: null,

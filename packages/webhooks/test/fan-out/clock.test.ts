@@ -39,7 +39,7 @@ test('a clock that is set back under load fails no mutation and keeps the order'
     const appendAll = async (account: (typeof lanes)[number]): Promise<void> => {
       for (let event = 1; event <= eventsPerPhase; event += 1) {
         const number = phase * eventsPerPhase + event;
-        await world.addEvents(account, 1, 'referral.created', number);
+        await world.addEvents(account, 1, 'order.placed', number);
         fanOut.wake(null);
       }
     };
@@ -66,7 +66,7 @@ test('a subscription that is created after the clock was set back receives the l
   const account = await world.addAccount(2);
   await setClockBack(world, stepMs);
   const second = await world.subscribe(account, '2026-11-01');
-  await world.addEvents(account, 2, 'referral.created', 3);
+  await world.addEvents(account, 2, 'order.placed', 3);
   const [ids] = await world.rows<{ is_older: boolean }>(
     `select $1::bigint < min(id) as is_older from webhook_event where (snapshot ->> 'number')::int <= 2`,
     [second],

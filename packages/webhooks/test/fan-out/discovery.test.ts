@@ -149,7 +149,7 @@ test('more than 5,000 accounts with backlogs do not hide the event of another ac
   await world.rows(`
     with account as (
       insert into account (interface, organization_id, name)
-      select 'partner', (select id from organization limit 1), 'Test' from generate_series(1, 5200)
+      select 'customer', (select id from organization limit 1), 'Test' from generate_series(1, 5200)
       returning id, interface
     )
     insert into webhook_event_queue (account_id, interface, event_id)

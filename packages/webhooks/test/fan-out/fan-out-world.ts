@@ -10,7 +10,7 @@ import { type SubscriptionId, type LaneId, type Shard, shardCount, shardOf } fro
 import type { PendingDelivery } from '../../src/kernel/pending-delivery.ts';
 import { explain, type PlanSummary } from '../dispatch-storage/explain.ts';
 import {
-  createMigratedDatabase,
+  createServiceDatabase,
   samplePin,
   seedAccount,
   seedEvents,
@@ -87,7 +87,7 @@ export class FanOutWorld {
   }
 
   static async create(): Promise<FanOutWorld> {
-    const database = await createMigratedDatabase();
+    const database = await createServiceDatabase();
     closeAfterTest(() => database.drop());
     const { databaseUrl } = database;
     const store = createStore({ databaseUrl, applicationName: 'fan-out-test', timeouts: patientTimeouts });

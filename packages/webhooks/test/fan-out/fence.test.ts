@@ -122,7 +122,7 @@ test.for<[string, (world: FanOutWorld) => Promise<WorkerId>]>([
   ],
 ])('%s writes nothing in any table', async ([, workerOf], { world }) => {
   const plan = await seedRound(world);
-  await world.rows(`update webhook_event_queue set blocked_on = 'referral.created' where event_id is not null`);
+  await world.rows(`update webhook_event_queue set blocked_on = 'order.placed' where event_id is not null`);
   const workerId = await workerOf(world);
   const before = await contents(world);
   await expect(writeRound(world.workerStore, workerId, plan)).rejects.toThrow(FencedOutError);

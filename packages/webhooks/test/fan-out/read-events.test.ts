@@ -18,7 +18,7 @@ test('events are found by their ids', async ({ world }) => {
   const { id, interfaceName } = await seedAccount(world.store);
   const rows = await world.rows<{ id: string }>(
     `insert into webhook_event (account_id, interface, event_type, snapshot)
-     select $1, $2, 'referral.created', '{}' from generate_series(1, 2000) returning id`,
+     select $1, $2, 'order.placed', '{}' from generate_series(1, 2000) returning id`,
     [id, interfaceName],
   );
   const read = rows.filter((_, index) => index % 10 === 0).map((row) => toRecordId<'WebhookEvent'>(row.id));

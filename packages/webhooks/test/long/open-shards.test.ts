@@ -19,7 +19,7 @@ beforeAll(async () => {
   world = await StorageWorld.create();
   await world.admin.run(`
     insert into account (interface, organization_id, name)
-    select 'partner', organization_id, 'Test' from account, generate_series(1, ${accounts - 1})`);
+    select 'customer', organization_id, 'Test' from account, generate_series(1, ${accounts - 1})`);
   await world.admin.run(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
      select id, interface, 'https://receiver.example', '', 1 from account, generate_series(1, ${lanesPerAccount})`,
@@ -28,7 +28,7 @@ beforeAll(async () => {
     `insert into webhook_pending_delivery
        (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
         due_at, body_bytes)
-     select id, 1, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1, now(), 2
+     select id, 1, account_id, interface, 1, 'order.placed', '2026-11-01', now(), 1, now(), 2
      from webhook_subscription`,
   );
   await world.admin.run('vacuum analyze');

@@ -23,7 +23,7 @@ async function queueEvents(world: FanOutWorld, { id, interfaceName }: SeededAcco
     await world.rows(
       `with event as (
          insert into webhook_event (account_id, interface, event_type, snapshot)
-         select $1, $2, 'referral.created', json_build_object('number', number) from generate_series(1, $3::int) number
+         select $1, $2, 'order.placed', json_build_object('number', number) from generate_series(1, $3::int) number
          returning id
        )
        insert into webhook_event_queue (account_id, interface, event_id) select $1, $2, id from event order by id`,

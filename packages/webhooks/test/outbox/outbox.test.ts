@@ -6,15 +6,15 @@ import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { shardOf } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange, insertEvent } from '../../src/outbox/outbox.ts';
-import { createMigratedDatabase, seedAccount, seedSubscription } from '../support/seed.ts';
+import { createServiceDatabase, seedAccount, seedSubscription } from '../support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const api = await forFile(createStore({ databaseUrl: await database.urlFor('partner_api'), applicationName: 'test' }));
+const api = await forFile(createStore({ databaseUrl: await database.urlFor('customer_api'), applicationName: 'test' }));
 const account = await seedAccount(store);
 
-/** Runs `work` in a transaction of the partner API, and returns the payloads of its notifications. */
+/** Runs `work` in a transaction of the customer API, and returns the payloads of its notifications. */
 async function notificationsOf(work: (transaction: Transaction) => Promise<unknown>): Promise<unknown[]> {
   const payloads: unknown[] = [];
   await api.transaction((transaction) =>
@@ -33,7 +33,7 @@ const queue = () =>
 
 test('queues events and changes of subscriptions in their order, and notifies the owner of the shard', async () => {
   const { id: accountId, interfaceName } = account;
-  const event = { accountId, interfaceName, type: 'referral.created', requestId: 'request', recordId: '4711' };
+  const event = { accountId, interfaceName, type: 'order.placed', requestId: 'request', recordId: '4711' };
   const shard = shardOf(accountId);
   const ofAccount = { account_id: accountId, shard, interface: interfaceName };
 
@@ -53,7 +53,7 @@ test('queues events and changes of subscriptions in their order, and notifies th
     request_id: null,
     record_id: null,
   };
-  const queuedEvent = { ...ofAccount, subscription_id: null, event_type: 'referral.created' };
+  const queuedEvent = { ...ofAccount, subscription_id: null, event_type: 'order.placed' };
   expect(await queue()).toEqual([
     { ...queuedEvent, snapshot: { number: 1 }, request_id: 'request', record_id: '4711' },
     change,
@@ -70,7 +70,7 @@ test('queues events and changes of subscriptions in their order, and notifies th
 
 test('an event needs a transaction, which notifies the worker', async () => {
   const { id: accountId, interfaceName } = account;
-  const event = { accountId, interfaceName, type: 'referral.created', recordId: null, snapshot: {}, requestId: null };
+  const event = { accountId, interfaceName, type: 'order.placed', recordId: null, snapshot: {}, requestId: null };
   // @ts-expect-error -- a store is not a transaction
   await expect(insertEvent(store, event)).rejects.toThrow('notifyAfterCommit is not a function');
 });
@@ -91,7 +91,7 @@ test.each([
   ['request id', { requestId: 'x'.repeat(201) }],
 ])('a login of an interface cannot store an event whose %s would fill the memory of a worker', async (_, change) => {
   const { id: accountId, interfaceName } = account;
-  const stored = { type: 'referral.created', recordId: null, snapshot: {}, requestId: null, ...change };
+  const stored = { type: 'order.placed', recordId: null, snapshot: {}, requestId: null, ...change };
   const event = { accountId, interfaceName, ...stored };
   await expect(notificationsOf((transaction) => insertEvent(transaction, event))).rejects.toThrow(
     'violates check constraint "webhook_event_is_readable"',

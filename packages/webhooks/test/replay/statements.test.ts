@@ -35,7 +35,7 @@ async function addReplay(
   const rows = await world.admin.run(
     `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, event_types, only_failed, per_second,
        from_id, until_id, from_sequence, until_sequence, last_id)
-     values ($1, 'partner', $2, $3, $4, $5, 50, 0, new_record_id(), $6, $7, 0)
+     values ($1, 'customer', $2, $3, $4, $5, 50, 0, new_record_id(), $6, $7, 0)
      returning id::text`,
     [
       world.account.id,
@@ -146,7 +146,7 @@ describe('a replay', () => {
     const { lane, deliveries } = await seedFailed(2);
     await world.admin.run(
       `insert into webhook_event (id, account_id, interface, event_type, snapshot, is_test)
-       values ($1, $2, 'partner', 'referral.created', '{}', true)`,
+       values ($1, $2, 'customer', 'order.placed', '{}', true)`,
       [deliveries[1]?.eventId, world.account.id],
     );
     const queued = await feedAll(await addReplay(lane));
@@ -206,11 +206,11 @@ describe('a replay', () => {
 
   test('matches types and sequences', async () => {
     const { lane, deliveries } = await seedFailed(10);
-    await world.admin.run(`update webhook_delivery set event_type = 'referral.declined' where id = $1`, [
+    await world.admin.run(`update webhook_delivery set event_type = 'order.cancelled' where id = $1`, [
       deliveries[4]?.deliveryId,
     ]);
     const range = { fromSequence: 3, untilSequence: 8 };
-    const typed = await addReplay(lane, { ...range, types: ['referral.created'] });
+    const typed = await addReplay(lane, { ...range, types: ['order.placed'] });
     expect(sequences(await feedAll(typed))).toEqual([3, 4, 6, 7]);
     const rest = await addReplay(lane, range);
     expect(sequences(await feedAll(rest))).toEqual([5]);
@@ -505,7 +505,7 @@ describe('with 20,000 retries of a paused subscription', () => {
     await world.admin.run(
       `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id,
          last_id)
-       select $1, 'partner', $2, number, false, 1, number, number + 1, number - 1 from generate_series(1, 20000) number`,
+       select $1, 'customer', $2, number, false, 1, number, number + 1, number - 1 from generate_series(1, 20000) number`,
       [world.account.id, paused],
     );
     await world.pause(paused);

@@ -1,6 +1,7 @@
 import { idAt, toRecordId } from '@deedwire/core';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, LockTimeoutError, migrate, type Store } from '@deedwire/store';
+import { createStore, LockTimeoutError, type Store } from '@deedwire/store';
+import { migrateTestService } from '@deedwire/store/test-support';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type LateSuccess, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
@@ -30,7 +31,7 @@ async function createOldDatabase(): Promise<TestDatabase> {
   return createTestDatabase({
     template: 'old',
     prepare: async (url) => {
-      await migrate(url);
+      await migrateTestService(url);
       const owner = await connect(url);
       await createPastPartitions(owner, daysAgo + 1);
       await owner.close();
@@ -80,20 +81,20 @@ async function seedDelivery(eventHour: number, extra = 0): Promise<string> {
   const [eventId, id] = [idAtHour(eventHour), idAtHour(eventHour + extra)];
   const values = [id, eventId, account.id];
   await superuser.run(
-    `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
+    `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'customer', 't', '{}')`,
     [eventId, account.id],
   );
-  await superuser.run(`insert into webhook_payload values ($1, 'v', 'partner', '')`, [eventId]);
-  await superuser.run(`insert into webhook_delivery values ($1, $3, 1, 'partner', $2, 't', 'v', now(), 1)`, values);
+  await superuser.run(`insert into webhook_payload values ($1, 'v', 'customer', '')`, [eventId]);
+  await superuser.run(`insert into webhook_delivery values ($1, $3, 1, 'customer', $2, 't', 'v', now(), 1)`, values);
   await superuser.run(
     `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
-     values ($1, 1, 1, 'partner', now(), 1)`,
+     values ($1, 1, 1, 'customer', now(), 1)`,
     [id],
   );
   await superuser.run(
     `insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type,
        event_version, occurred_at, sequence, due_at, body_bytes)
-     values (1, $1, $3, 'partner', $2, 't', 'v', now(), 1, now(), 0)`,
+     values (1, $1, $3, 'customer', $2, 't', 'v', now(), 1, now(), 0)`,
     values,
   );
   return id;
@@ -169,7 +170,7 @@ test('deletes queued events before their partitions, with an alarm, and keeps ot
   await seedDelivery(1);
   await superuser.run(
     `insert into webhook_event_queue (account_id, interface, event_id, subscription_id)
-     values ($1, 'partner', $2, null), ($1, 'partner', $2, 1), ($1, 'partner', $3, null), ($1, 'partner', null, 1)`,
+     values ($1, 'customer', $2, null), ($1, 'customer', $2, 1), ($1, 'customer', $3, null), ($1, 'customer', null, 1)`,
     [account.id, idAtHour(1), idAtHour(25)],
   );
   await expireAfter(32);
@@ -205,7 +206,7 @@ test('walks over more rows than a batch reads', async () => {
 /** Inserts an event two days after the rows. */
 const insertEvent = (): Promise<unknown> =>
   superuser.run(
-    `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'partner', 't', '{}')`,
+    `insert into webhook_event (id, account_id, interface, event_type, snapshot) values ($1, $2, 'customer', 't', '{}')`,
     [idAtHour(49), account.id],
   );
 
@@ -345,7 +346,7 @@ test('deletes retries after a day, and replays a number of days after their end'
 const seedStatistics = () =>
   superuser.run(
     `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
-     select 1, $1::timestamptz + hours * interval '1 hour', n, 'partner', 1, 0, 0 from generate_series(0, 23) hours, generate_series(1, 300) n`,
+     select 1, $1::timestamptz + hours * interval '1 hour', n, 'customer', 1, 0, 0 from generate_series(0, 23) hours, generate_series(1, 300) n`,
     [startOf(today)],
   );
 

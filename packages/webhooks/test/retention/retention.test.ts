@@ -7,7 +7,7 @@ import type { RetentionEvent } from '../../src/events.ts';
 import { createRetention, type Retention, type RetentionOptions } from '../../src/retention/retention.ts';
 import { createPartitions, keepPartitions, readDaysAhead } from '../../src/retention/sql/partitions.ts';
 import { hold } from '../dispatch-storage/support.ts';
-import { createMigratedDatabase } from '../support/seed.ts';
+import { createServiceDatabase } from '../support/seed.ts';
 
 let database: TestDatabase;
 let workerUrl: string;
@@ -56,7 +56,7 @@ function create(options: Partial<RetentionOptions> = {}): Retention {
 const untilNextRun = (delayMs: number): Promise<void> => eventually(() => expect(delaysMs).toContain(delayMs));
 
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  database = await createServiceDatabase();
   workerUrl = await database.urlFor('webhook_worker');
   store = createStore({ databaseUrl: workerUrl, applicationName: 'test' });
   superuser = await connect(database.databaseUrl);

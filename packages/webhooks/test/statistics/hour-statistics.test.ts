@@ -9,13 +9,13 @@ import type { ReplayId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { HourStatistics } from '../../src/statistics/hour-statistics.ts';
 import { createWorkerStore } from '../dispatch-storage/support.ts';
 import { VirtualClock } from '../dispatch/virtual-clock.ts';
-import { createMigratedDatabase, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
+import { createServiceDatabase, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const store = await forFile(createWorkerStore(await database.urlFor('webhook_worker')));
-const account = await seedAccount(admin, 'lender');
+const account = await seedAccount(admin, 'supplier');
 
 /** The virtual clock starts at midnight (UTC). */
 const midnight = '2026-11-20T00:00:00.000Z';
@@ -96,7 +96,7 @@ const rows = () =>
 const row = (id: SubscriptionId, hours: number, counts: object) => ({
   id,
   hour: new Date(Date.parse(midnight) + hours * hour),
-  interface: 'lender',
+  interface: 'supplier',
   delivered: 0,
   attempts: 0,
   failed: 0,

@@ -190,7 +190,7 @@ test('erases what the attempts of the deleted subscription sent and received, in
       `with delivery as (
          insert into webhook_delivery (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at,
            sequence)
-         select new_record_id() - (number % 2) * (86400000::bigint << 22), s.id, s.account_id, s.interface, 1, 'referral.created',
+         select new_record_id() - (number % 2) * (86400000::bigint << 22), s.id, s.account_id, s.interface, 1, 'order.placed',
            '2026-11-01', now(), number
          from webhook_subscription s, generate_series(1, 500) number
          where s.id = $1

@@ -8,13 +8,13 @@ import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
 import { type SubscriptionId, shardCount } from '../../src/kernel/ids.ts';
 import { raiseAlerts } from '../../src/subscriptions/raise-alerts.ts';
 import { createWorkerStore } from '../dispatch-storage/support.ts';
-import { createMigratedDatabase, seedAccount, seedListener, seedSubscription, seedWorker } from '../support/seed.ts';
+import { createServiceDatabase, seedAccount, seedListener, seedSubscription, seedWorker } from '../support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const store = await forFile(createWorkerStore(await database.urlFor('webhook_worker')));
-const account = await seedAccount(admin, 'lender');
+const account = await seedAccount(admin, 'supplier');
 const allShards = new Set(Array.from({ length: shardCount }, (_, shard) => shard));
 const pins = alertTypes.map((type) => ({ type, version: '2026-11-01' }));
 
@@ -122,7 +122,7 @@ describe('an episode', () => {
     expect(await lastEvent()).toEqual({
       event_type: 'webhook_subscription.disrupted',
       account_id: account.id,
-      interface: 'lender',
+      interface: 'supplier',
       about: id,
       record_id: null,
       is_test: false,
@@ -260,7 +260,7 @@ const failDeliveries = (from: number, count: number) =>
   superuser.run(
     `with failed as (
        insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
-       select $1, n, 'lender' from generate_series($2::int, $2 + $3 - 1) n
+       select $1, n, 'supplier' from generate_series($2::int, $2 + $3 - 1) n
        on conflict do nothing
      )
      insert into webhook_failure_to_report (subscription_id, delivery_id)

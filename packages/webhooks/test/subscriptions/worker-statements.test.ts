@@ -17,9 +17,9 @@ import { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired
 import { readPins } from '../../src/subscriptions/read-pins.ts';
 import { explain } from '../dispatch-storage/explain.ts';
 import { deliveryId } from '../dispatch/ids.ts';
-import { createMigratedDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
+import { createServiceDatabase, samplePin, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 /** Has the rights of the worker. */
@@ -41,7 +41,7 @@ const subscribe = async (account: Awaited<ReturnType<typeof seedAccount>>, pins 
   store.transaction((transaction) => seedSubscription(transaction, account, { pins }));
 
 test('reads the pins of several accounts, without deleted subscriptions', async () => {
-  const [one, two, none] = [await seedAccount(store), await seedAccount(store, 'lender'), await seedAccount(store)];
+  const [one, two, none] = [await seedAccount(store), await seedAccount(store, 'supplier'), await seedAccount(store)];
   const other = { type: 'webhook.test', version: '2026-11-01' };
   const first = await subscribe(one, [samplePin, other]);
   const second = await subscribe(one, []);
@@ -53,7 +53,7 @@ test('reads the pins of several accounts, without deleted subscriptions', async 
   expect([...pins.keys()].toSorted()).toEqual([one.id, two.id].toSorted());
   expect(pins.get(one.id)).toEqual({
     accountId: one.id,
-    interfaceName: 'partner',
+    interfaceName: 'customer',
     subscriptions: [
       {
         id: first,
@@ -65,7 +65,7 @@ test('reads the pins of several accounts, without deleted subscriptions', async 
       { id: second, queuePosition: expect.any(Number), pausedReason: 'OWNER', isListener: false, versions: new Map() },
     ],
   });
-  expect(pins.get(two.id)).toMatchObject({ interfaceName: 'lender', subscriptions: [{ id: third }] });
+  expect(pins.get(two.id)).toMatchObject({ interfaceName: 'supplier', subscriptions: [{ id: third }] });
   const [positionOne = 0, positionTwo = 0] = (pins.get(one.id)?.subscriptions ?? []).map((each) => each.queuePosition);
   expect(positionTwo).toBeGreaterThan(positionOne);
 });
@@ -133,7 +133,7 @@ const addPending = (id: SubscriptionId, accountId: string, count: number) =>
     `insert into webhook_pending_delivery
        (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
         due_at, body_bytes)
-     select $1, n, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), n, now(), 0
+     select $1, n, $2, 'customer', 1, 'order.placed', '2026-11-01', now(), n, now(), 0
      from generate_series(1, $3::int) n`,
     [id, accountId, count],
   );
@@ -213,7 +213,7 @@ test.each(['generic', 'custom'] as const)(
     const account = await seedAccount(store);
     await superuser.run(
       `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position, deleted_at)
-       select $1, 'partner', '', '', 0, now() - number % 100 * interval '1 day' from generate_series(1, 5000) number`,
+       select $1, 'customer', '', '', 0, now() - number % 100 * interval '1 day' from generate_series(1, 5000) number`,
       [account.id],
     );
     await superuser.run(

@@ -27,14 +27,14 @@ export async function createPastPartitions(
     $$`);
 }
 
-/** Two partner accounts with 20 subscriptions each. 2.5 % of the deliveries belong to 2,000 deleted subscriptions. */
+/** Two customer accounts with 20 subscriptions each. 2.5 % of the deliveries belong to 2,000 deleted subscriptions. */
 export interface History {
   /** 95 % of all deliveries belong to the first subscription, 2.5 % to the next five, none to the others. */
   busy: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
   /** One delivery, 30 days ago, to every second subscription. */
   quiet: { accountId: AccountId; subscriptionIds: SubscriptionId[] };
   /** 40 deliveries of the busy account are about this record, half of them pending, as of two events to 20 subscriptions. 2.4 % of all are about the one with the next id. */
-  recordId: RecordId<'Referral'>;
+  recordId: RecordId<'Order'>;
   /** An event about the record with the next id, older than all deliveries. It has none. */
   eventId: EventId;
 }
@@ -58,13 +58,13 @@ export async function fillHistory(connection: Connection, { finished, pending }:
     );
     await connection.run(
       `with account as (
-         insert into account (id, interface, organization_id, name) values ($1, 'partner', 1, 'Test')
+         insert into account (id, interface, organization_id, name) values ($1, 'customer', 1, 'Test')
        ),
        subscription as (
          insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-         select id, $1, 'partner', 'https://a.test/', '', 0 from unnest($2::bigint[]) id
+         select id, $1, 'customer', 'https://a.test/', '', 0 from unnest($2::bigint[]) id
        )
-       insert into webhook_subscription_sequence select id, 'partner', 1 from unnest($2::bigint[]) id`,
+       insert into webhook_subscription_sequence select id, 'customer', 1 from unnest($2::bigint[]) id`,
       [accountId, subscriptionIds],
     );
     return { accountId, subscriptionIds };
@@ -80,7 +80,7 @@ export async function fillHistory(connection: Connection, { finished, pending }:
         when 20 then $5::bigint + n / 40 % 2000
         else $3::bigint
       end as subscription_id,
-      'partner'::interface_name as interface, id - 1 as event_id, 'referral.created' as event_type,
+      'customer'::interface_name as interface, id - 1 as event_id, 'order.placed' as event_type,
       '2026-11-01' as event_version, now() as occurred_at, n as sequence,
       case when n % ($2::int / 20) = 7 then $7::bigint when n % 41 = 3 then $7::bigint + 1 else id - 2 end as record_id
     from (
@@ -89,7 +89,7 @@ export async function fillHistory(connection: Connection, { finished, pending }:
     ) numbered`;
   const stored = `insert into webhook_delivery (id, account_id, subscription_id, interface, event_id, event_type, event_version,
       occurred_at, sequence, record_id) ${deliveries}`;
-  const recordId = toRecordId<'Referral'>(String(idDaysAgo(37)));
+  const recordId = toRecordId<'Order'>(String(idDaysAgo(37)));
   const [dominant = busy.subscriptionIds[0], ...others] = busy.subscriptionIds;
   const parameters = (count: number, oldest: bigint, newest: bigint): unknown[] => [
     busy.accountId,
@@ -104,11 +104,11 @@ export async function fillHistory(connection: Connection, { finished, pending }:
     `with delivery as (${stored} returning id, subscription_id, sequence),
       attempt as (
         insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-        select id, number, subscription_id, 'partner', now(), 5,
+        select id, number, subscription_id, 'customer', now(), 5,
           case when sequence % 10 = 9 or number < 1 + (sequence % 10 = 8)::int then 500 else 200 end
         from delivery, generate_series(1, 1 + (sequence % 10 = 8)::int) number
       )
-    insert into webhook_failed_delivery select subscription_id, id, 'partner' from delivery where sequence % 10 = 9`,
+    insert into webhook_failed_delivery select subscription_id, id, 'customer' from delivery where sequence % 10 = 9`,
     parameters(finished, idDaysAgo(36), idDaysAgo(0.1)),
   );
   await connection.run(
@@ -123,13 +123,13 @@ export async function fillHistory(connection: Connection, { finished, pending }:
   await connection.run(
     `with delivery as (
        insert into webhook_delivery
-       select $1::bigint + number, $2, id, 'partner', 1, 'referral.created', '2026-11-01', now(), 1
+       select $1::bigint + number, $2, id, 'customer', 1, 'order.placed', '2026-11-01', now(), 1
        from unnest($3::bigint[]) with ordinality quiet (id, number)
        where number % 2 = 1
        returning id, subscription_id
      )
      insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-     select id, 1, subscription_id, 'partner', now(), 5, 200 from delivery`,
+     select id, 1, subscription_id, 'customer', now(), 5, 200 from delivery`,
     [idDaysAgo(30), quiet.accountId, quiet.subscriptionIds],
   );
   await connection.run(
@@ -146,7 +146,7 @@ export async function fillHistory(connection: Connection, { finished, pending }:
   const eventId = toRecordId<'WebhookEvent'>(String(idDaysAgo(36.5)));
   await connection.run(
     `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
-     values ($1, $2, 'partner', 'referral.created', '{}', $3::bigint + 1)`,
+     values ($1, $2, 'customer', 'order.placed', '{}', $3::bigint + 1)`,
     [eventId, busy.accountId, recordId],
   );
   await connection.run('update webhook_retention set expired_before = $1', [idDaysAgo(30)]);

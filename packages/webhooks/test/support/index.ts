@@ -11,7 +11,7 @@ export { pauseRetiredSubscriptions } from '../../src/subscriptions/pause-retired
 export { planOf } from './plan-of.ts';
 export { createPastPartitions, fillHistory, type History, type HistorySize } from './history.ts';
 export {
-  createMigratedDatabase,
+  createServiceDatabase,
   samplePin,
   seedAccount,
   type SeededAccount,

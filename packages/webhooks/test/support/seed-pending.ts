@@ -13,7 +13,7 @@ export async function seedPending(superuser: Connection, count: number): Promise
     `insert into webhook_pending_delivery
        (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, due_at,
         body_bytes)
-     select 1, number, 1, 'partner', number, 'referral.created', '2026-11-01', now(), number, now(), 2
+     select 1, number, 1, 'customer', number, 'order.placed', '2026-11-01', now(), number, now(), 2
      from generate_series(1, $1) number`,
     [count],
   );

@@ -1,19 +1,15 @@
 import { type AccountId, toRecordId } from '@deedwire/core';
 import type { InterfaceName } from '@deedwire/core/test-service';
-import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { migrate, onlyRow, type Database, type Transaction } from '@deedwire/store';
+import { onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import type { WorkerId } from '../../src/fence/fence.ts';
 import { type ListenerId, type SubscriptionId, subscriptionIdOf } from '../../src/kernel/ids.ts';
 import { appendSubscriptionChange, insertEvent } from '../../src/outbox/outbox.ts';
 import type { EventTypePin } from '../../src/subscriptions/read-pins.ts';
 
-/** A new database with every migration applied. */
-export async function createMigratedDatabase(): Promise<TestDatabase> {
-  return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
-}
+export { createServiceDatabase } from '@deedwire/store/test-support';
 
-export const samplePin: EventTypePin = { type: 'referral.created', version: '2026-11-01' };
+export const samplePin: EventTypePin = { type: 'order.placed', version: '2026-11-01' };
 
 export interface SeededAccount {
   id: AccountId;
@@ -23,7 +19,7 @@ export interface SeededAccount {
 /** An account in a new organization. */
 export async function seedAccount(
   database: Database,
-  interfaceName: InterfaceName = 'partner',
+  interfaceName: InterfaceName = 'customer',
 ): Promise<SeededAccount> {
   const { id: organizationId } = await insertOrganization(database, 'Test');
   const { id } = await insertAccount(database, { interfaceName, organizationId, name: 'Test' });

@@ -9,7 +9,7 @@ import type { Shard } from '../../src/kernel/ids.ts';
 import { type AcquiredShard, type InFlightDelivery, workersChanged } from '../../src/workers/sql/shard-rows.ts';
 import { Workers } from '../../src/workers/workers.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
-import { createMigratedDatabase } from '../support/seed.ts';
+import { createServiceDatabase } from '../support/seed.ts';
 import { setTimer } from '../support/set-timer.ts';
 
 const hourMs = 3_600_000;
@@ -97,7 +97,7 @@ async function expire(workerId: WorkerId): Promise<void> {
 
 const shares = (): number[] => members.map(({ working }) => working.size);
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const databaseUrl = await database.urlFor('webhook_worker');
 const superuser = await forFile(connect(database.databaseUrl));
 

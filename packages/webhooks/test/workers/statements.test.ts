@@ -16,7 +16,7 @@ import {
   shortenLeases,
 } from '../../src/workers/sql/worker-rows.ts';
 import { pendingKey, seedPending } from '../support/seed-pending.ts';
-import { createMigratedDatabase } from '../support/seed.ts';
+import { createServiceDatabase } from '../support/seed.ts';
 
 const hourMs = 3_600_000;
 
@@ -36,7 +36,7 @@ const postponed = async (): Promise<unknown[]> =>
   ).map(({ moved }) => moved);
 const fence = `select from webhook_worker where id = $1 and alive for key share`;
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const store = await forFile(
   createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' }),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateApiKey } from '@deedwire/auth';
-import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/firm-harness';
 import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';

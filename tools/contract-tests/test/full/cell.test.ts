@@ -1,4 +1,4 @@
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { connect, eventually } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';

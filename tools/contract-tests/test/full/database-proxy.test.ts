@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { startApp } from '@deedwire/dev-environment';
-import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { enableTls, startPostgres, withClient } from '@deedwire/embedded-postgres';
 import { eventually, findProgram, listen } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

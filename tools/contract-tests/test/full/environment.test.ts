@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { appOf } from '@deedwire/core';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames } from '@deedwire/firm';
 import { createRegistration } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';

@@ -1,4 +1,4 @@
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';

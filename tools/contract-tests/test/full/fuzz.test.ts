@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { errorTable } from '@deedwire/graphql-server';
 import { sdl } from '@deedwire/lender-schema';
 import { credentialHeaders, writeRandomDocument } from '@deedwire/testing';

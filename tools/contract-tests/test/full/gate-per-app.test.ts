@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { connect } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test, vi } from 'vitest';

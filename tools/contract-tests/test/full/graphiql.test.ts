@@ -1,4 +1,4 @@
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

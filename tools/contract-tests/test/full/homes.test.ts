@@ -12,7 +12,7 @@ import {
   createTestAccounts,
   type Harness,
   startTestSystem,
-} from '@deedwire/dev-environment/harness';
+} from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames } from '@deedwire/firm';
 import { eventually, postGraphql, type Receiver, startConnectProxy, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { credentialHeaders, findProgram, listen, type Listening } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { test } from 'vitest';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf } from '@deedwire/core';
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames } from '@deedwire/firm';
 import { findProgram, postGraphql } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

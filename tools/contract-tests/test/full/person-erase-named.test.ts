@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { callOperatorWith } from '@deedwire/dev-environment/harness';
+import { callOperatorWith } from '@deedwire/dev-environment/firm-harness';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/firm/lender';
 import { connect, eventually } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';

@@ -1,5 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
-import { callOperator, createTestAccounts } from '@deedwire/dev-environment/harness';
+import { callOperator, createTestAccounts } from '@deedwire/dev-environment/firm-harness';
 import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
 import { connect, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { placeholderOf, toRecordId } from '@deedwire/core';
-import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperator, callOperatorWith, startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { addTeamMember, removeTeamMember, updateTeamMember } from '@deedwire/firm/lender';
 import { connect, eventually, missing, startReceiver, untilBlocked } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';

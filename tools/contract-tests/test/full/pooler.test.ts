@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type AppName, perApp, startApp, startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
 import { createClient, findProgram, postGraphql, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';

@@ -1,6 +1,6 @@
 import { issueCredential } from '@deedwire/actions';
 import { abilities } from '@deedwire/core';
-import { callOperator } from '@deedwire/dev-environment/harness';
+import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { createClient, eventually, missing } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

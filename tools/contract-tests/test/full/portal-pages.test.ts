@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { callOperator } from '@deedwire/dev-environment/harness';
+import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { acknowledge, commandsOf, missing } from '@deedwire/testing';
 import { type Route, useBrowser } from '@deedwire/testing/browser';
 import { parse } from 'graphql';

@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { issueCredential } from '@deedwire/actions';
 import { isRequestHeaderName } from '@deedwire/core';
-import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm } from '@deedwire/firm';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';

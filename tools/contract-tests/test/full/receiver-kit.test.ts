@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { type Client, eventually, listen, missing } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { compileCache, eventually, missing, postGraphql, receiverKitBlock } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';

@@ -1,4 +1,4 @@
-import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { connect, eventually, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startSystem } from '@deedwire/dev-environment';
-import { createHarness, urlsOfApps } from '@deedwire/dev-environment/harness';
+import { createHarness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
 import { commandsOf, createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { type Client, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pinClient } from '@deedwire/actions';
 import type { AppName } from '@deedwire/dev-environment';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { applyMigrations, readMigrations } from '@deedwire/store';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator, startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { callOperator, startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';

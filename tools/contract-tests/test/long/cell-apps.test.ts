@@ -10,7 +10,7 @@ import {
   type Harness,
   type TestAccount,
   urlsOfApps,
-} from '@deedwire/dev-environment/harness';
+} from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';

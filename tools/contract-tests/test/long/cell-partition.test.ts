@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperatorWith, createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { migrate } from '@deedwire/store';
 import { connect, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith } from '@deedwire/dev-environment/harness';
+import { callOperatorWith } from '@deedwire/dev-environment/firm-harness';
 import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, runOnce as run } from '@deedwire/testing';
 import { afterEach, describe, expect, test } from 'vitest';

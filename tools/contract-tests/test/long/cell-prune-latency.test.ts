@@ -1,5 +1,5 @@
 import { idAt } from '@deedwire/core';
-import { startTestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { freeze, leave } from '../support/homes.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith } from '@deedwire/dev-environment/harness';
+import { callOperatorWith } from '@deedwire/dev-environment/firm-harness';
 import { eventually, findProgram, missing, seededRandom } from '@deedwire/testing';
 import { afterEach, expect, test } from 'vitest';
 import { differences, readAccountRows } from '../support/cells/account-rows.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator } from '@deedwire/dev-environment/harness';
+import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { type PostgresServer, startPostgres } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';

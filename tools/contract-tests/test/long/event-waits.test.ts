@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createAccount, issueCredential, setClientLimit } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/core';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { type Credential, credentialHeaders, postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';

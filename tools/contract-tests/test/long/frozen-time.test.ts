@@ -1,5 +1,5 @@
 import { startSystem } from '@deedwire/dev-environment';
-import { callOperatorWith, createHarness, urlsOfApps } from '@deedwire/dev-environment/harness';
+import { callOperatorWith, createHarness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
 import { eventually } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCellServers } from '../support/cells/cell-servers.ts';

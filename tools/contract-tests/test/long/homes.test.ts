@@ -1,4 +1,4 @@
-import { createHarness, createTestAccounts } from '@deedwire/dev-environment/harness';
+import { createHarness, createTestAccounts } from '@deedwire/dev-environment/firm-harness';
 import { startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

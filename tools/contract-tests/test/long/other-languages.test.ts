@@ -1,4 +1,4 @@
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedVerdicts, go, lacks, python, verdictsOf } from '../support/standard-webhooks.ts';
 

@@ -1,4 +1,4 @@
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { createClient, eventually, missing, type ReceivedRequest, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { parseWebhookBody } from '@deedwire/webhook-events';

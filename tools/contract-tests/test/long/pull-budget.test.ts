@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { issueCredential } from '@deedwire/actions';
 import { idAt } from '@deedwire/core';
-import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';

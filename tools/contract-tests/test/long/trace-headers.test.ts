@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { createClient, type Receiver, startReceiver } from '@deedwire/testing';
 import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
 import { afterAll, beforeAll, expect, test } from 'vitest';

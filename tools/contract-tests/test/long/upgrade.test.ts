@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperator } from '@deedwire/dev-environment/harness';
+import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';

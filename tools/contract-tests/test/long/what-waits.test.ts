@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { type Client, eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { updateWebhookSubscription } from '@deedwire/actions';
-import { createHarness, startTestSystem } from '@deedwire/dev-environment/harness';
+import { createHarness, startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

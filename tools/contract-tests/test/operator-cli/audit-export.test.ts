@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/firm-harness';
 import { connect, type Connection } from '@deedwire/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,5 +1,5 @@
 import { parseApiKey } from '@deedwire/auth';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,5 +1,5 @@
 import { retryWebhookDelivery, sendTestWebhookEvent } from '@deedwire/actions';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { acknowledge, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

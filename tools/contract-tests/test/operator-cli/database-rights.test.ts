@@ -1,4 +1,4 @@
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { groupRolesOf } from '@deedwire/store';
 import { connect, missing } from '@deedwire/testing';

@@ -4,7 +4,12 @@ import { once } from 'node:events';
 import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { secretAssociatedData, toRecordId } from '@deedwire/core';
-import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import {
+  callOperator,
+  callOperatorWith,
+  createHarness,
+  type OperatorResult,
+} from '@deedwire/dev-environment/firm-harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import { seededRandom, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,5 +1,5 @@
 import type { LateWork } from '@deedwire/actions';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { freeze } from '../support/homes.ts';

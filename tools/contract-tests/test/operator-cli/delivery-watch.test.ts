@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
 import { compileCache, eventually, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

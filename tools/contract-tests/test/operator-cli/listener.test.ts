@@ -1,4 +1,4 @@
-import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { insertListener, insertSubscription } from '../support/stored-deliveries.ts';

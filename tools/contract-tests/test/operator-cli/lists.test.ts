@@ -1,4 +1,9 @@
-import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
+import {
+  callOperator,
+  callOperatorWith,
+  createHarness,
+  type OperatorResult,
+} from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

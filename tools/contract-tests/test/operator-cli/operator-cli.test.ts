@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/firm-harness';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { createStore } from '@deedwire/store';
 import { compileCache, startTcpProxy } from '@deedwire/testing';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { idAt } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';

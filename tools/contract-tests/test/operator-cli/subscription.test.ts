@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secretAssociatedData, toRecordId } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential } from '@deedwire/actions';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { freezeServer, freezeSessions, startPostgres } from '@deedwire/embedded-postgres';
 import { eventually, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

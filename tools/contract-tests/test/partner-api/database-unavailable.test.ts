@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { createHarness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
 import { connect, postGraphql, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

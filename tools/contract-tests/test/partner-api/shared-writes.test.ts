@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { createHarness, raiseLimit } from '@deedwire/dev-environment/harness';
+import { createHarness, raiseLimit } from '@deedwire/dev-environment/firm-harness';
 import { connect, credentialHeaders, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';

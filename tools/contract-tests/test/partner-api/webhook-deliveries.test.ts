@@ -1,5 +1,5 @@
 import { timeOf, toRecordId } from '@deedwire/core';
-import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { createHarness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
 import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

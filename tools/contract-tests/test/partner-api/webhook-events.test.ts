@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { idAt } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { createStore } from '@deedwire/store';
 import { type Credential, credentialHeaders, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';

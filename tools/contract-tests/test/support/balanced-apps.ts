@@ -1,6 +1,6 @@
 import { appOf } from '@deedwire/core';
 import type { AppName, RunningApp } from '@deedwire/dev-environment';
-import type { TestSystem } from '@deedwire/dev-environment/harness';
+import type { TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { eventually } from '@deedwire/testing';

@@ -1,4 +1,4 @@
-import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/harness';
+import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { addTeamMember } from '@deedwire/firm/lender';
 import type { TeamMemberDetails } from '@deedwire/firm/lender';
 import type { ReferralDetails } from '@deedwire/firm/partner';

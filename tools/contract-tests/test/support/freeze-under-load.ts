@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
+import type { Harness, TestAccount } from '@deedwire/dev-environment/firm-harness';
 import { postGraphql, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { comeHome, freeze, untilQuiet } from './homes.ts';

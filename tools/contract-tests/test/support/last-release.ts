@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Seeding } from '@deedwire/dev-environment/harness';
+import type { Seeding } from '@deedwire/dev-environment/firm-harness';
 import { applyMigrations, readMigrations } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import { succeed } from './command.ts';

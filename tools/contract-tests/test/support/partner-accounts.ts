@@ -1,5 +1,5 @@
 import * as ours from '@deedwire/actions';
-import { raiseLimit, type TestSystem } from '@deedwire/dev-environment/harness';
+import { raiseLimit, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { type Client, createClient, type Credential } from '@deedwire/testing';
 
 export type Actions = Pick<typeof ours, 'createOrganization' | 'createAccount' | 'issueCredential'>;

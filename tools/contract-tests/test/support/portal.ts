@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { type Client, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import type { Page, Request, Route } from '@deedwire/testing/browser';

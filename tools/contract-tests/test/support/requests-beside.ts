@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestSystem } from '@deedwire/dev-environment/harness';
+import type { TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { eventually, meanRatio, postGraphql } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from './workspace-copy.ts';

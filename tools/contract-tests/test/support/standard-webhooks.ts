@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { SharedSystem } from '@deedwire/dev-environment/harness';
+import type { SharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { findProgram, missing, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';

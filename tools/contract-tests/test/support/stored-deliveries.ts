@@ -1,5 +1,5 @@
 import { idAt } from '@deedwire/core';
-import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
+import type { Harness, TestAccount } from '@deedwire/dev-environment/firm-harness';
 import type { InterfaceName } from '@deedwire/firm';
 
 /** A subscription of an account, with deliveries that a test inserts as the worker writes them. */

@@ -1,7 +1,7 @@
 import { deleteWebhookSubscription } from '@deedwire/actions';
 import { acknowledge, eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 test('three workers number the deliveries of a subscription without gaps', async ({ harness, receiver }) => {
   await Promise.all([harness.startWorker(), harness.startWorker(), harness.startWorker()]);

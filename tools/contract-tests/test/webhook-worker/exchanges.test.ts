@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Harness } from '@deedwire/dev-environment/harness';
+import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 test.concurrent('stores one of many plain first successes', async ({ harness, receiver }) => {
   const worker = await harness.startWorker();

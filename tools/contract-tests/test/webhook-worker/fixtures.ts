@@ -6,10 +6,10 @@ interface Fixtures {
   /** A database of the test. */
   harness: Harness;
   receiver: Receiver;
-  /** A database with a worker, for the tests of a file that look only at what belongs to their partner. */
+  /** A database with a worker, for the tests of a file that look only at what belongs to their customer. */
   shared: Harness;
-  /** A partner of `shared`. */
-  partner: TestAccount;
+  /** A customer of `shared`. */
+  customer: TestAccount;
 }
 
 /** Gives each test what it names, so that tests can run at the same time. */
@@ -36,8 +36,8 @@ export const test = base.extend<Fixtures>({
     },
     { scope: 'file' },
   ],
-  partner: async ({ shared }, use) => {
-    const { partner } = await createTestAccounts(shared.operator);
-    await use(partner);
+  customer: async ({ shared }, use) => {
+    const { customer } = await createTestAccounts(shared.operator);
+    await use(customer);
   },
 });

@@ -1,9 +1,9 @@
 import { pauseWebhookSubscription, resumeWebhookSubscription } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/harness';
+import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually, missing } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 interface Shown {
   health: {

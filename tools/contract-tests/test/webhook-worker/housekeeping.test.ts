@@ -1,6 +1,6 @@
 import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import { createHarness } from '@deedwire/dev-environment/harness';
+import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

@@ -1,7 +1,7 @@
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 const insertEvents = `
   with event as (

@@ -1,8 +1,8 @@
-import type { Harness } from '@deedwire/dev-environment/harness';
+import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 interface EventPage {
   edges: { sequence: number; node: { type: string; payload: string | null } }[];

@@ -6,10 +6,10 @@ import {
   sendTestWebhookEvent,
   type WebhookListener,
 } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/harness';
+import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 async function listen(harness: Harness): Promise<WebhookListener> {
   const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];

@@ -9,7 +9,7 @@ type Change = (mutation: 'pause' | 'resume', id: string) => Promise<unknown>;
 
 /** Pauses and resumes over HTTP. Returns the reason for which the subscription is then paused. */
 async function startApi(harness: Harness): Promise<Change> {
-  const { mutate } = createInterfaceClient(await startInterfaces(harness, ['partner']), 'partner', '2026-11-01');
+  const { mutate } = createInterfaceClient(await startInterfaces(harness, ['customer']), 'customer', '2026-11-01');
   return async (mutation, id) => {
     const { webhookSubscription, userErrors } = await mutate<{ webhookSubscription: { pausedReason: string | null } }>(
       `${mutation}WebhookSubscription`,
@@ -29,14 +29,14 @@ test('events of a paused subscription are kept, and sent in order once it is res
 }) => {
   const change = await startApi(harness);
   await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(1);
   await receiver.waitFor(1);
 
   expect(await change('pause', id)).toBe('OWNER');
   // The worker has applied the pause.
   await eventually(async () => expect(await harness.sql('select from webhook_event_queue')).toEqual([]));
-  await harness.refer(3);
+  await harness.place(3);
   await eventually(async () => expect(await pending(harness)).toHaveLength(3));
   expect(receiver.deliveries).toHaveLength(1);
 
@@ -52,10 +52,10 @@ test('a subscription that its owner paused with a request in flight is GONE afte
 }) => {
   const change = await startApi(harness);
   await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   const arrived = Promise.withResolvers<ServerResponse>();
   receiver.onDelivery = arrived.resolve;
-  await harness.refer(1);
+  await harness.place(1);
   const response = await arrived.promise;
   expect(await change('pause', id)).toBe('OWNER');
   response.writeHead(410).end();

@@ -1,8 +1,8 @@
 import { deleteWebhookSubscription } from '@deedwire/actions';
-import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually } from '@deedwire/testing';
 import { describe, expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 async function erase(harness: Harness, record: string) {
   const DATABASE_URL = await harness.database.urlFor('operator');

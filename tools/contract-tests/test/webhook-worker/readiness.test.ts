@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { startApp } from '@deedwire/dev-environment';
-import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { startTcpProxy } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 

@@ -7,10 +7,10 @@ import {
   type ReplayWebhookEventsInput,
   resumeWebhookSubscription,
 } from '@deedwire/actions';
-import { callOperator, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { callOperator, type Harness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 const since = new Date('2026-01-02T00:00:00Z');
 

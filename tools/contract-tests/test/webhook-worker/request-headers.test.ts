@@ -4,11 +4,11 @@ import {
   sendTestWebhookEvent,
   updateWebhookSubscription,
 } from '@deedwire/actions';
-import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
+import type { Harness, TestAccount } from '@deedwire/dev-environment/firm-harness';
 import { connect, eventually, missing, type ReceivedRequest, type Receiver, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 const token = '4d9f0c62b7e1458a9c3a7f20d86b51e4';
 const requestHeader = { name: 'Authorization', value: `Bearer ${token}` };

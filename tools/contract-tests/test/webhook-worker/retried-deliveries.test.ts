@@ -1,9 +1,9 @@
 import { retryWebhookDelivery, pauseWebhookSubscription, resumeWebhookSubscription } from '@deedwire/actions';
-import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 const retry = async ({ partnerApi, accounts }: Harness, id: string) => {
   const { userErrors, webhookDelivery } = await retryWebhookDelivery(partnerApi, accounts.partner, { id });

@@ -2,7 +2,7 @@ import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/ac
 import { eventually, type Respond, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 // Concurrent, because most of them wait 5 s for the first retry.
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { callOperator } from '@deedwire/dev-environment/harness';
+import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import type { ReceivedRequest } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 test('deliveries keep their signatures while secrets move to a new key, and without the old key', async ({
   harness,

@@ -1,10 +1,10 @@
 import { retryWebhookDelivery } from '@deedwire/actions';
-import { createTestAccounts, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
+import { createTestAccounts, type Harness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
 import { updateLender } from '@deedwire/firm/lender';
 import { connect, type Connection, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { expect, onTestFinished } from 'vitest';
 import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 // An attacker who has stolen the database login of the lender API, while a worker runs, can do nothing to partners.
 

@@ -5,7 +5,7 @@ import { forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { pauseRetiredSubscriptions, type WorkerId } from '@deedwire/webhooks';
 import { expect } from 'vitest';
-import { test } from './fixtures.ts';
+import { test } from './firm-fixtures.ts';
 
 async function openReceiver(): Promise<Receiver> {
   const receiver = await forTest(startReceiver());

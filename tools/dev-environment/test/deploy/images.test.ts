@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { AppName } from '../../src/app-process.ts';
 import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
-import { createHarness, type Harness } from '../harness/index.ts';
+import { createHarness, type Harness } from '../harness/firm.ts';
 import { buildImages, run, tryRun } from './support/containers.ts';
 import { expectDelivery } from './support/journey.ts';
 

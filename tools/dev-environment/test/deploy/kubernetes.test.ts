@@ -11,7 +11,7 @@ import { createLink, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
-import { createHarness, type Harness } from '../harness/index.ts';
+import { createHarness, type Harness } from '../harness/firm.ts';
 import { isWithout, run, tryRun } from './support/containers.ts';
 import { expectDelivery } from './support/journey.ts';
 

@@ -13,7 +13,7 @@ import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
-import { createMigratedDatabase } from '../harness/index.ts';
+import { createMigratedDatabase } from '../harness/firm.ts';
 import { isWithout } from './support/containers.ts';
 
 const apps = [...interfaceNames.map(appOf).toSorted(), 'webhook-worker'] as const;

@@ -1,10 +1,6 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { appOf, roleOf } from '@deedwire/core';
+import { roleOf, type Service } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
 import {
-  type InterfaceCode,
   type InterfaceConfig,
   type InterfaceServiceOptions,
   readInterfaceConfig,
@@ -15,25 +11,22 @@ import { createLogger, type RunningServer } from '@deedwire/service-runtime';
 import { readWorkerConfig, type WorkerConfig } from '@deedwire/webhook-worker/config';
 import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
 import { Registry } from 'prom-client';
-import { workspaceRoot } from '../../src/workspace.ts';
+import type { NameOf } from '../../src/application.ts';
 import { pooled } from './start-test-apps.ts';
-
-/** What each app of an interface serves. By path, because no package can depend on the interfaces that are added later. */
-const definitions = new Map<InterfaceName, InterfaceCode>();
-for (const name of interfaceNames) {
-  const file = join(workspaceRoot, 'apps', appOf(name), `src/${name}-interface.ts`);
-  const [definition]: InterfaceCode[] = Object.values(await import(pathToFileURL(file).href));
-  if (definition !== undefined) definitions.set(name, definition);
-}
+import type { TestedApplication } from './tested-service.ts';
 
 /** What the environment of an app cannot express. */
-type ServiceParts = Pick<InterfaceServiceOptions, 'logger' | 'portalFolder'>;
+export type ServiceParts = Pick<InterfaceServiceOptions, 'logger' | 'portalFolder'>;
 
 /**
  * Starts the apps in this process. A test uses this to pass a contract, or a configuration that the environment of an app
  * process cannot express.
  */
-export function createAppsInProcess(database: TestDatabase, secretKeys: Map<string, Buffer>) {
+export function createAppsInProcess<Served extends Service>(
+  { service, codeOf }: Pick<TestedApplication<Served>, 'codeOf' | 'service'>,
+  database: TestDatabase,
+  secretKeys: Map<string, Buffer>,
+) {
   const services: RunningServer[] = [];
   const workers = new Set<Worker>();
   const registry = new Registry();
@@ -51,26 +44,25 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
   };
 
   async function startApi(
-    name: InterfaceName,
+    name: NameOf<Served>,
     config: Partial<InterfaceConfig> = {},
     contract?: ServedContract,
     more: ServiceParts = {},
   ): Promise<RunningServer> {
-    const definition = definitions.get(name);
-    if (definition === undefined) throw new Error(`${appOf(name)} exports no interface.`);
+    const code = await codeOf(name);
     const login = pooled(await database.urlFor(roleOf(name)));
-    const defaults = readInterfaceConfig(firm, name, { ...env, ...login });
-    const service = await startInterfaceService({
-      ...definition,
-      service: firm,
+    const defaults = readInterfaceConfig(service, name, { ...env, ...login });
+    const running = await startInterfaceService<Served>({
+      ...code,
+      service,
       interfaceName: name,
       ...(contract && { contract }),
       appVersion: '0.0.0',
       config: { ...defaults, ...config },
       ...more,
     });
-    services.push(service);
-    return service;
+    services.push(running);
+    return running;
   }
 
   async function stopWorker(worker: Worker): Promise<void> {
@@ -82,18 +74,14 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
 
   return {
     startApi,
-    startPartnerApi: (config?: Partial<InterfaceConfig>, contract?: ServedContract, more?: ServiceParts) =>
-      startApi('partner', config, contract, more),
-    startLenderApi: (config?: Partial<InterfaceConfig>, contract?: ServedContract, more?: ServiceParts) =>
-      startApi('lender', config, contract, more),
     /** Resolves when the worker is ready. */
     async startWorker(config: Partial<WorkerConfig> = {}): Promise<Worker> {
       const login = pooled(await database.urlFor('webhook_worker'));
       if (workers.size === 0) registry.clear();
       const worker = createWorker({
-        service: firm,
-        config: { ...readWorkerConfig(firm, { ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
-        logger: createLogger({ name: 'test', level: 'silent', service: firm }),
+        service,
+        config: { ...readWorkerConfig(service, { ...env, WORKER_CONCURRENCY: '256', ...login }), ...config },
+        logger: createLogger({ name: 'test', level: 'silent', service }),
         metrics: workers.size === 0 ? registry : new Registry(),
         version: 'test',
       });
@@ -108,7 +96,7 @@ export function createAppsInProcess(database: TestDatabase, secretKeys: Map<stri
     metrics: () => registry.metrics(),
     /** Stops all apps that this object started. */
     async stopApps(): Promise<void> {
-      await Promise.all([...services.map((service) => service.stop()), ...[...workers].map(stopWorker)]);
+      await Promise.all([...services.map((running) => running.stop()), ...[...workers].map(stopWorker)]);
     },
   };
 }

@@ -1,24 +1,29 @@
-import {
-  createLogin,
-  createTestDatabase,
-  type PostgresServer,
-  type TestDatabase,
-  withClient,
-} from '@deedwire/embedded-postgres';
-import { migrate } from '@deedwire/store';
+import { createLogin, createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import type { ProvidedContext } from 'vitest';
+import type { TestedApplication } from './tested-service.ts';
 
-const migrated = { template: 'served', prepare: prepareForApps };
-
-/** Migrates. Creates the partitions too, which the first worker of each database would otherwise take most of a second for. */
-async function prepareForApps(databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
-  await withClient(databaseUrl, (client) => client.query('call webhook_create_partitions(60)'));
+/** A server that only one database uses. */
+export interface OwnServer {
+  url: string;
+  stop(): Promise<unknown>;
 }
 
+type Migrated = Pick<TestedApplication, 'key' | 'migrate'>;
+
+/** Creates the partitions too, which the first worker of each database would otherwise take most of a second for. */
+const templateOf = ({ key, migrate }: Migrated) => ({
+  template: `served_${key}`,
+  async prepare(databaseUrl: string): Promise<void> {
+    await migrate(databaseUrl);
+    await withClient(databaseUrl, (client) => client.query('call webhook_create_partitions(60)'));
+  },
+});
+
 /** As `createMigratedDatabase`, for a global setup, which names the server of the test run. */
-export const createMigratedDatabaseOn = (server: ProvidedContext['postgres']): Promise<TestDatabase> =>
-  createTestDatabase({ ...migrated, server });
+export const createMigratedDatabaseOn = (
+  server: ProvidedContext['postgres'],
+  tested: Migrated,
+): Promise<TestDatabase> => createTestDatabase({ ...templateOf(tested), server });
 
 /**
  * Creates a database with all migrations applied.
@@ -27,10 +32,11 @@ export const createMigratedDatabaseOn = (server: ProvidedContext['postgres']): P
  * @param apply replaces the migrations of this build. Needs `server`.
  */
 export async function createMigratedDatabase(
-  server?: Pick<PostgresServer, 'url' | 'stop'>,
-  apply: (databaseUrl: string) => Promise<unknown> = migrate,
+  tested: Migrated,
+  server?: OwnServer,
+  apply: (databaseUrl: string) => Promise<unknown> = tested.migrate,
 ): Promise<TestDatabase> {
-  if (server === undefined) return createTestDatabase(migrated);
+  if (server === undefined) return createTestDatabase(templateOf(tested));
   await apply(server.url);
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<string, Promise<string>>();
@@ -41,6 +47,6 @@ export async function createMigratedDatabase(
       logins.set(role, login);
       return login;
     },
-    drop: () => server.stop(),
+    drop: async () => void (await server.stop()),
   };
 }

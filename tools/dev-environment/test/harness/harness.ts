@@ -6,39 +6,41 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { convertReferral, createReferral } from '@deedwire/firm/partner';
+import { roleOf, type Service } from '@deedwire/core';
 import { createStore } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
-import type { Seeding } from '../../src/seed.ts';
 import { openActionContext } from './action-context.ts';
 import { createAppsInProcess } from './apps-in-process.ts';
-import { createMigratedDatabase } from './database.ts';
+import { createMigratedDatabase, type OwnServer } from './database.ts';
 import { createTestAccounts, type TestAccount } from './test-accounts.ts';
-
-export type Harness = Awaited<ReturnType<typeof createHarness>>;
+import type { Seeding, TestedApplication } from './tested-service.ts';
 
 /**
  * A database with the accounts that `seed` creates, without their events. A test starts the apps that it needs in this process.
  *
+ * @param seeding writes the first rows: that of another release, if `apply` applies its migrations
  * @param server as for `createMigratedDatabase`
  * @param apply as for `createMigratedDatabase`
- * @param seeding writes the first rows: that of another release, if `apply` applies its migrations
  */
-export async function createHarness(
-  server?: Parameters<typeof createMigratedDatabase>[0],
-  apply?: Parameters<typeof createMigratedDatabase>[1],
-  seeding?: Seeding,
+export async function createHarness<Served extends Service>(
+  tested: TestedApplication<Served>,
+  seeding: Seeding<Served>,
+  server?: OwnServer,
+  apply?: Parameters<typeof createMigratedDatabase>[2],
 ) {
-  const database = await createMigratedDatabase(server, apply);
+  const { service, mainInterface } = tested;
+  const database = await createMigratedDatabase(tested, server, apply);
   const secretKeys = new Map([['test', randomBytes(32)]]);
-  const operator = openActionContext('operator', await database.urlFor('operator'), secretKeys, seeding?.createStore);
-  const partnerApi = openActionContext('partner_api', await database.urlFor('partner_api'), secretKeys);
+  const open = async (role: 'operator' | `${string}_api`, openStore?: typeof createStore) =>
+    openActionContext(service, role, await database.urlFor(role), secretKeys, openStore);
+  const operator = await open('operator', seeding.createStore);
+  const api = await open(roleOf(mainInterface));
   const superuser = createStore({
     databaseUrl: database.databaseUrl,
     applicationName: 'test-superuser',
     timeouts: patientTimeouts,
   });
-  const apps = createAppsInProcess(database, secretKeys);
+  const apps = createAppsInProcess(tested, database, secretKeys);
   const accounts = await createTestAccounts(operator, seeding);
   let statements = 0;
 
@@ -52,20 +54,22 @@ export async function createHarness(
 
   return {
     ...apps,
+    service,
+    interfaceNames: tested.interfaceNames,
     database,
     accounts,
     /** The operator's context. */
     operator,
-    /** The partner API's context. */
-    partnerApi,
+    /** The context of the app of `mainInterface`. */
+    api,
     sql,
-    /** Subscribes a partner. An event type without a version is pinned to the current one. */
+    /** Subscribes an account of `mainInterface`. An event type without a version is pinned to the current one. */
     async subscribe(
       url: string,
       eventTypes: (string | { type: string; version: string })[],
-      partner: TestAccount = accounts.partner,
+      account: TestAccount = accounts[mainInterface],
     ): Promise<{ id: string; secret: string }> {
-      const result = await createWebhookSubscription(partnerApi, partner, {
+      const result = await createWebhookSubscription(api, account, {
         callbackUrl: url,
         eventTypes: eventTypes.map((eventType) => (typeof eventType === 'string' ? { type: eventType } : eventType)),
       });
@@ -74,25 +78,13 @@ export async function createHarness(
       }
       return { id: result.webhookSubscription.id, secret: result.webhookSecret };
     },
-    /** Creates referrals of a partner, one after the other, and returns their ids. */
-    async refer(count: number, partner: TestAccount = accounts.partner): Promise<string[]> {
-      const ids: string[] = [];
-      for (let index = 0; index < count; index += 1) {
-        const { referral } = await createReferral(partnerApi, partner, { clientName: `Client ${index}` });
-        ids.push(referral?.id ?? '');
-      }
-      return ids;
-    },
-    async convert(referralId: string): Promise<void> {
-      await convertReferral(operator, { referralId });
-    },
-    /** The deliveries of a partner, newest first. */
+    /** The deliveries of an account of `mainInterface`, newest first. */
     async deliveries(
-      partner: TestAccount = accounts.partner,
+      account: TestAccount = accounts[mainInterface],
     ): Promise<(WebhookDelivery & { attempts: WebhookAttempt[] })[]> {
-      const page = await listWebhookDeliveries(partnerApi, partner, { first: 100 });
+      const page = await listWebhookDeliveries(api, account, { first: 100 });
       const nodes = page.edges.map(({ node }) => node);
-      const attempts = await listLatestAttempts(partnerApi, nodes);
+      const attempts = await listLatestAttempts(api, nodes);
       return nodes.map((node, index) => ({ ...node, attempts: attempts[index] ?? [] }));
     },
     /** Resets the count of handshakes per minute, for tests that need more than the limit of an account. */
@@ -102,7 +94,7 @@ export async function createHarness(
     /** Stops all apps and drops the database. */
     async close(): Promise<void> {
       await apps.stopApps();
-      await Promise.all([operator.close(), partnerApi.close(), superuser.close()]);
+      await Promise.all([operator.close(), api.close(), superuser.close()]);
       await database.drop();
     },
   };

@@ -1,56 +1,48 @@
 import { createServer } from 'node:http';
-import type { InterfaceName } from '@deedwire/firm';
+import type { Service } from '@deedwire/core';
 import { listen } from '@deedwire/testing';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
+import type { NameOf } from '../../src/application.ts';
 import { createMigratedDatabaseOn } from './database.ts';
+import { firmTests } from './firm-tests.ts';
+import { serviceTests } from './service-tests.ts';
 import { startTestApps } from './start-test-apps.ts';
+import type { TestedApplication } from './tested-service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Responds with `SharedApps`. */
+    /** Responds with `SharedApps` at `/<key>/`, for the key of a tested service. */
     sharedApps: { url: string };
   }
 }
 
 /** What a test file needs to use the shared apps. */
-export interface SharedApps {
-  urls: Record<InterfaceName, string>;
+export interface SharedApps<Served extends Service = Service> {
+  urls: Record<NameOf<Served>, string>;
   /** For a superuser. */
   databaseUrl: string;
   operatorUrl: string;
 }
 
 /**
- * Global setup of test projects. Starts the apps that the test files of all of them share, in the process of the test run, when the
- * first test file asks for them. Stops them when the run ends.
+ * Global setup of test projects. Starts the apps of a service that the test files of all of them share, in the process of the test run,
+ * when the first test file asks for them. Stops them when the run ends.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const run = project.vitest.getRootProject();
   if ('sharedApps' in run.getProvidedContext()) return undefined;
-  const logLines: string[] = [];
-  let starting: ReturnType<typeof start> | null = null;
+  const { postgres } = run.getProvidedContext();
+  const appsOf = new Map<string, SharedOnDemand>([
+    [firmTests.key, startOnDemand(firmTests, postgres)],
+    [serviceTests.key, startOnDemand(serviceTests, postgres)],
+  ]);
 
-  async function start() {
-    const database = await createMigratedDatabaseOn(run.getProvidedContext().postgres);
-    const { system, urls } = await startTestApps(database, {
-      onLine: (_app, line) => void logLines.push(line),
-    });
-    const shared: SharedApps = {
-      urls,
-      databaseUrl: database.databaseUrl,
-      operatorUrl: await database.urlFor('operator'),
-    };
-    return { shared, stop: () => system.stop().then(() => database.drop()) };
-  }
-
-  async function answer(url: URL): Promise<unknown> {
-    if (url.pathname === '/log-lines') {
-      const text = url.searchParams.get('text') ?? '';
-      return logLines.filter((line) => line.includes(text));
-    }
-    starting ??= start();
-    const { shared } = await starting;
-    return shared;
+  async function answer({ pathname, searchParams }: URL): Promise<unknown> {
+    const [, key = '', path = ''] = pathname.split('/');
+    const apps = appsOf.get(key);
+    if (apps === undefined) throw new Error(`No service has the key ${key}.`);
+    return path === 'log-lines' ? apps.logLines(searchParams.get('text') ?? '') : apps.start();
   }
 
   const server = createServer((request, response) => {
@@ -63,7 +55,43 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   run.provide('sharedApps', { url: `http://127.0.0.1:${listening.port}/` });
   return async () => {
     await listening.close();
-    const started = await starting?.catch(() => null);
-    await started?.stop();
+    await Promise.all(Array.from(appsOf.values(), (apps) => apps.stop()));
+  };
+}
+
+interface SharedOnDemand {
+  logLines(text: string): string[];
+  start(): Promise<SharedApps>;
+  stop(): Promise<void>;
+}
+
+function startOnDemand<Served extends Service>(
+  tested: TestedApplication<Served>,
+  postgres: ProvidedContext['postgres'],
+): SharedOnDemand {
+  const lines: string[] = [];
+  let starting: ReturnType<typeof start> | null = null;
+
+  async function start() {
+    const database = await createMigratedDatabaseOn(postgres, tested);
+    const { system, urls } = await startTestApps(tested, database, { onLine: (_app, line) => void lines.push(line) });
+    const shared: SharedApps<Served> = {
+      urls,
+      databaseUrl: database.databaseUrl,
+      operatorUrl: await database.urlFor('operator'),
+    };
+    return { shared, stop: () => system.stop().then(() => database.drop()) };
+  }
+
+  return {
+    logLines: (text) => lines.filter((line) => line.includes(text)),
+    async start() {
+      starting ??= start();
+      return (await starting).shared;
+    },
+    async stop() {
+      const started = await starting?.catch(() => null);
+      await started?.stop();
+    },
   };
 }

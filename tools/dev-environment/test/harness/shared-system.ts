@@ -1,44 +1,46 @@
 import { randomBytes } from 'node:crypto';
+import type { Service } from '@deedwire/core';
 import { withClient } from '@deedwire/embedded-postgres';
-import { inject } from 'vitest';
-import { ensureOpenReferrals } from '../../src/seed.ts';
 import { openActionContext } from './action-context.ts';
 import type { SharedApps } from './shared-apps.ts';
-import { createClients, createTestAccounts } from './test-accounts.ts';
-
-export type SharedSystem = Awaited<ReturnType<typeof joinSharedSystem>>;
+import { createClients, createTestAccounts, type TestAccount } from './test-accounts.ts';
+import type { Seeding, TestedService } from './tested-service.ts';
 
 /**
  * Creates accounts in the shared system, which the first call of a run starts. For tests that stop no app, need no
  * special configuration, and read only what belongs to their accounts. Others call `startTestSystem`.
  */
-export async function joinSharedSystem() {
-  const { url } = inject('sharedApps');
-  const { urls, databaseUrl, operatorUrl }: SharedApps = await getJson(url);
+export async function joinSharedSystem<Served extends Service, Seeds extends Seeding<Served>, Records extends object>(
+  tested: TestedService<Served, Seeds, Records>,
+) {
+  // On demand, because the rest of the harness is used without a test runner.
+  const { inject } = await import('vitest');
+  const url = new URL(`${tested.key}/`, inject('sharedApps').url);
+  const { urls, databaseUrl, operatorUrl }: SharedApps<Served> = await getJson(url);
   // The operator reads and writes no webhook secrets, so any key does.
-  const operator = openActionContext('operator', operatorUrl, new Map([['unused', randomBytes(32)]]));
-  const accounts = await createTestAccounts(operator);
+  const operator = openActionContext(tested.service, 'operator', operatorUrl, new Map([['unused', randomBytes(32)]]));
+  const accounts = await createTestAccounts(operator, tested.seeding);
   return {
+    ...(await tested.seedRecords(operator, accounts, tested.seeding)),
     accounts,
     operator,
     urls,
-    referrals: await ensureOpenReferrals(operator, accounts.partner.id),
     ...createClients(urls, accounts),
     /** Resets the count of handshakes per minute, of these accounts only. */
     async forgetHandshakes(): Promise<void> {
-      const ids = Object.values(accounts).map(({ accountId }) => accountId);
+      const ids = Object.values<TestAccount>(accounts).map(({ accountId }) => accountId);
       await withClient(databaseUrl, (client) =>
         client.query('delete from webhook_handshake_count where account_id = any($1)', [ids]),
       );
     },
     /** The lines of the logs that contain a text. */
-    logLines: (text: string): Promise<string[]> => getJson(`${url}log-lines?text=${encodeURIComponent(text)}`),
+    logLines: (text: string): Promise<string[]> => getJson(new URL(`log-lines?text=${encodeURIComponent(text)}`, url)),
     /** Closes the connections of the test file. The system goes on. */
     close: () => operator.close(),
   };
 }
 
-async function getJson<Value>(url: string): Promise<Value> {
+async function getJson<Value>(url: URL): Promise<Value> {
   const response = await fetch(url);
   const body = await response.text();
   if (!response.ok) throw new Error(body);

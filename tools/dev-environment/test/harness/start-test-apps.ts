@@ -1,23 +1,29 @@
 import { randomBytes } from 'node:crypto';
+import type { Service } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
-import { perApp } from '../../src/app-process.ts';
+import { perAppOf } from '../../src/app-process.ts';
+import type { Application, AppOf } from '../../src/application.ts';
 import {
   type AppDatabaseUrls,
   groupRole,
-  interfaceUrls,
-  startSystem,
+  interfaceUrlsOf,
+  startSystemOf,
   type SystemOptions,
 } from '../../src/start-system.ts';
 
-export type TestAppOptions = Pick<
-  SystemOptions,
+export type TestAppOptions<Served extends Service> = Pick<
+  SystemOptions<AppOf<Served>>,
   'apps' | 'env' | 'appEnv' | 'built' | 'onLine' | 'ports' | 'workspace'
 >;
 
 /** Starts the apps as processes. Each has its own login of the database. */
-export async function startTestApps(database: TestDatabase, options: TestAppOptions) {
-  const logins = await perApp(async (name) => pooled(await database.urlFor(groupRole(name))));
-  const system = await startSystem({
+export async function startTestApps<Served extends Service>(
+  application: Application<Served>,
+  database: TestDatabase,
+  options: TestAppOptions<Served>,
+) {
+  const logins = await perAppOf(application, async (name) => pooled(await database.urlFor(groupRole(name))));
+  const system = await startSystemOf(application, {
     ...options,
     // On a busy machine any statement can be slow.
     env: {
@@ -27,19 +33,22 @@ export async function startTestApps(database: TestDatabase, options: TestAppOpti
       WEBHOOK_EGRESS_ADDRESSES: '198.51.100.7,2001:db8:1::/64',
       ...options.env,
     },
-    appEnv: await perApp((name) => {
+    appEnv: await perAppOf(application, (name) => {
       const { DATABASE_URL: _, ...others }: DatabaseVariables = logins[name];
       return { ...others, ...options.appEnv?.[name] };
     }),
-    databaseUrls: await perApp((name) => logins[name].DATABASE_URL),
+    databaseUrls: await perAppOf(application, (name) => logins[name].DATABASE_URL),
     webhookSecretKeys: `test:${randomBytes(32).toString('base64')}`,
   });
-  return { system, urls: interfaceUrls(system) };
+  return { system, urls: interfaceUrlsOf(application, system) };
 }
 
 /** A URL for each app, with the rights of its role. */
-export function urlsOfApps(database: TestDatabase): Promise<AppDatabaseUrls> {
-  return perApp((name) => database.urlFor(groupRole(name)));
+export function urlsOfApps<Served extends Service>(
+  application: Application<Served>,
+  database: TestDatabase,
+): Promise<AppDatabaseUrls<AppOf<Served>>> {
+  return perAppOf(application, (name) => database.urlFor(groupRole(name)));
 }
 
 /** The variables of an app that say how it reaches the database. */

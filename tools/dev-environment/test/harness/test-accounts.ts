@@ -1,37 +1,38 @@
 import { type Caller, type OperatorContext, setClientLimit } from '@deedwire/actions';
-import { toRecordId } from '@deedwire/core';
-import type { InterfaceName } from '@deedwire/firm';
+import { type Service, toRecordId } from '@deedwire/core';
 import { type Client, createClient } from '@deedwire/testing';
-import type { DevAccount, DevSeed } from '../../src/dev-state.ts';
-import * as ownSeeding from '../../src/seed.ts';
+import type { AccountKeyOf } from '../../src/account-key.ts';
+import type { NameOf } from '../../src/application.ts';
+import type { SampleAccount } from '../../src/seed.ts';
+import type { Seeding } from './tested-service.ts';
 
-export type TestAccount = DevAccount & Caller;
+export type TestAccount<Name extends string = string> = SampleAccount<Name> & Caller;
 
-export type TestAccounts = Record<keyof DevSeed, TestAccount>;
+export type TestAccountsOf<Served extends Service> = Record<AccountKeyOf<Served>, TestAccount<NameOf<Served>>>;
 
 /** Creates the accounts that `seed` creates. Each can send any number of requests. */
-export async function createTestAccounts(
+export async function createTestAccounts<Served extends Service>(
   operator: OperatorContext,
-  { seed }: Pick<ownSeeding.Seeding, 'seed'> = ownSeeding,
-): Promise<TestAccounts> {
-  const entries = Object.entries(await seed(operator)).map(([key, account]): [string, TestAccount] => {
+  { seed }: Pick<Seeding<Served>, 'seed'>,
+): Promise<TestAccountsOf<Served>> {
+  const seeded = Object.entries<SampleAccount<NameOf<Served>>>(await seed(operator));
+  const entries = seeded.map(([key, account]): [string, TestAccount<NameOf<Served>>] => {
     const { clientId } = account.credential;
     return [key, { ...account, clientId, accountId: toRecordId(account.id.split('/').at(-1) ?? '') }];
   });
   for (const [, { clientId }] of entries) await raiseLimit(operator, clientId);
-  return Object.fromEntries(entries) as TestAccounts;
+  return Object.fromEntries(entries) as TestAccountsOf<Served>;
 }
 
 /** One client per account. */
-export function createClients(
-  urls: Record<InterfaceName, string>,
-  accounts: TestAccounts,
-): Record<keyof TestAccounts, Client> {
-  const entries = Object.entries(accounts).map(([key, { interfaceName, credential }]) => [
-    key,
-    createClient(urls[interfaceName], credential),
-  ]);
-  return Object.fromEntries(entries) as Record<keyof TestAccounts, Client>;
+export function createClients<Served extends Service>(
+  urls: Record<NameOf<Served>, string>,
+  accounts: TestAccountsOf<Served>,
+): Record<AccountKeyOf<Served>, Client> {
+  const entries = Object.entries<TestAccount<NameOf<Served>>>(accounts).map(
+    ([key, { interfaceName, credential }]) => [key, createClient(urls[interfaceName], credential)] as const,
+  );
+  return Object.fromEntries(entries) as Record<AccountKeyOf<Served>, Client>;
 }
 
 /** Lets a client send more than a test can, for tests that are not about rate limits. */

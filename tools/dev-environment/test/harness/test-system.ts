@@ -1,28 +1,30 @@
-import * as ownSeeding from '../../src/seed.ts';
-import type { createMigratedDatabase } from './database.ts';
+import type { Service } from '@deedwire/core';
+import type { createMigratedDatabase, OwnServer } from './database.ts';
 import { createHarness } from './harness.ts';
 import { startTestApps, type TestAppOptions } from './start-test-apps.ts';
 import { createClients } from './test-accounts.ts';
+import type { Seeding, TestedService } from './tested-service.ts';
 
-export type TestSystem = Awaited<ReturnType<typeof startTestSystem>>;
-
-export interface TestSystemOptions extends TestAppOptions {
+export interface TestSystemOptions<Served extends Service, Seeds> extends TestAppOptions<Served> {
   /** As for `createMigratedDatabase`. */
-  server?: Parameters<typeof createMigratedDatabase>[0];
+  server?: OwnServer;
   /** As for `createMigratedDatabase`. */
-  apply?: Parameters<typeof createMigratedDatabase>[1];
+  apply?: Parameters<typeof createMigratedDatabase>[2];
   /** As for `createHarness`. */
-  seeding?: ownSeeding.Seeding;
+  seeding?: Seeds;
 }
 
 /** Starts the apps as processes, with a separate database, and opens one client per account. */
-export async function startTestSystem({ server, apply, seeding = ownSeeding, ...appOptions }: TestSystemOptions = {}) {
-  const harness = await createHarness(server, apply, seeding);
+export async function startTestSystem<Served extends Service, Seeds extends Seeding<Served>, Records extends object>(
+  tested: TestedService<Served, Seeds, Records>,
+  { server, apply, seeding = tested.seeding, ...appOptions }: TestSystemOptions<Served, Seeds> = {},
+) {
+  const harness = await createHarness(tested, seeding, server, apply);
   const { accounts, database, operator, sql } = harness;
-  /** Ids of at least 20 open referrals of `accounts.partner`, oldest first. */
-  const referrals = await seeding.ensureOpenReferrals(operator, accounts.partner.id);
-  const { system, urls } = await startTestApps(database, appOptions);
+  const records = await tested.seedRecords(operator, accounts, seeding);
+  const { system, urls } = await startTestApps(tested, database, appOptions);
   return {
+    ...records,
     accounts,
     database,
     operator,
@@ -30,7 +32,6 @@ export async function startTestSystem({ server, apply, seeding = ownSeeding, ...
     forgetHandshakes: () => harness.forgetHandshakes(),
     system,
     urls,
-    referrals,
     ...createClients(urls, accounts),
     async close(): Promise<void> {
       await system.stop();

@@ -14,7 +14,7 @@ import {
   sourcesOf,
 } from './editions.ts';
 import { readJson } from './read-json.ts';
-import { fillSlots } from './slots.ts';
+import { fillSlotsOf } from './slots.ts';
 
 const sections = z.record(z.string(), z.record(z.string(), z.unknown()));
 
@@ -54,7 +54,7 @@ function composed(
   const path = composedPath(version, extension);
   const text = compose(version, sources);
   try {
-    const filled = fillSlots(version.name, path, text);
+    const filled = fillSlotsOf(version.name, path, text);
     if (extension === 'graphql') buildSchema(filled);
     return filled;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { names } from '@deedwire/firm/names';
 import { expect, test } from 'vitest';
-import { fillSlots } from './slots.ts';
+import { fillSlotsOf } from './slots.ts';
 
-const fill = (text: string): string => fillSlots('partner', 'versions/2026-11-01.graphql', text);
+const fill = (text: string): string => fillSlotsOf('partner', 'versions/2026-11-01.graphql', text);
 
 test('a slot gets the value of the interface, within a line or instead of one', () => {
   expect(fill('The header `{headerPrefix}-Test` of `{eventTypeInExamples}`.')).toBe(

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { workspaceRoot } from '../workspace-files.ts';
 import { type ExampleVersion, readExamples, requireUsed } from './examples.ts';
 
-const none = { common: [], fillSlots: (_: string, text: string): string => text };
+const none = { common: [], fillSlotsOf: (_: string, text: string): string => text };
 const older = { ...none, schema: buildSchema('type Query { a(first: Int): Int  b: Int }') };
 const newer = { ...none, schema: buildSchema('type Query { a(first: Int!): Int  b: Int }') };
 const both = new Map([
@@ -63,7 +63,11 @@ describe('of every interface', () => {
     write('own/2026-11-01/b.graphql', '{ b }');
     write('common/2026-11-01/a.graphql', 'query A($first: Int) { a(first: $first) }');
     write('common/2026-11-01/a.variables.json', '{ "first": {slot} }');
-    common = { ...older, common: [`${folder}/common/2026-11-01`], fillSlots: (_, text) => text.replace('{slot}', '3') };
+    common = {
+      ...older,
+      common: [`${folder}/common/2026-11-01`],
+      fillSlotsOf: (_, text) => text.replace('{slot}', '3'),
+    };
   });
 
   const read = (date: string, later = common) =>

@@ -30,7 +30,7 @@ export interface ExampleVersion {
   /** The folders of examples of every interface that apply, the newest first. Relative to the workspace root. */
   readonly common: readonly string[];
   /** Fills the slots of a file of a common folder. */
-  readonly fillSlots: (path: string, text: string) => string;
+  readonly fillSlotsOf: (path: string, text: string) => string;
 }
 
 type ByDate = ReadonlyMap<string, ExampleVersion>;
@@ -101,14 +101,14 @@ interface Places extends ExampleVersion {
 }
 
 function readExample({ kind, name }: Operation, places: Places): Example {
-  const { schema, target, own, common, fillSlots, firstUse } = places;
+  const { schema, target, own, common, fillSlotsOf, firstUse } = places;
   const from = [...own, ...common].find((candidate) => fileExists(`${candidate}/${name}.graphql`));
   if (from === undefined) {
     const folders = [target, ...common.slice(0, 1)].map((folder) => `${folder}/${name}.graphql`);
     throw new Error(`${folders.join(', or of every interface, ')}: missing example`);
   }
   const isOwn = own.includes(from);
-  const read = (path: string): string => (isOwn ? readText(path) : fillSlots(path, readText(path)));
+  const read = (path: string): string => (isOwn ? readText(path) : fillSlotsOf(path, readText(path)));
   const path = `${from}/${name}`;
   const document = read(`${path}.graphql`);
 

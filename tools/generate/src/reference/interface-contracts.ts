@@ -2,7 +2,7 @@ import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/firm/i
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { type ComposedVersion, commonFolder, readComposedVersions } from '../composed/editions.ts';
-import { fillSlots } from '../composed/slots.ts';
+import { fillSlotsOf } from '../composed/slots.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { readText } from '../workspace-files.ts';
 import { type Example, readExamples, requireUsed } from './examples.ts';
@@ -58,7 +58,7 @@ function readVersions(name: InterfaceName, history: History, composed: readonly 
         {
           schema: buildASTSchema(sdl),
           common: editions.map((edition) => `${commonFolder}/examples/${edition.date}`).toReversed(),
-          fillSlots: (path: string, text: string) => fillSlots(name, path, text),
+          fillSlotsOf: (path: string, text: string) => fillSlotsOf(name, path, text),
         },
       ] as const;
     }),

@@ -25,3 +25,9 @@ export function readManifest(path: string): Manifest {
   if (hidden.length > 0) throw new Error(`${path}: the reference does not show ${hidden.join(', ')}`);
   return manifest;
 }
+
+/** As the schema packages export them. */
+export function costsOf(manifest: Manifest) {
+  const { costWeights: weights, costListSizes: listSizes, costPageMaximums: pageMaximums, pagination } = manifest;
+  return { weights, listSizes, pageMaximums, pageSizeMaximum: pagination.firstMaximum };
+}

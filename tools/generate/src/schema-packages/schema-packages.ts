@@ -4,7 +4,7 @@ import { interfaceNames } from '@deedwire/firm/interfaces';
 import { runCodegen } from '../codegen.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
-import { type Manifest, readManifest } from '../reference/manifest.ts';
+import { costsOf, type Manifest, readManifest } from '../reference/manifest.ts';
 import { readText } from '../workspace-files.ts';
 
 interface Version {
@@ -32,7 +32,7 @@ async function schemaPackage(name: string): Promise<Map<string, string>> {
       ({ date, manifest }) => `  ['${date}', ${indent(JSON.stringify(manifest.abilities, null, 2))}],\n`,
     ),
     costs: versions.map(
-      ({ date, manifest }) => `  ['${date}', ${indent(JSON.stringify(costs(manifest), null, 2))}],\n`,
+      ({ date, manifest }) => `  ['${date}', ${indent(JSON.stringify(costsOf(manifest), null, 2))}],\n`,
     ),
     manifest: [],
     sdl: versions.map(({ date, sdl }) => `  ['${date}', \`${sdl.replaceAll(/[\\`]|\$(?=\{)/g, String.raw`\$&`)}\`],\n`),
@@ -83,11 +83,6 @@ async function clientTypes(versions: readonly Version[]): Promise<Map<string, st
 function errorCodeType({ errors }: Manifest): string {
   const members = [...Object.keys(errors), '%future added value'].map((code) => `  | '${code}'`).join('\n');
   return `\n/** The \`extensions.code\` of an error. New codes can appear. */\nexport type ErrorCode =\n${members};\n`;
-}
-
-function costs(manifest: Manifest): object {
-  const { costWeights: weights, costListSizes: listSizes, costPageMaximums: pageMaximums, pagination } = manifest;
-  return { weights, listSizes, pageMaximums, pageSizeMaximum: pagination.firstMaximum };
 }
 
 function indent(text: string): string {

@@ -28,7 +28,7 @@ const record = String(idDaysAgo(37));
 async function insertEvent(id: EventId, accountId: AccountId, type: string, recordId: string | null): Promise<void> {
   await superuser.run(
     `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
-     values ($1, $2, 'partner', $3, '{}', $4)`,
+     values ($1, $2, 'customer', $3, '{}', $4)`,
     [id, accountId, type, recordId],
   );
 }
@@ -42,7 +42,7 @@ async function insertDeliveries(
   const rows = await superuser.run(
     `insert into webhook_delivery
        (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, record_id)
-     select $1::bigint + (number << 22), $2, $3, 'partner', $4, $5, '2026-11-01', now(), 1, $6
+     select $1::bigint + (number << 22), $2, $3, 'customer', $4, $5, '2026-11-01', now(), 1, $6
      from generate_series(0::bigint, $7 - 1) as number
      order by number desc
      returning id`,
@@ -58,7 +58,7 @@ const next = (): bigint => (drawn += 1n);
 /** An event at each subscription of its account, the deleted one too. Returns what is listed, newest first. */
 async function publish(days: number, recordId: string | null, accountId = own) {
   const eventId = toRecordId<'WebhookEvent'>(String(idDaysAgo(days) + next()));
-  const type = recordId === null ? 'webhook.test' : 'referral.created';
+  const type = recordId === null ? 'webhook.test' : 'order.placed';
   await insertEvent(eventId, accountId, type, recordId);
   const of = { eventId, type, recordId, accountId };
   const { first, second, deleted } = subscriptions;
@@ -149,7 +149,7 @@ test('finds nothing for the first and the last id that there can be', async () =
 test('continues after 200 deliveries of the record, until the deliveries of the event', async () => {
   const busy = String(idDaysAgo(36));
   const { eventId, listed } = await publish(6, busy);
-  const later = { eventId: '2', type: 'referral.converted', recordId: busy, accountId: own };
+  const later = { eventId: '2', type: 'order.shipped', recordId: busy, accountId: own };
   await insertDeliveries({ ...later, subscriptionId: subscriptions.first }, 5, 450);
   const events = { eventId, eventType: null };
   const first = await selectDeliveriesOfEvent(api, all, events, firstPage);
@@ -159,7 +159,7 @@ test('continues after 200 deliveries of the record, until the deliveries of the 
 
 test('continues after 5,000 deliveries since an event without a record, until its deliveries', async () => {
   const { eventId, listed } = await publish(4, null);
-  const later = { eventId: '2', type: 'referral.created', recordId: record, accountId: own };
+  const later = { eventId: '2', type: 'order.placed', recordId: record, accountId: own };
   await insertDeliveries({ ...later, subscriptionId: subscriptions.first }, 3, 6_000);
   const { ids, readTo, searched } = await read(eventId);
   expect({ ids, readTo, searched }).toEqual({ ids: [], readTo: expect.any(String), searched: 5_000 });

@@ -27,8 +27,8 @@ await superuser.run('update webhook_retention set expired_before = $1', [idDaysA
 await superuser.run('update webhook_subscription set deleted_at = now() where id = $1', [subscriptions.deleted]);
 
 /** Created 34 days ago. */
-const record = toRecordId<'Referral'>(String(idDaysAgo(34)));
-const otherRecord = toRecordId<'Referral'>(String(idDaysAgo(34) + 1n));
+const record = toRecordId<'Order'>(String(idDaysAgo(34)));
+const otherRecord = toRecordId<'Order'>(String(idDaysAgo(34) + 1n));
 
 interface Stored {
   id: DeliveryId;
@@ -43,7 +43,7 @@ for (const [time, days] of [0.01, 0.5, 3, 16, 29.5, 33.9].entries()) {
   for (const [place, subscriptionId] of Object.values(subscriptions).entries()) {
     for (let number = 0; number < 7; number += 1) {
       const id = toRecordId<'WebhookDelivery'>(String(idDaysAgo(days) + BigInt(time * 1000 + place * 10 + number)));
-      const eventType = number % 2 === 0 ? 'referral.created' : 'referral.converted';
+      const eventType = number % 2 === 0 ? 'order.placed' : 'order.shipped';
       const isFailed = (time + place + number) % 3 === 0;
       const status = isFailed ? (days > 30 ? 'EXPIRED' : 'FAILED') : number === 1 ? 'PENDING' : 'DELIVERED';
       // Of the others, one each is about another record, about none, and about a record of another type with the same id.
@@ -62,22 +62,22 @@ async function insert({ id, subscriptionId, eventType, status, recordId }: Store
   await superuser.run(
     `insert into webhook_delivery
        (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, record_id)
-     values ($1, $2, $3, 'partner', $1, $4, '2026-11-01', now(), 1, $5)`,
+     values ($1, $2, $3, 'customer', $1, $4, '2026-11-01', now(), 1, $5)`,
     [id, accountId, subscriptionId, eventType, recordId],
   );
   if (status === 'FAILED' || status === 'EXPIRED')
-    await superuser.run(`insert into webhook_failed_delivery values ($1, $2, 'partner')`, [subscriptionId, id]);
+    await superuser.run(`insert into webhook_failed_delivery values ($1, $2, 'customer')`, [subscriptionId, id]);
   if (status === 'PENDING')
     await superuser.run(
       `insert into webhook_pending_delivery
          (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence, due_at,
           body_bytes)
-       values ($1, $2, $3, 'partner', $2, $4, '2026-11-01', now(), 1, now(), 9)`,
+       values ($1, $2, $3, 'customer', $2, $4, '2026-11-01', now(), 1, now(), 9)`,
       [subscriptionId, id, accountId, eventType],
     );
 }
 
-const events = { recordId: record, eventTypes: ['referral.created', 'referral.converted'], eventId: null };
+const events = { recordId: record, eventTypes: ['order.placed', 'order.shipped'], eventId: null };
 
 async function readAll(
   reader: typeof api,
@@ -98,7 +98,7 @@ const listed = (isListed: (delivery: Stored) => boolean) =>
   stored.filter((delivery) => isListed(delivery)).map(({ id, status }) => ({ id, status }));
 
 const all = { accountId: own.id, subscriptionId: null, status: null } as const;
-const isConverted = ({ eventType }: Stored): boolean => eventType === 'referral.converted';
+const isConverted = ({ eventType }: Stored): boolean => eventType === 'order.shipped';
 const inPeriod = ({ id }: Stored): boolean => BigInt(id) >= idDaysAgo(20) && BigInt(id) < idDaysAgo(2);
 const isOwn = ({ subscriptionId }: Stored): boolean => subscriptionId !== subscriptions.foreign;
 
@@ -116,7 +116,7 @@ describe.each([null, 'PENDING', 'DELIVERED', 'FAILED', 'EXPIRED'] as const)('wit
     const ofSecond = (delivery: Stored): boolean => delivery.subscriptionId === subscriptionId && hasStatus(delivery);
     expect(await readAll(api, { ...all, subscriptionId, status }, 3)).toEqual(listed(ofSecond));
     expect(await readAll(api, { ...all, subscriptionId: foreign, status }, 3)).toEqual([]);
-    const converted = { ...events, eventTypes: ['referral.converted'] };
+    const converted = { ...events, eventTypes: ['order.shipped'] };
     expect(await readAll(api, { ...all, subscriptionId, status }, 3, converted)).toEqual(
       listed((delivery) => ofSecond(delivery) && isConverted(delivery)),
     );
@@ -151,7 +151,7 @@ test('runs the same statements for a foreign record, however many deliveries it 
   const stranger = await seedAccount(store);
   await store.transaction((transaction) => seedSubscription(transaction, stranger));
   await superuser.run('update webhook_subscription_sequence set last_sequence = 1');
-  const foreign = toRecordId<'Referral'>(String(idDaysAgo(34) + 2n));
+  const foreign = toRecordId<'Order'>(String(idDaysAgo(34) + 2n));
   await insertMany(foreign, 300);
   const run = async (recordId: typeof foreign, accountId: typeof own.id): Promise<string[]> => {
     const names: string[] = [];
@@ -166,13 +166,13 @@ test('runs the same statements for a foreign record, however many deliveries it 
     expect(found.rows).toHaveLength(accountId === own.id ? 21 : 0);
     return names;
   };
-  const missingRecord = toRecordId<'Referral'>(String(idDaysAgo(34) + 3n));
+  const missingRecord = toRecordId<'Order'>(String(idDaysAgo(34) + 3n));
   expect(await run(foreign, stranger.id)).toEqual(await run(missingRecord, stranger.id));
   expect(await run(foreign, own.id)).toContain('select-deliveries-by-id');
 });
 
 test('a page reads a bounded number of deliveries of a record, and the next one continues', async () => {
-  const busy = toRecordId<'Referral'>(String(idDaysAgo(34) + 4n));
+  const busy = toRecordId<'Order'>(String(idDaysAgo(34) + 4n));
   await insertMany(busy, 450);
   const about = { ...events, recordId: busy };
   const filter = { ...all, subscriptionId: subscriptions.second };
@@ -187,7 +187,7 @@ async function insertMany(recordId: string, count: number): Promise<void> {
   await superuser.run(
     `insert into webhook_delivery
        (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence, record_id)
-     select id, $1, $2, 'partner', id, 'referral.created', '2026-11-01', now(), 1, $3
+     select id, $1, $2, 'customer', id, 'order.placed', '2026-11-01', now(), 1, $3
      from (select $4::bigint + number * 1000 as id from generate_series(1, $5::int) as number) ids`,
     [own.id, subscriptions.first, recordId, idDaysAgo(4) + (BigInt(recordId) % 1000n), count],
   );

@@ -69,15 +69,15 @@ const expected = all
 
 async function insertDelivery({ id, accountId: owner, subscriptionId, status }: Delivery): Promise<void> {
   const columns = `account_id, interface, event_id, event_type, event_version, occurred_at, sequence`;
-  const values = `$1, 'partner', $3, 'referral.created', '2026-11-01', '2026-11-02', s.last_sequence`;
+  const values = `$1, 'customer', $3, 'order.placed', '2026-11-01', '2026-11-02', s.last_sequence`;
   const state =
     status === 'PENDING'
       ? `insert into webhook_pending_delivery (delivery_id, subscription_id, ${columns}, due_at, body_bytes)
          select $3, $2, ${values}, '2026-11-03', 9 from s`
       : status === 'DELIVERED'
         ? `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-           select $3, number, $2, 'partner', now(), 5, case number when 1 then 500 else 204 end from generate_series(1, 2) number`
-        : `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($2, $3, 'partner')`;
+           select $3, number, $2, 'customer', now(), 5, case number when 1 then 500 else 204 end from generate_series(1, 2) number`
+        : `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($2, $3, 'customer')`;
   await superuser.run(
     `with s as (
        update webhook_subscription_sequence set last_sequence = last_sequence + 1 where subscription_id = $2
@@ -231,7 +231,7 @@ test('finds a delivery of the account only', async () => {
     subscriptionId: subscriptions.busy,
     status: delivery.status,
     eventId: delivery.id,
-    eventType: 'referral.created',
+    eventType: 'order.placed',
     eventVersion: '2026-11-01',
     occurredAt: new Date('2026-11-02T00:00:00Z'),
   });
@@ -303,7 +303,7 @@ test('knows a third timeout in a row on a connection that stayed open, whatever 
   for (const [index, detail] of details.split(' ').entries())
     await superuser.run(
       `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error, detail)
-       values ($1, $2, $3, 'partner', now(), 5000, $4, $5)`,
+       values ($1, $2, $3, 'customer', now(), 5000, $4, $5)`,
       [id, index + 3, subscriptionId, detail === 'CLOSED' ? 'CONNECTION_FAILED' : 'TIMEOUT', detail],
     );
   const [rows = []] = await selectAttempts(api, [{ deliveryId: id, before: null, limit: 20 }]);
@@ -332,8 +332,8 @@ describe('payloads', () => {
     const texts = [0, 0.5, 6, 19, 29.9].map((days) => `\uFEFF{"days":${days},"text":"é 🏡 \\u0000 \u2028"}`);
     const ids = [0, 0.5, 6, 19, 29.9].map(eventIdAt);
     for (const [index, id] of ids.entries())
-      await insertPayload(id, '2026-11-01', 'partner', Buffer.from(texts[index] ?? ''));
-    await insertPayload(ids[2] ?? missing(), '2027-02-01', 'partner', Buffer.from('other version'));
+      await insertPayload(id, '2026-11-01', 'customer', Buffer.from(texts[index] ?? ''));
+    await insertPayload(ids[2] ?? missing(), '2027-02-01', 'customer', Buffer.from('other version'));
     const keys = ids.map((eventId) => ({ eventId, eventVersion: '2026-11-01' }));
     const wanted = [
       ...keys.toReversed(),
@@ -354,7 +354,7 @@ describe('payloads', () => {
 
   test('of the other interface are not read', async () => {
     const eventId = eventIdAt(1);
-    await insertPayload(eventId, '2026-11-01', 'lender', Buffer.from('{}'));
+    await insertPayload(eventId, '2026-11-01', 'supplier', Buffer.from('{}'));
     expect(await selectShownPayloads(api, [{ eventId, eventVersion: '2026-11-01' }])).toEqual([null]);
   });
 });
@@ -400,7 +400,7 @@ describe('filters', () => {
       const wanted = ownDeliveries().filter((delivery) => status === null || delivery.status === status);
       const found: DeliveryId[] = [];
       for (let afterId: DeliveryId | null = null; found.length < wanted.length;) {
-        const { rows, readTo } = await selectSearchedDeliveries(api, filterOf(status), typed('referral.created'), {
+        const { rows, readTo } = await selectSearchedDeliveries(api, filterOf(status), typed('order.placed'), {
           afterId,
           limit: 17,
         });
@@ -411,7 +411,7 @@ describe('filters', () => {
       }
       expect(found).toEqual(wanted.map(({ id }) => id));
       const page = { afterId: null, limit: 5 };
-      expect(await selectSearchedDeliveries(api, filterOf(status), typed('referral.closed'), page)).toEqual({
+      expect(await selectSearchedDeliveries(api, filterOf(status), typed('order.closed'), page)).toEqual({
         rows: [],
         readTo: null,
       });
@@ -436,13 +436,13 @@ describe('filters', () => {
         `with delivery as (
            insert into webhook_delivery
              (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-           select $1::bigint + n::bigint * 4194304, $2, ($3::bigint[])[1 + n % 2], 'partner', n,
+           select $1::bigint + n::bigint * 4194304, $2, ($3::bigint[])[1 + n % 2], 'customer', n,
              case when n in (1, 500, 9000) then 'rare' else 'frequent' end, '2026-11-01', now(), n
            from generate_series(1, $4::int) n
            returning id, subscription_id
          )
          insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
-         select subscription_id, id, 'partner' from delivery`,
+         select subscription_id, id, 'customer' from delivery`,
         [startId, owner, ids, count],
       );
     });

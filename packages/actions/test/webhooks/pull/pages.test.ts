@@ -44,12 +44,12 @@ async function deliver(subscriptionId: SubscriptionId, ids: readonly bigint[]): 
      delivery as (
        insert into webhook_delivery
          (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-       select d.id, $1, $2, 'partner', d.id, 'referral.created', '2026-11-01', '2026-11-02T09:30:00.123Z', n.before + d.number
+       select d.id, $1, $2, 'customer', d.id, 'order.placed', '2026-11-01', '2026-11-02T09:30:00.123Z', n.before + d.number
        from numbered n, unnest($3::bigint[]) with ordinality as d (id, number)
        returning event_id, sequence
      )
      insert into webhook_payload (event_id, event_version, interface, body)
-     select event_id, '2026-11-01', 'partner', convert_to('{"n":' || sequence || '}', 'UTF8') from delivery`,
+     select event_id, '2026-11-01', 'customer', convert_to('{"n":' || sequence || '}', 'UTF8') from delivery`,
     [subscriptionId, accountId, ids],
   );
 }
@@ -191,7 +191,7 @@ test('a row has what a push has', async () => {
       id: String(idDaysAgo(2)),
       sequence: 1,
       eventId: String(idDaysAgo(2)),
-      eventType: 'referral.created',
+      eventType: 'order.placed',
       eventVersion: '2026-11-01',
       occurredAt: new Date('2026-11-02T09:30:00.123Z'),
       isTest: false,
@@ -374,7 +374,7 @@ describe('bodies', () => {
     expect(await bodies()).toEqual({ bodies: ['{"n":1}'], isMissing: true });
     await superuser.run(
       `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
-       values ($1, 1, $2, 'partner', now(), 0, 'RENDERING_FAILED')`,
+       values ($1, 1, $2, 'customer', now(), 0, 'RENDERING_FAILED')`,
       [idDaysAgo(2), id],
     );
     expect(await bodies()).toEqual({ bodies: ['{"n":1}', null, '{"n":3}'], isMissing: false });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idAt, toRecordId } from '@deedwire/core';
 import { createTestDatabase, type PostgresServer } from '@deedwire/embedded-postgres';
-import { createStore, migrate, onlyRow, type Store } from '@deedwire/store';
+import { createStore, onlyRow, type Store } from '@deedwire/store';
+import { migrateTestService } from '@deedwire/store/test-support';
 import { patientTimeouts, seededRandom } from '@deedwire/testing';
 import {
   planOf,
@@ -50,8 +51,8 @@ class RolledBack extends Error {}
 export async function provePages({ server, phaseMs, seed }: ProofOptions): Promise<ProofResult> {
   const random = seededRandom(seed);
   const database = await createTestDatabase({
-    template: 'migrated',
-    prepare: async (databaseUrl) => void (await migrate(databaseUrl)),
+    template: 'test_service',
+    prepare: migrateTestService,
     server: { url: server.url, namePrefix: 'proof_' },
   });
   const { databaseUrl } = database;

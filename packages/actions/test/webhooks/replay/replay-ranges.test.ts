@@ -3,7 +3,7 @@ import { createStore, onlyRow } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import type { SubscriptionId } from '@deedwire/webhooks/tables';
-import { createPastPartitions, createMigratedDatabase } from '@deedwire/webhooks/test-support';
+import { createPastPartitions, createServiceDatabase } from '@deedwire/webhooks/test-support';
 import { describe, expect, test } from 'vitest';
 import {
   countReplayed,
@@ -30,7 +30,7 @@ const rangeOf = (fromSequence: number | null, untilSequence: number | null): Rep
 /** `DELIVERIES=1000000` is a longer run. */
 const count = Number(process.env['DELIVERIES'] ?? 10_000);
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 await createPastPartitions(superuser, days + 2, ['webhook_delivery']);
@@ -42,7 +42,7 @@ await superuser.run(
      (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
    select ((n::bigint * 7919 % 41 - 20 + case when n > $1::int / 2 then 0 else 3600 end) * 1000::bigint << 22)
        + $2::bigint + ($3::bigint - $2::bigint) / $1::int * n + (n & 4095),
-     1, $4, 'partner', n, 'referral.created', '2026-11-01', now(), n
+     1, $4, 'customer', n, 'order.placed', '2026-11-01', now(), n
    from generate_series(1, $1::int) n`,
   [count, idDaysAgo(days), idDaysAgo(0.1), subscriptionId],
 );
@@ -98,7 +98,7 @@ describe.each<[string, number | null, number | null, wanted: number]>([
 });
 
 test('a dry run reads at most as many deliveries as it may', async () => {
-  const range = { ...rangeOf(null, null), eventTypes: ['referral.converted'] };
+  const range = { ...rangeOf(null, null), eventTypes: ['order.shipped'] };
   const ids = await selectReplayIds(store, subscriptionId, range, true);
   expect(await countReplayed(store, subscriptionId, range, ids, 1_000)).toEqual({ counts: [], searched: 1_000 });
 });

@@ -1,6 +1,6 @@
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { createMigratedDatabase, fillHistory } from '@deedwire/webhooks/test-support';
+import { createServiceDatabase, fillHistory } from '@deedwire/webhooks/test-support';
 import { expect, test } from 'vitest';
 import { selectHealth } from '../../../src/webhooks/subscriptions/health.ts';
 import { selectHourStatistics, statisticsHoursMax } from '../../../src/webhooks/subscriptions/hour-statistics.ts';
@@ -10,7 +10,7 @@ import { explainingDatabase } from '../support/explaining-database.ts';
 /** `DELIVERIES=5000000` is a longer run, which prints times too. */
 const count = Number(process.env['DELIVERIES'] ?? 20_000);
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const history = await fillHistory(superuser, { finished: count, pending: 100 });
 const { accountId, subscriptionIds } = history.busy;
@@ -19,12 +19,12 @@ const page = { afterId: null, limit: 11 };
 // Others keep the tables and indexes from being small: 200 subscriptions for a week, by two processes at each hour.
 await superuser.run(
   `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-   select 1000000 + n, ${history.quiet.accountId}, 'partner', 'https://a.test/', '', 0 from generate_series(1, 200) n`,
+   select 1000000 + n, ${history.quiet.accountId}, 'customer', 'https://a.test/', '', 0 from generate_series(1, 200) n`,
 );
 await superuser.run(
   `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed,
      last_delivered_at)
-   select s.id, hour, counter, 'partner', case when hour < now() - interval '3 days' then 5 else 0 end, 1, 0,
+   select s.id, hour, counter, 'customer', case when hour < now() - interval '3 days' then 5 else 0 end, 1, 0,
      case when hour < now() - interval '3 days' then hour end
    from generate_series(date_trunc('hour', now()) - interval '167 hours', now(), interval '1 hour') hour, webhook_subscription s,
      generate_series(1, 2) counter
@@ -44,7 +44,7 @@ async function fillPending(perSubscription: number): Promise<void> {
   await superuser.run(
     `insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version,
        occurred_at, sequence, due_at, body_bytes)
-     select subscription_id, n * 100, ${accountId}, 'partner', n, 'referral.created', '2026-11-01', now(), n, now(), 9
+     select subscription_id, n * 100, ${accountId}, 'customer', n, 'order.placed', '2026-11-01', now(), n, now(), 9
      from generate_series(1, ${perSubscription}) n, unnest('{${subscriptionIds.slice(-10).join(',')}}'::bigint[]) subscription_id
      order by n`,
   );
@@ -57,7 +57,7 @@ async function fillPending(perSubscription: number): Promise<void> {
 
 /** Reads the first 10 subscriptions with their health, as the API does. */
 async function readList(): Promise<{ buffers: number; ms: number; costs: unknown }> {
-  const api = await connect(await database.urlFor('partner_api'));
+  const api = await connect(await database.urlFor('customer_api'));
   const { database: explaining, costs } = explainingDatabase(api);
   const listed = (await selectSubscriptions(explaining, { accountId, status: null }, page)).slice(0, 10);
   const ids = listed.map(({ id }) => id);
@@ -81,7 +81,7 @@ async function readList(): Promise<{ buffers: number; ms: number; costs: unknown
 
 /** Reads a week of 10 subscriptions, and returns what reads more than its rows: each hour has two, which are in different pages. */
 async function readWeek(): Promise<unknown[]> {
-  const api = await connect(await database.urlFor('partner_api'));
+  const api = await connect(await database.urlFor('customer_api'));
   const { database: explaining, costs } = explainingDatabase(api);
   await selectHourStatistics(explaining, accountId, subscriptionIds.slice(0, 10), statisticsHoursMax);
   await api.close();

@@ -10,7 +10,7 @@ import {
   selectTargets,
   shardOf,
   pauseRetiredSubscriptions,
-  createMigratedDatabase,
+  createServiceDatabase,
   samplePin,
   seedAccount,
   type SeededAccount,
@@ -37,12 +37,12 @@ let account: SeededAccount;
 
 const open = (databaseUrl: string) => createStore({ databaseUrl, applicationName: 'test' });
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const store = await forFile(open(database.databaseUrl));
 const worker = await forFile(open(await database.urlFor('webhook_worker')));
-const lenderApi = await forFile(open(await database.urlFor('lender_api')));
-const partnerApi = await forFile(open(await database.urlFor('partner_api')));
+const supplierApi = await forFile(open(await database.urlFor('supplier_api')));
+const customerApi = await forFile(open(await database.urlFor('customer_api')));
 const operator = await forFile(open(await database.urlFor('operator')));
 const workerId = await seedWorker(store);
 const firstPage = { afterId: null, limit: 10 };
@@ -53,7 +53,7 @@ beforeEach(async () => {
   account = await seedAccount(store);
 });
 
-async function listen(by: Store = partnerApi, owner = account): Promise<ListenerId> {
+async function listen(by: Store = customerApi, owner = account): Promise<ListenerId> {
   const { id: accountId, interfaceName } = owner;
   return by.transaction(async (transaction) => {
     const id = await insertListener(transaction, { accountId, interfaceName });
@@ -74,10 +74,10 @@ const secondsSince = (time: unknown): number => (time instanceof Date ? (Date.no
 
 test('a listener is a paused subscription without a URL and a secret, numbered from 1', async () => {
   const id = await listen();
-  expect(await selectListener(partnerApi, account.id, id)).toEqual({
+  expect(await selectListener(customerApi, account.id, id)).toEqual({
     id,
     accountId: account.id,
-    interfaceName: 'partner',
+    interfaceName: 'customer',
     eventTypes: [samplePin],
     createdAt: expect.any(Date),
     lastReadAt: expect.any(Date),
@@ -91,9 +91,9 @@ test('a listener is a paused subscription without a URL and a secret, numbered f
 });
 
 const resume = (id: ListenerId, byOwner: boolean) =>
-  partnerApi.transaction((transaction) => resumeSubscription(transaction, subscriptionIdOf(id), { byOwner }));
+  customerApi.transaction((transaction) => resumeSubscription(transaction, subscriptionIdOf(id), { byOwner }));
 const rotate = (id: ListenerId, overlapSeconds: number) =>
-  partnerApi.transaction((transaction) =>
+  customerApi.transaction((transaction) =>
     rotateSecret(transaction, subscriptionIdOf(id), { secretCiphertext: Buffer.from('secret'), overlapSeconds }),
   );
 
@@ -103,7 +103,7 @@ describe('apps of the previous release, which do not know the kind', () => {
     ['resume', (id) => resume(id, true)],
     [
       'set a URL',
-      (id) => partnerApi.transaction((t) => updateSubscriptionUrl(t, subscriptionIdOf(id), 'https://a.test')),
+      (id) => customerApi.transaction((t) => updateSubscriptionUrl(t, subscriptionIdOf(id), 'https://a.test')),
     ],
     ['set a secret', (id) => rotate(id, 0)],
     ['begin a rotation', (id) => rotate(id, 60)],
@@ -119,7 +119,7 @@ describe('apps of the previous release, which do not know the kind', () => {
   test('pause it without an effect, and cannot end VERSION_RETIRED so that it becomes active', async () => {
     const id = await listen();
     expect(
-      await partnerApi.transaction((transaction) =>
+      await customerApi.transaction((transaction) =>
         pauseSubscriptionByOwner(transaction, subscriptionIdOf(id), 'OWNER'),
       ),
     ).toBe(false);
@@ -137,7 +137,7 @@ describe('apps of the previous release, which do not know the kind', () => {
       `insert into webhook_pending_delivery
          (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
           due_at, body_bytes)
-       values ($1, 1, $2, 'partner', 1, 'referral.created', '2026-11-01', now(), 1, now(), 0)`,
+       values ($1, 1, $2, 'customer', 1, 'order.placed', '2026-11-01', now(), 1, now(), 0)`,
       [id, account.id],
     );
     expect(await selectTargets(worker, workerId, [subscriptionId])).toEqual([]);
@@ -159,7 +159,7 @@ test('a subscription never becomes a listener without the guarantees of one', as
       superuser.run(
         `insert into webhook_subscription
            (account_id, interface, kind, callback_url, secret_ciphertext, paused_reason, paused_at, last_read_at, queue_position)
-         values ($1, 'partner', ${values}, 1)`,
+         values ($1, 'customer', ${values}, 1)`,
         [account.id],
       ),
     ).rejects.toThrow('webhook_listener_is_never_sent');
@@ -169,7 +169,7 @@ test('a subscription never becomes a listener without the guarantees of one', as
 describe('reads', () => {
   test('are noted at most once an hour', async () => {
     const id = await listen();
-    const note = () => noteListenerRead(partnerApi, subscriptionIdOf(id));
+    const note = () => noteListenerRead(customerApi, subscriptionIdOf(id));
     await set(id, `last_read_at = now() - interval '59 minutes'`);
     const { last_read_at: before } = await read(id);
     await note();
@@ -185,9 +185,9 @@ describe('reads', () => {
     const id = await listen();
     await set(id, `last_read_at = now() - interval '2 hours'`);
     const before = [await read(deleted), await read(id)];
-    await noteListenerRead(partnerApi, subscriptionIdOf(deleted));
-    await noteListenerRead(lenderApi, subscriptionIdOf(id));
-    await noteListenerRead(partnerApi, toRecordId('1'));
+    await noteListenerRead(customerApi, subscriptionIdOf(deleted));
+    await noteListenerRead(supplierApi, subscriptionIdOf(id));
+    await noteListenerRead(customerApi, toRecordId('1'));
     expect([await read(deleted), await read(id)]).toEqual(before);
   });
 });
@@ -207,11 +207,11 @@ describe('the worker deletes a listener', () => {
     await set(unread, `last_read_at = now() - interval '25 hours 1 minute'`);
     await superuser.run(
       `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, payload, record_id)
-       values ($1, 'partner', 'createWebhookListener', 'k', 'hash', gen_random_uuid(), now(), '{}', $2)`,
+       values ($1, 'customer', 'createWebhookListener', 'k', 'hash', gen_random_uuid(), now(), '{}', $2)`,
       [account.id, unread],
     );
     expect(await deleteUnread()).toEqual({ count: 1, notified: [String(shardOf(account.id))] });
-    expect((await selectListeners(partnerApi, account.id, firstPage)).map(({ id }) => id)).toEqual([fresh]);
+    expect((await selectListeners(customerApi, account.id, firstPage)).map(({ id }) => id)).toEqual([fresh]);
     expect(
       await superuser.run('select payload, input_hash, record_deleted from idempotency_key where account_id = $1', [
         account.id,
@@ -226,30 +226,30 @@ describe('the worker deletes a listener', () => {
     const counts = [];
     for (let turn = 0; turn < 3; turn += 1) counts.push((await deleteUnread(2)).count);
     expect(counts).toEqual([2, 1, 0]);
-    expect(await selectListeners(partnerApi, account.id, firstPage)).toEqual([]);
+    expect(await selectListeners(customerApi, account.id, firstPage)).toEqual([]);
   });
 
   test('not while a read of it is being noted', async () => {
     const id = await listen();
     await set(id, `last_read_at = now() - interval '2 days'`);
-    await partnerApi.transaction(async (transaction) => {
+    await customerApi.transaction(async (transaction) => {
       await noteListenerRead(transaction, subscriptionIdOf(id));
       expect(await deleteUnread()).toEqual({ count: 0, notified: [] });
     });
     expect(await deleteUnread()).toEqual({ count: 0, notified: [] });
-    expect(await selectListener(partnerApi, account.id, id)).not.toBeNull();
+    expect(await selectListener(customerApi, account.id, id)).not.toBeNull();
   });
 });
 
 test('the login of an interface neither sees nor changes the listeners of the other', async () => {
-  const lender = await seedAccount(store, 'lender');
-  const id = await listen(lenderApi, lender);
+  const supplier = await seedAccount(store, 'supplier');
+  const id = await listen(supplierApi, supplier);
   // As a bug would, with the id of the account.
-  expect(await selectListeners(partnerApi, lender.id, firstPage)).toEqual([]);
-  expect(await selectListener(partnerApi, lender.id, id)).toBeNull();
-  expect(await partnerApi.transaction((transaction) => lockListener(transaction, lender.id, id))).toBe(false);
-  await expect(listen(partnerApi, lender)).rejects.toThrow('row-level security');
-  await expect(listen(worker, lender)).rejects.toThrow('permission denied');
-  await expect(listen(operator, lender)).rejects.toThrow('permission denied');
-  expect(await countSubscriptions(lenderApi, lender.id, 'LISTENER')).toBe(1);
+  expect(await selectListeners(customerApi, supplier.id, firstPage)).toEqual([]);
+  expect(await selectListener(customerApi, supplier.id, id)).toBeNull();
+  expect(await customerApi.transaction((transaction) => lockListener(transaction, supplier.id, id))).toBe(false);
+  await expect(listen(customerApi, supplier)).rejects.toThrow('row-level security');
+  await expect(listen(worker, supplier)).rejects.toThrow('permission denied');
+  await expect(listen(operator, supplier)).rejects.toThrow('permission denied');
+  expect(await countSubscriptions(supplierApi, supplier.id, 'LISTENER')).toBe(1);
 });

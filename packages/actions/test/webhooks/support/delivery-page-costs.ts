@@ -41,7 +41,7 @@ export interface PageCost {
 
 /** Reads pages of deliveries as the APIs and operators do, with their rights, and measures each statement. */
 export async function measurePages(testDatabase: TestDatabase, history: History): Promise<PageCost[]> {
-  const api = await connect(await testDatabase.urlFor('partner_api'));
+  const api = await connect(await testDatabase.urlFor('customer_api'));
   const operator = await connect(await testDatabase.urlFor('operator'));
   const measured: PageCost[] = [];
   const measure = async (
@@ -102,17 +102,17 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
       if (last !== undefined && (status === null || status === 'PENDING')) await measureRecords(name, last);
     }
   }
-  const busyRecord = toRecordId<'Referral'>(String(BigInt(history.recordId) + 1n));
+  const busyRecord = toRecordId<'Order'>(String(BigInt(history.recordId) + 1n));
   for (const [name, recordId] of [
     ['a record', history.recordId],
     ['a record with many deliveries', busyRecord],
-    ['a record without deliveries', toRecordId<'Referral'>('1')],
+    ['a record without deliveries', toRecordId<'Order'>('1')],
   ] as const) {
     for (const status of recordId === busyRecord ? [null] : statuses) {
       // The first subscription has most of them, the last one none.
       for (const subscriptionId of [null, busy.subscriptionIds[0] ?? null, busy.subscriptionIds[5] ?? null]) {
         const filter = { accountId: busy.accountId, subscriptionId, status };
-        const events = { recordId, eventTypes: ['referral.created'], eventId: null };
+        const events = { recordId, eventTypes: ['order.placed'], eventId: null };
         let afterId: DeliveryRow['id'] | null = null;
         for (const page of ['first page', 'second page']) {
           const of = subscriptionId === null ? '' : ` to subscription ${busy.subscriptionIds.indexOf(subscriptionId)}`;

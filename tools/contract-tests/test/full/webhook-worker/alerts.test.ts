@@ -5,13 +5,13 @@ import {
   sendTestWebhookEvent,
 } from '@deedwire/actions';
 import { alertTypes, eventOf, snapshotSchema } from '@deedwire/core';
-import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
+import { callOperator, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished } from 'vitest';
-import { test } from '../../webhook-worker/fixtures.ts';
+import { test } from '../../webhook-worker/firm-fixtures.ts';
 
 async function startFailingReceiver(): Promise<Receiver> {
   const receiver = await startReceiver();

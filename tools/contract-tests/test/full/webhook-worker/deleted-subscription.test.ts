@@ -8,10 +8,10 @@ import {
   listWebhookDeliveries,
   readWebhookDelivery,
 } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/harness';
+import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from '../../webhook-worker/fixtures.ts';
+import { test } from '../../webhook-worker/firm-fixtures.ts';
 
 /** The tables in which some row contains the text. */
 async function tablesWith(harness: Harness, text: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { updateWebhookSubscription } from '@deedwire/actions';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from '../../webhook-worker/fixtures.ts';
+import { test } from '../../webhook-worker/firm-fixtures.ts';
 
 // Concurrent, because each waits for a receiver that works for seconds.
 

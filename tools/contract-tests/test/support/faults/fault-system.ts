@@ -1,5 +1,5 @@
 import type { AppName, RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
 import {
   createClient,

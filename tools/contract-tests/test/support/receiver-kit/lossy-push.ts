@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Harness } from '@deedwire/dev-environment/harness';
+import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen } from '@deedwire/testing';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';

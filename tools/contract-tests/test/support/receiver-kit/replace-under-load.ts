@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppEnd } from '@deedwire/dev-environment';
-import type { TestSystem } from '@deedwire/dev-environment/harness';
+import type { TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { missing } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';

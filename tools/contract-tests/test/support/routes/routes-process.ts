@@ -5,7 +5,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestSystem } from '@deedwire/dev-environment/test-system';
+import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { createInterfaceClient } from '../interface-client.ts';
