@@ -1,13 +1,12 @@
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/firm-harness';
-import type { InterfaceName } from '@deedwire/firm';
-import { addTeamMember } from '@deedwire/firm/lender';
-import { convertReferral } from '@deedwire/firm/partner';
+import { issueCredential } from '@deedwire/actions';
+import type { InterfaceName } from '@deedwire/core/test-service';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { buildSchema, getNamedType, type GraphQLSchema, isLeafType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { interfaceContracts, served } from './support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
+import { contracts, served } from './support/interface-contracts.ts';
 import { conflictsIn } from './support/object-identity.ts';
 
 interface Case {
@@ -17,22 +16,16 @@ interface Case {
   readonly cause: (t: SharedSystem) => Promise<unknown>;
 }
 
-const person = { firstName: 'Dai', lastName: 'Wei', email: 'dai.wei@northwind.example' };
-const events: Partial<Record<InterfaceName, Case>> = {
-  lender: {
-    type: 'team_member.added',
+const events: Record<InterfaceName, Case> = {
+  customer: { type: 'order.placed', pins: ['2026-11-01', '2027-02-01'], cause: (t) => t.place(1) },
+  supplier: {
+    type: 'api_key.created',
     pins: ['2026-11-01', '2026-11-01'],
-    cause: (t) => addTeamMember(t.operator, { lenderId: t.accounts.lender.id, ...person }),
-  },
-  partner: {
-    type: 'referral.converted',
-    pins: ['2026-11-01', '2027-02-01'],
-    cause: (t) => convertReferral(t.operator, { referralId: t.referrals[0] ?? missing() }),
+    cause: (t) =>
+      issueCredential(t.operator, { interfaceName: 'supplier', accountId: t.accounts.supplier.id, clientId: null }),
   },
 };
-const cases = served
-  .map(({ account, date }) => ({ account, date, ...events[account] }))
-  .filter((each): each is typeof each & Case => each.type !== undefined);
+const cases = served.map(({ account, date }) => ({ account, date, ...events[account] }));
 
 const receiver = await forFile(startReceiver());
 
@@ -79,7 +72,7 @@ function fieldsOf(schema: GraphQLSchema, name: string): string {
 test.each(cases)(
   'a client that normalizes tells what two subscriptions have of an event: $account $date',
   async (each) => {
-    const schema = buildSchema(interfaceContracts[each.account].sdl(each.date));
+    const schema = buildSchema(contracts[each.account].sdl(each.date));
     const read = await deliverTwice(each);
     const found = await read(fieldsOf(schema, 'WebhookEvent'), fieldsOf(schema, 'WebhookDeliveryEvent'));
     const [one, other] = [found.data.a.nodes[0], found.data.b.nodes[0]];
@@ -93,7 +86,7 @@ test.each(cases)(
 test.each(cases.filter(({ date }) => date === '2026-11-01'))(
   'the deprecated id is that of the event, which is one object to such a client: $account $date',
   async (each) => {
-    const schema = buildSchema(interfaceContracts[each.account].sdl(each.date));
+    const schema = buildSchema(contracts[each.account].sdl(each.date));
     const read = await deliverTwice(each);
     const found = await read('id eventId deliveryId', 'id eventId');
     const { a, b, deliveries } = found.data;

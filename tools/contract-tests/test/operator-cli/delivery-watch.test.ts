@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { compileCache, eventually, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -17,22 +17,22 @@ import {
 
 const harness = await forFile(createHarness());
 const env = { DATABASE_URL: await harness.database.urlFor('operator'), SLOW_STATEMENT_MS: '0' };
-const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
-const other = await insertSubscription(harness, 'partner', harness.accounts.partner);
+const subscription = await insertSubscription(harness, 'customer', harness.accounts.customer);
+const other = await insertSubscription(harness, 'customer', harness.accounts.customer);
 
 /** Records an attempt that starts now, as a worker does, and the end of the delivery with it. */
 async function attempt(of: StoredSubscription, { id }: StoredDelivery, number: number, status: number): Promise<void> {
   await harness.sql(
     `with attempt as (
        insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-       values ($1, $2, $3, 'partner', clock_timestamp(), 12, $4)
+       values ($1, $2, $3, 'customer', clock_timestamp(), 12, $4)
      )
      delete from webhook_pending_delivery where delivery_id = $1`,
     [id, number, of.id, status],
   );
 }
 
-const main = join(import.meta.dirname, '../../../../apps/operator-cli/src/main.ts');
+const main = join(import.meta.dirname, '../../../test-service/src/operator-cli.ts');
 
 /** Starts the command as a process, and collects its lines. */
 function watch(...commandArguments: string[]): { child: ChildProcess; lines: string[] } {
@@ -55,14 +55,14 @@ test('prints new attempts, later ones of pending deliveries and those of retries
   const pending = await insertDelivery(harness, subscription, { sequence: 1, createdAt });
   const old = await insertDelivery(harness, subscription, { sequence: 2, createdAt });
   await insertPending(harness, subscription, pending, { attempts: 1 });
-  const { child, lines } = watch('--account', harness.accounts.partner.id, '--json');
+  const { child, lines } = watch('--account', harness.accounts.customer.id, '--json');
   // The process can need longer to start than the 10 seconds that the first poll goes back.
   while (lines.length === 0) {
     const early = await insertDelivery(harness, other);
     await attempt(other, early, 1, 200);
     await sleep(500);
   }
-  const first = await insertDelivery(harness, other, { eventType: 'referral.created' });
+  const first = await insertDelivery(harness, other, { eventType: 'order.placed' });
   await attempt(other, first, 1, 503);
   const printed = (delivery: StoredDelivery): Record<string, unknown>[] =>
     lines.map((line) => JSON.parse(line)).filter(({ deliveryId }) => deliveryId === delivery.gid);
@@ -70,7 +70,7 @@ test('prints new attempts, later ones of pending deliveries and those of retries
   expect(printed(first)[0]).toEqual({
     deliveryId: first.gid,
     subscriptionId: other.gid,
-    eventType: 'referral.created',
+    eventType: 'order.placed',
     number: 1,
     startedAt: expect.any(String),
     durationMs: 12,
@@ -83,8 +83,8 @@ test('prints new attempts, later ones of pending deliveries and those of retries
   await harness.sql(
     `insert into webhook_replay
        (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
-     values ($1, 'partner', $2, $3, false, 1, $3, $3, $3)`,
-    [harness.accounts.partner.accountId, subscription.id, old.id],
+     values ($1, 'customer', $2, $3, false, 1, $3, $3, $3)`,
+    [harness.accounts.customer.accountId, subscription.id, old.id],
   );
   await attempt(subscription, old, 16, 200);
   await eventually(() => expect(printed(old)).toHaveLength(1));
@@ -130,8 +130,8 @@ test('fails if it does not know at its end what was attempted', async () => {
 
 test.each<[string[], number, string]>([
   [[], 2, 'name either --account or --subscription'],
-  [['--account', 'gid://service/Partner/1', '--subscription', '1'], 2, 'name either --account or --subscription'],
-  [['--account', 'gid://service/Partner/1'], 1, 'The partner gid://service/Partner/1 does not exist.'],
+  [['--account', 'gid://service/Customer/1', '--subscription', '1'], 2, 'name either --account or --subscription'],
+  [['--account', 'gid://service/Customer/1'], 1, 'The customer gid://service/Customer/1 does not exist.'],
   [['--subscription', 'gid://service/WebhookSubscription/1'], 1, 'does not exist.'],
 ])('rejects %j', async (more, exitCode, message) => {
   const result = await operate(...more, '--json');

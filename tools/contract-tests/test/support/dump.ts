@@ -1,4 +1,4 @@
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 
 /**
  * Every row of every table, as pg_dump writes them.

@@ -1,4 +1,4 @@
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 
 /** Runs statements as a superuser. */

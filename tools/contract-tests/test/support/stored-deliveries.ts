@@ -1,6 +1,8 @@
-import { idAt } from '@deedwire/core';
-import type { Harness, TestAccount } from '@deedwire/dev-environment/firm-harness';
-import type { InterfaceName } from '@deedwire/firm';
+import { idAt, type InterfaceName } from '@deedwire/core';
+import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
+
+/** Of a harness of any service. */
+type Sql = Pick<Harness, 'sql'>;
 
 /** A subscription of an account, with deliveries that a test inserts as the worker writes them. */
 export interface StoredSubscription {
@@ -25,7 +27,7 @@ function drawId(at: Date): bigint {
 }
 
 export async function insertSubscription(
-  harness: Harness,
+  harness: Sql,
   interfaceName: InterfaceName,
   account: TestAccount,
 ): Promise<StoredSubscription> {
@@ -43,7 +45,7 @@ export async function insertSubscription(
 
 /** Inserts a listener that was just read. Returns its global identifier. */
 export async function insertListener(
-  harness: Harness,
+  harness: Sql,
   interfaceName: InterfaceName,
   { accountId }: TestAccount,
 ): Promise<string> {
@@ -61,7 +63,7 @@ export async function insertListener(
 
 /** Inserts a delivery without attempts and with the status DELIVERED, because it is in no other table. */
 export async function insertDelivery(
-  harness: Harness,
+  harness: Sql,
   { id: subscriptionId, account, interfaceName }: StoredSubscription,
   { sequence = 1, eventType = 'webhook.test', createdAt = new Date(), recordId = 'null' } = {},
 ): Promise<StoredDelivery> {
@@ -76,7 +78,7 @@ export async function insertDelivery(
 }
 
 /** Inserts the event of a delivery. Nothing fans it out. */
-export async function insertEvent(harness: Harness, { id }: StoredDelivery): Promise<void> {
+export async function insertEvent(harness: Sql, { id }: StoredDelivery): Promise<void> {
   await harness.sql(
     `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
      select event_id, account_id, interface, event_type, '{}', record_id from webhook_delivery where id = ${id}`,
@@ -85,7 +87,7 @@ export async function insertEvent(harness: Harness, { id }: StoredDelivery): Pro
 
 /** Inserts attempts that received a response with these statuses. */
 export async function insertAttempts(
-  harness: Harness,
+  harness: Sql,
   { id: subscriptionId, interfaceName }: StoredSubscription,
   { id }: StoredDelivery,
   statuses: readonly number[],
@@ -102,7 +104,7 @@ export async function insertAttempts(
 
 /** Inserts the details of the first attempt of a delivery. Its headers are `a: b`. */
 export async function insertExchange(
-  harness: Harness,
+  harness: Sql,
   { id: subscriptionId, interfaceName }: StoredSubscription,
   { id }: StoredDelivery,
   body: Buffer,
@@ -118,7 +120,7 @@ export async function insertExchange(
 
 /** Inserts the body of a delivery. */
 export async function insertPayload(
-  harness: Harness,
+  harness: Sql,
   { interfaceName }: StoredSubscription,
   { eventId }: StoredDelivery,
   body: Buffer,
@@ -131,7 +133,7 @@ export async function insertPayload(
 
 /** Makes a delivery PENDING, as after this number of attempts. */
 export async function insertPending(
-  harness: Harness,
+  harness: Sql,
   { id: subscriptionId, account, interfaceName }: StoredSubscription,
   { id, eventId, sequence }: StoredDelivery,
   { attempts = 0, dueInSeconds = 0 } = {},
@@ -147,7 +149,7 @@ export async function insertPending(
 
 /** Inserts a replay that runs. Returns its identifier. */
 export async function insertReplay(
-  harness: Harness,
+  harness: Sql,
   { id: subscriptionId, account, interfaceName }: StoredSubscription,
 ): Promise<string> {
   const id = drawId(new Date());
