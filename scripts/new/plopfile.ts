@@ -104,7 +104,9 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       const targets = eventFiles(type, version);
       return [
         ...eventFiles(type, newest).map((from, index) => copy(from, targets[index] ?? '', newest, version)),
-        edit(eventVersions, (text) => withKey(text, type, { ...Object(versions), [version]: preview })),
+        edit(`${contractOf(type)}/versions.json`, (text) =>
+          withKey(text, type, { ...Object(versions), [version]: preview }),
+        ),
         changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
       ];
     }),
@@ -142,11 +144,16 @@ function isOwn(type: string): boolean {
   return /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
 }
 
+/** The folder of the payloads and their versions. */
+function contractOf(type: string): string {
+  return `packages/${isOwn(type) ? 'webhook-contract' : 'webhook-events'}`;
+}
+
 /** The paths of the payload, the typical body and the renderer. */
 function eventFiles(type: string, version: string): [string, string, string] {
   return [
-    `packages/webhook-events/src/${type}/${version}.ts`,
-    `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`,
+    `${contractOf(type)}/src/${type}/${version}.ts`,
+    `${contractOf(type)}/fixtures/${type}/${version}/accept/typical.json`,
     `${isOwn(type) ? 'packages/core/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
   ];
 }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ContractOrder } from './body-variants.ts';
 import type { CapturedRequest } from './captured-request.ts';
 import type { FindingCode } from './findings.ts';
 import { type Diagnosis, diagnoseWebhook } from './index.ts';
@@ -20,6 +21,9 @@ const event = {
   data: { referralId: 'gid://service/Referral/4711', externalReference: "Café “Zürich” / “$(x)” `y`\n'z'" },
 };
 const body = JSON.stringify(event);
+
+const order: ContractOrder = (type, _, value) =>
+  type === event.type ? JSON.stringify(value, [...Object.keys(event), ...Object.keys(event.data)]) : null;
 
 type Headers = Record<string, string>;
 
@@ -46,7 +50,7 @@ interface Options {
 }
 
 const diagnose = (sent: Sent, { secrets = [secret], at = receivedAt, sentBody }: Options = {}): Promise<Diagnosis> =>
-  diagnoseWebhook({ request: captured(sent), secrets, receivedAt: at, sentBody: sentBody ?? null });
+  diagnoseWebhook({ request: captured(sent), secrets, receivedAt: at, sentBody: sentBody ?? null, order });
 
 const codesOf = ({ findings }: Diagnosis): FindingCode[] => findings.map(({ code }) => code);
 

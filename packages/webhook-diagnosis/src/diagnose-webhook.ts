@@ -37,6 +37,8 @@ export interface DiagnosisInput {
   toleranceSeconds?: number;
   /** The body that Deedwire sends for the delivery. Null if it is not known. */
   sentBody?: Bytes | null;
+  /** Without it, fields in another order are recognized by `sentBody` only. */
+  order?: ContractOrder;
 }
 
 export interface Diagnosis {
@@ -56,8 +58,8 @@ export interface Diagnosis {
  *
  * @throws {WebhookUsageError} `NOW_INVALID` or `TOLERANCE_INVALID`
  */
-export async function diagnose(input: DiagnosisInput, order: ContractOrder): Promise<Diagnosis> {
-  const { request, secrets, receivedAt, toleranceSeconds = 300 } = input;
+export async function diagnoseWebhook(input: DiagnosisInput): Promise<Diagnosis> {
+  const { request, secrets, receivedAt, toleranceSeconds = 300, order = () => null } = input;
   const verifyWith = (some: readonly string[]) =>
     rejectionOf(verifyWebhook({ ...forVerifier(request), secret: some, now: receivedAt, toleranceSeconds }));
   const rejection = await verifyWith(secrets);

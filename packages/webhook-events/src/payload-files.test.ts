@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +8,9 @@ import { parseWebhookBody } from './parse-webhook-body.ts';
 import { strict } from './strict.ts';
 
 const root = join(import.meta.dirname, '..');
+/** Those of the platform are in the package that has its payloads. */
+const fixturesOf = (type: string): string =>
+  /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type) ? '../webhook-contract/fixtures' : 'fixtures';
 const payloads = webhookEventTypes.flatMap(({ type, versions }) => versions.map((version) => ({ type, ...version })));
 
 /** The expected results for each fixture folder, of the JSON Schema, the receiver's parser and the producer's schema. */
@@ -25,7 +28,7 @@ const expectedResults = {
 function filesBelow(directory: string): string[] {
   return readdirSync(join(root, directory), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
 function readJson(file: string) {
@@ -50,7 +53,8 @@ test('payload files and fixtures exist for exactly the registered versions', () 
   const registered = payloads.map(({ type, version }) => `${type}/${version}`);
   const dated = filesBelow('src').filter((file) => /^src\/[^/]+\.[^/]+\/[\d-]+\.ts$/.test(file));
   expect(dated.map((file) => file.slice('src/'.length, -'.ts'.length)).toSorted()).toEqual(registered);
-  expect([...new Set(filesBelow('fixtures').map((file) => file.split('/').slice(1, 3).join('/')))].toSorted()).toEqual(
+  const fixtures = ['fixtures', '../webhook-contract/fixtures'].flatMap(filesBelow);
+  expect([...new Set(fixtures.map((file) => file.replace(/.*fixtures\/([^/]+\/[^/]+)\/.*/, '$1')))].toSorted()).toEqual(
     registered,
   );
 });
@@ -68,7 +72,7 @@ describe.each(payloads)('$type at $version', ({ type, version, body: open, data 
   const producer = strict(open, 'body');
 
   test.each(Object.entries(expectedResults))('gives the expected results for the %s fixtures', (folder, expected) => {
-    const directory = join('fixtures', type, version, folder);
+    const directory = join(fixturesOf(type), type, version, folder);
     const files = filesBelow(directory);
     expect(files).not.toEqual([]);
     for (const file of files) {
@@ -84,13 +88,13 @@ describe.each(payloads)('$type at $version', ({ type, version, body: open, data 
   });
 
   test('has no other fixture folders', () => {
-    expect(readdirSync(join(root, 'fixtures', type, version)).toSorted()).toEqual(
+    expect(readdirSync(join(root, fixturesOf(type), type, version)).toSorted()).toEqual(
       Object.keys(expectedResults).toSorted(),
     );
   });
 
   test('registers the strict schema of `data`', () => {
-    const directory = join('fixtures', type, version);
+    const directory = join(fixturesOf(type), type, version);
     expect(data.safeParse(readJson(join(directory, 'accept/typical.json')).data).success).toBe(true);
     expect(data.safeParse(readJson(join(directory, 'unknown-field/in-data.json')).data).success).toBe(false);
   });

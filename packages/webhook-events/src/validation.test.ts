@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { findEventVersion } from './event-types.ts';
 import { parseWebhookBody, type WebhookBody } from './parse-webhook-body.ts';
 
-const fixtures = readdirSync(join(import.meta.dirname, '../fixtures'), { recursive: true, withFileTypes: true })
+const fixtures = ['../fixtures', '../../webhook-contract/fixtures']
+  .flatMap((path) => readdirSync(join(import.meta.dirname, path), { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile())
   .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
 

@@ -3,6 +3,7 @@ import { eventOf, toRecordId } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { referralCreated, teamMemberAdded } from '@deedwire/firm/events';
 import { missing } from '@deedwire/testing';
+import { webhookEventTypes as ownEventTypes } from '@deedwire/webhook-contract';
 import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
@@ -42,7 +43,8 @@ test('has a renderer for every published version, and no other renderer', () => 
 test.each(known)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
   const body: unknown = JSON.parse(render(type, sampleOf(type), version).toString());
   expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
-  const file = new URL(`../../webhook-events/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
+  const contract = ownEventTypes.some((each) => each.type === type) ? 'webhook-contract' : 'webhook-events';
+  const file = new URL(`../../${contract}/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
   expect(body).toEqual({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
 });

@@ -17,6 +17,7 @@ const platform = [
   'packages/portal',
   'packages/service-runtime',
   'packages/store',
+  'packages/webhook-contract',
   'packages/webhook-diagnosis',
   'packages/webhook-receiver',
   'packages/webhook-rendering',

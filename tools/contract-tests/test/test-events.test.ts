@@ -10,6 +10,7 @@ import {
   startReceiver,
 } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
+import { webhookEventTypes as ownEventTypes } from '@deedwire/webhook-contract';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -67,7 +68,8 @@ const openReceiver = (): Promise<Receiver> => forTest(startReceiver());
 const bodyOf = ({ body }: ReceivedRequest): { id: string } => JSON.parse(body.toString());
 
 function typicalData(type: string, version: string): unknown {
-  const file = `../../../packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`;
+  const contract = ownEventTypes.some((each) => each.type === type) ? 'webhook-contract' : 'webhook-events';
+  const file = `../../../packages/${contract}/fixtures/${type}/${version}/accept/typical.json`;
   const { data } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
   return data;
 }

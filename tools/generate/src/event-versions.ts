@@ -9,7 +9,13 @@ export interface ListedVersion {
   readonly sunsetOn: string | null;
 }
 
-const list = 'packages/webhook-events/versions.json';
+/** The payloads that the application publishes, with those of the platform. */
+export const eventsFolder = 'packages/webhook-events';
+
+/** The payloads of the platform itself. */
+export const platformFolder = 'packages/webhook-contract';
+
+const list = `${eventsFolder}/versions.json`;
 
 /** All event types, ordered by name, with their versions. */
 export function readEventVersions(): { type: string; versions: ListedVersion[] }[] {
@@ -42,7 +48,17 @@ export function requireFile(path: string, type: string, version: string): string
 
 /** Whether the platform defines the event. */
 export function isOwnEvent(type: string): boolean {
-  return /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
+  return Object.hasOwn(JSON.parse(readText(`${platformFolder}/versions.json`)), type);
+}
+
+/** The folder with the source and the fixtures of the payload of an event. */
+export function contractFolderOf(type: string): string {
+  return isOwnEvent(type) ? platformFolder : eventsFolder;
+}
+
+/** The typical body of a payload version, which is written by hand. */
+export function typicalBodyPath(type: string, version: string): string {
+  return `${contractFolderOf(type)}/fixtures/${type}/${version}/accept/typical.json`;
 }
 
 /** The folder of the definition of an event and of its renderers. */

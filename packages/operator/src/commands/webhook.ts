@@ -1,5 +1,12 @@
 import { readSentBody } from '@deedwire/actions';
-import { type Diagnosis, diagnoseWebhook, type Finding, readCapturedRequest } from '@deedwire/webhook-diagnosis';
+import type { Service } from '@deedwire/core';
+import {
+  type ContractOrder,
+  type Diagnosis,
+  diagnoseWebhook,
+  type Finding,
+  readCapturedRequest,
+} from '@deedwire/webhook-diagnosis';
 import type { Command } from 'commander';
 import { readOperatorConfig } from '../config.ts';
 import { gidOption } from '../gid.ts';
@@ -80,10 +87,21 @@ the key, and what has changed the body. The exit code is 1 if the request is rej
       const { request, problem } = readCapturedRequest(capture, body);
       if (request === null) throw new Error(`The request cannot be read. ${problem}`);
       const sentBody = options.delivery === undefined ? null : await readBodyOf(shell, options.delivery);
-      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: options.at ?? new Date(), sentBody });
+      const receivedAt = options.at ?? new Date();
+      const order = orderOf(shell.service);
+      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt, sentBody, order });
       print(shell, options, diagnosis, (result) => describe(result, secrets.length));
       if (!diagnosis.isAccepted) throw new Error(`A receiver rejects the request: ${diagnosis.rejection}.`);
     });
+}
+
+function orderOf({ events }: Service): ContractOrder {
+  return (type, version, value) => {
+    const contract = events.find((event) => event.type === type)?.versions.find((each) => each.version === version);
+    const { id, timestamp, data } = Object(value);
+    const parsed = contract?.data.safeParse(data);
+    return parsed?.success === true ? JSON.stringify({ id, type, version, timestamp, data: parsed.data }) : null;
+  };
 }
 
 async function readBodyOf(shell: Shell, deliveryId: string): Promise<Uint8Array<ArrayBuffer>> {

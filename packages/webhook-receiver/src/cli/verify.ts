@@ -1,3 +1,4 @@
+import { findEventVersion } from '@deedwire/webhook-events';
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
 import { checkStandardInput, readInput, readSecrets } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
@@ -24,7 +25,7 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
     const name = parts.length === 1 ? '' : `request ${index + 1}: `;
     const { request, problem } = readCapturedRequest(bytes, body);
     if (request === null) throw new UsageError(`${name}the request cannot be read. ${problem}`);
-    const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: at ?? receivedAt ?? new Date() });
+    const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: at ?? receivedAt ?? new Date(), order });
     if (!diagnosis.isAccepted) rejected += 1;
     shell.out(values.json === true ? `${JSON.stringify(diagnosis)}\n` : describe(name, diagnosis, secrets.length));
   }
@@ -32,6 +33,12 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
   throw new CommandError(
     parts.length === 1 ? 'a receiver rejects the request.' : `a receiver rejects ${counted(rejected, 'request')}.`,
   );
+}
+
+/** The body with its fields in the order of the contract. */
+function order(type: string, version: string, value: object): string | null {
+  const parsed = findEventVersion(type, version)?.body.safeParse(value);
+  return parsed?.success === true ? JSON.stringify(parsed.data) : null;
 }
 
 function describe(name: string, diagnosis: Diagnosis, secrets: number): string {

@@ -1,13 +1,13 @@
-import type { InterfaceName } from '@deedwire/webhook-events';
-import { compact } from '../event-versions.ts';
+import { names } from '@deedwire/firm/names';
+import { compact, typicalBodyPath } from '../event-versions.ts';
 import { notice } from '../generated.ts';
+import { deliveryHeaderNames } from '../header-names.ts';
 import { deliveryHeaders } from '../reference/descriptions.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';
 
 /** The headers that name the event. Their values are constants of a message. */
-const eventHeader = 'X-Service-Webhook-Event';
-const versionHeader = 'X-Service-Webhook-Event-Version';
+const { event: eventHeader, eventVersion: versionHeader, sequence } = deliveryHeaderNames;
 
 /**
  * The AsyncAPI 3.0 document of the webhooks of an interface: a channel, an operation and its messages for each event type, and
@@ -15,7 +15,7 @@ const versionHeader = 'X-Service-Webhook-Event-Version';
  *
  * @param eventTypes those of the interface
  */
-export function asyncApiDocument(interfaceName: InterfaceName, eventTypes: readonly EventType[]): object {
+export function asyncApiDocument(interfaceName: string, eventTypes: readonly EventType[]): object {
   const channels: Record<string, object> = {
     handshake: {
       address: null,
@@ -74,7 +74,7 @@ export function asyncApiDocument(interfaceName: InterfaceName, eventTypes: reado
     info: {
       title: `Deedwire webhooks of the ${interfaceName} interface`,
       version: released.toSorted().at(-1),
-      description: `${notice}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds, or within the \`timeoutSeconds\` of the subscription. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`X-Service-Webhook-Sequence\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
+      description: `${notice}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds, or within the \`timeoutSeconds\` of the subscription. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`${sequence}\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
@@ -84,7 +84,7 @@ export function asyncApiDocument(interfaceName: InterfaceName, eventTypes: reado
       messages,
       schemas,
       securitySchemes: {
-        signature: signature('X-Service-Webhook-Signature'),
+        signature: signature(`${names.headerPrefix}-Webhook-Signature`),
         standardWebhooks: signature('webhook-signature'),
       },
     },
@@ -157,7 +157,7 @@ function lifecycle({ status, deprecatedOn, sunsetOn }: EventVersion): string {
 function headersOf(sent: readonly string[], constants: Readonly<Record<string, string>>): object {
   const headers = Object.entries(deliveryHeaders).filter(([, header]) => sent.includes(header.sent));
   const schemaOf = (areOwn: boolean): object => {
-    const chosen = headers.filter(([name]) => /^(?:x-service-)?webhook-/i.test(name) === areOwn);
+    const chosen = headers.filter(([name]) => isOwnHeader(name) === areOwn);
     const required = chosen.filter(([, header]) => header.sent === 'always' || header.sent === 'with events');
     return {
       type: 'object',
@@ -173,8 +173,13 @@ function headersOf(sent: readonly string[], constants: Readonly<Record<string, s
   return { headers: schemaOf(true), bindings: { http: { headers: schemaOf(false), bindingVersion: '0.3.0' } } };
 }
 
+/** Whether the name is one of Standard Webhooks or of the service. */
+function isOwnHeader(name: string): boolean {
+  return name.startsWith('webhook-') || name.startsWith(`${names.headerPrefix}-Webhook-`);
+}
+
 /** Null until the version has its typical fixture. A test requires one. */
 function exampleOf(type: string, version: string): unknown {
-  const file = `packages/webhook-events/fixtures/${type}/${version}/accept/typical.json`;
+  const file = typicalBodyPath(type, version);
   return fileExists(file) ? JSON.parse(readText(file)) : null;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readRecords, releasedStatus } from '@deedwire/release';
+import { contractFolderOf, eventsFolder, typicalBodyPath } from '../event-versions.ts';
 import { type PayloadSchema, withoutNull } from '../reference/event-page/payload-fields.ts';
 import { fileExists, filesBelow, readText, workspaceRoot } from '../workspace-files.ts';
 import type { EventVersion } from './event-types.ts';
@@ -104,8 +105,6 @@ function dayAfter(date: string): string {
   return new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
 }
 
-const root = 'packages/webhook-events';
-
 /**
  * The derived fixtures of one version, and the files in its folder that have the name of a derived fixture and are not one.
  * Paths are relative to the workspace.
@@ -113,8 +112,8 @@ const root = 'packages/webhook-events';
  * @throws {Error} if the typical body is missing or does not match the schema. The message names the file and the field.
  */
 export function derivedFixturesOf(type: string, { version, body, schema }: EventVersion) {
-  const folder = `${root}/fixtures/${type}/${version}`;
-  const file = `${folder}/accept/typical.json`;
+  const folder = `${contractFolderOf(type)}/fixtures/${type}/${version}`;
+  const file = typicalBodyPath(type, version);
   if (!fileExists(file)) throw new Error(`${file} is missing. Write a typical body.`);
   const typical = JSON.parse(readText(file));
   const problems = body.safeParse(typical).error?.issues ?? [];
@@ -139,6 +138,6 @@ export function derivedFixturesOf(type: string, { version, body, schema }: Event
  * generate` leaves them alone, so that they show what receivers rely on. Write those of an added field by hand.
  */
 export function areFixturesFrozen(type: string, version: string): boolean {
-  const status = releasedStatus(readRecords(join(workspaceRoot, root)), `${type}/${version}`);
+  const status = releasedStatus(readRecords(join(workspaceRoot, eventsFolder)), `${type}/${version}`);
   return status !== null && status !== 'preview';
 }

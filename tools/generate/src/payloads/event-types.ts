@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { InterfaceName } from '@deedwire/webhook-events';
 import { z } from 'zod';
-import { type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
+import { eventsFolder, type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
 import { notice } from '../generated.ts';
 import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { readText, workspaceRoot } from '../workspace-files.ts';
@@ -17,7 +16,7 @@ export interface EventType {
   readonly type: string;
   /** Of its newest version. */
   readonly description: string;
-  readonly interfaces: readonly InterfaceName[];
+  readonly interfaces: readonly string[];
   /** Oldest first. */
   readonly versions: readonly EventVersion[];
 }
@@ -28,8 +27,8 @@ export interface EventType {
  * @throws {Error} if a file is missing. The message names it.
  */
 export async function readEventTypes(): Promise<EventType[]> {
-  const audiences: Record<string, { interfaces: InterfaceName[] } | undefined> = JSON.parse(
-    readText('packages/webhook-events/event-types.json'),
+  const audiences: Record<string, { interfaces: string[] } | undefined> = JSON.parse(
+    readText(`${eventsFolder}/event-types.json`),
   );
   return await Promise.all(
     readEventVersions().map(async ({ type, versions: listed }) => {
@@ -38,8 +37,7 @@ export async function readEventTypes(): Promise<EventType[]> {
       );
       const description = versions.at(-1)?.body.meta()?.description;
       const interfaces = audiences[type]?.interfaces;
-      if (interfaces === undefined)
-        throw new Error(`packages/webhook-events/event-types.json lists no interfaces of ${type}.`);
+      if (interfaces === undefined) throw new Error(`${eventsFolder}/event-types.json lists no interfaces of ${type}.`);
       if (description === undefined) throw new Error(`The payload of ${type} has no description in its meta().`);
       return { type, description, interfaces, versions };
     }),
@@ -48,7 +46,7 @@ export async function readEventTypes(): Promise<EventType[]> {
 
 async function readPayload(type: string, version: string): Promise<Pick<EventVersion, 'body' | 'schema'>> {
   const source = `src/${type}/${version}.ts`;
-  const path = requireFile(`packages/webhook-events/${source}`, type, version);
+  const path = requireFile(`${eventsFolder}/${source}`, type, version);
   const { body }: { body: z.ZodType } = await import(pathToFileURL(join(workspaceRoot, path)).href);
   const { $schema, description, ...schema } = z.toJSONSchema(body, {
     io: 'input',

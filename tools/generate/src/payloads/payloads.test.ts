@@ -1,3 +1,4 @@
+import { interfaceNames } from '@deedwire/firm/interfaces';
 import { expect, test } from 'vitest';
 import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { fileExists, readText } from '../workspace-files.ts';
@@ -17,7 +18,7 @@ test('the types and the parser of receivers leave out a retired version', async 
         : version,
     ),
   }));
-  const files = await payloadFiles(changed);
+  const files = await payloadFiles(changed, interfaceNames);
   for (const path of ['src/generated/webhook-event.ts', 'src/generated/validators.ts']) {
     expect(files.get(path)).not.toContain('ReferralConverted20261101');
     expect(files.get(path)).toContain('ReferralConverted20270201');

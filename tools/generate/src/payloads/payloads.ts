@@ -1,7 +1,7 @@
 import { interfaceNames } from '@deedwire/firm/interfaces';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { format } from 'oxfmt';
-import { compact } from '../event-versions.ts';
+import { compact, eventsFolder, isOwnEvent, platformFolder } from '../event-versions.ts';
 import { banner, type Generated } from '../generated.ts';
 import { asyncApiDocument } from './asyncapi-document.ts';
 import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
@@ -9,13 +9,22 @@ import { registrySource, schemaOutputSource, schemasSource } from './event-list.
 import { type EventType, readEventTypes } from './event-types.ts';
 import { type ValidatedPayload, validatorsSource } from './validators-source.ts';
 
-const folder = 'packages/webhook-events';
-
-/** The published files of `webhook-events`, and the derived fixtures of versions that are not released. */
+/**
+ * The generated files of `webhook-events`, those of `webhook-contract`, which has the events of the platform only, and the derived
+ * fixtures of versions that are not released.
+ */
 export async function payloads(): Promise<Generated> {
   const eventTypes = await readEventTypes();
-  const generated = await payloadFiles(eventTypes);
-  const files = new Map(Array.from(generated, ([path, text]) => [`${folder}/${path}`, text]));
+  // Every interface has them, whatever the application's are.
+  const own = eventTypes.filter(({ type }) => isOwnEvent(type)).map((each) => ({ ...each, interfaces: [] }));
+  const generated = [
+    ...Array.from(
+      await payloadFiles(eventTypes, interfaceNames),
+      ([path, text]) => [eventsFolder, path, text] as const,
+    ),
+    ...Array.from(await sourceFiles(own, []), ([path, text]) => [platformFolder, path, text] as const),
+  ];
+  const files = new Map(generated.map(([folder, path, text]) => [`${folder}/${path}`, text]));
   const derived = eventTypes.flatMap(({ type, versions }) =>
     versions
       .filter(({ version }) => !areFixturesFrozen(type, version))
@@ -25,7 +34,10 @@ export async function payloads(): Promise<Generated> {
     files.set(path, `${JSON.stringify(fixture, null, 2)}\n`);
   return {
     files,
-    folders: ['asyncapi', 'json-schema', 'src/generated', 'test/generated'].map((path) => `${folder}/${path}`),
+    folders: [
+      ...['asyncapi', 'json-schema', 'src/generated', 'test/generated'].map((path) => `${eventsFolder}/${path}`),
+      `${platformFolder}/src/generated`,
+    ],
     stale: derived.flatMap(({ stale }) => stale),
   };
 }
@@ -42,11 +54,32 @@ export async function typeOfSchema(schema: JSONSchema): Promise<string> {
   return code;
 }
 
+/** Returns the text of every generated file of a package of payloads, keyed by its path there. */
+export async function payloadFiles(
+  eventTypes: readonly EventType[],
+  interfaces: readonly string[],
+): Promise<Map<string, string>> {
+  const files = await sourceFiles(eventTypes, interfaces);
+  for (const { type, versions } of eventTypes)
+    for (const { version, schema } of versions) files.set(`json-schema/${type}/${version}.json`, jsonOf(schema));
+  for (const name of interfaces) {
+    const own = eventTypes.filter((eventType) => eventType.interfaces.includes(name));
+    files.set(`asyncapi/${name}.json`, jsonOf(asyncApiDocument(name, own)));
+  }
+  files.set('test/generated/schema-output.ts', schemaOutputSource(eventTypes));
+  return files;
+}
+
 /**
- * Returns the text of every generated file, keyed by its path in `webhook-events`. `WebhookEvent` and the validators contain every
- * version that is not retired: a receiver with a handler for a retired version no longer compiles.
+ * The code. `WebhookEvent` and the validators contain every version that is not retired: a receiver with a handler for a retired version
+ * no longer compiles.
+ *
+ * @param interfaces empty if they are not known
  */
-export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Map<string, string>> {
+async function sourceFiles(
+  eventTypes: readonly EventType[],
+  interfaces: readonly string[],
+): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const validated: ValidatedPayload[] = [];
   for (const { type, versions } of eventTypes) {
@@ -54,23 +87,16 @@ export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Ma
       const typeName = `${schema.title}${compact(version)}`;
       const typeImport = `import type { ${schema.title} as ${typeName} } from './payloads/${type}/${version}.ts';`;
       if (status !== 'retired') validated.push({ type, version, body, typeName, typeImport });
-      const schemaText = `${JSON.stringify(schema, null, 2)}\n`;
-      files.set(`json-schema/${type}/${version}.json`, schemaText);
-      files.set(`src/generated/payloads/${type}/${version}.ts`, await typeOfSchema(JSON.parse(schemaText)));
+      // `compile` changes what it is given.
+      files.set(`src/generated/payloads/${type}/${version}.ts`, await typeOfSchema(JSON.parse(jsonOf(schema))));
     }
-  }
-  for (const interfaceName of interfaceNames) {
-    const own = eventTypes.filter(({ interfaces }) => interfaces.includes(interfaceName));
-    const document = asyncApiDocument(interfaceName, own);
-    files.set(`asyncapi/${interfaceName}.json`, `${JSON.stringify(document, null, 2)}\n`);
   }
   files.set(
     'src/generated/interface-name.ts',
-    `${banner}\n/** The GraphQL interface on which an event type is available for subscription. */\nexport type InterfaceName = ${interfaceNames.map((name) => `'${name}'`).join(' | ')};\n`,
+    `${banner}\n/** The GraphQL interface on which an event type is available for subscription. */\nexport type InterfaceName = ${interfaces.map((name) => `'${name}'`).join(' | ') || 'string'};\n`,
   );
   files.set('src/generated/registry.ts', registrySource(eventTypes));
   files.set('src/generated/schemas.ts', schemasSource(eventTypes));
-  files.set('test/generated/schema-output.ts', schemaOutputSource(eventTypes));
   files.set(
     'src/generated/webhook-event.ts',
     `${banner}\n${validated.map(({ typeImport }) => typeImport).join('\n')}\n\n` +
@@ -79,4 +105,8 @@ export async function payloadFiles(eventTypes: readonly EventType[]): Promise<Ma
   );
   files.set('src/generated/validators.ts', validatorsSource(validated));
   return files;
+}
+
+function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

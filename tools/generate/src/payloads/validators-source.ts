@@ -17,7 +17,7 @@ export interface ValidatedPayload {
 const isoDatetime = z.iso.datetime({ precision: 3 });
 
 /**
- * Returns the source of `src/generated/validators.ts` in `webhook-events`: the zod schemas of the payloads as calls of
+ * Returns the source of `src/generated/validators.ts` in `webhook-events` and `webhook-contract`: the zod schemas of the payloads as calls of
  * its `src/validation.ts`.
  *
  * @throws {TypeError} when a schema contains a kind that `src/validation.ts` does not have. The message names the field.
@@ -69,7 +69,7 @@ export function validatorsSource(payloads: readonly ValidatedPayload[]): string 
       if (!expected.global && !expected.sticky) return pattern(expected);
     }
     throw new TypeError(
-      `${path.join('.')}: a validator cannot be generated from this ${schema.constructor.name}. Add the kind to packages/webhook-events/src/validation.ts and tools/generate/src/payloads/validators-source.ts.`,
+      `${path.join('.')}: a validator cannot be generated from this ${schema.constructor.name}. Add the kind to packages/webhook-contract/src/validation.ts and tools/generate/src/payloads/validators-source.ts.`,
     );
   }
 

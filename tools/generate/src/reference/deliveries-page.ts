@@ -1,6 +1,7 @@
 import { interfaceNames } from '@deedwire/firm/interfaces';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { attemptsMax, retrySchedule } from '@deedwire/webhooks/retry-schedule';
+import { deliveryHeaderNames as own } from '../header-names.ts';
 import { deliveryHeaders } from './descriptions.ts';
 import { type History, remarksOn } from './history.ts';
 import { statusSummary } from './lifecycle.ts';
@@ -30,10 +31,10 @@ export function deliveriesPage(history: History): string {
     '## Handshake',
     'Before a callback URL receives events, Deedwire sends it a signed request whose body has one key. Respond with a 2xx status and the same JSON object within 5 seconds.',
     codeBlock('json', '{"verification_token":"<token>"}'),
-    'The `webhook-id` of a handshake begins with `handshake_`. A handshake does not carry the headers `X-Service-Webhook-Event`, `-Event-Version`, `-Subscription-Id`, `-Sequence` and `-Attempt`.',
+    `The \`webhook-id\` of a handshake begins with \`handshake_\`. A handshake does not carry the headers ${code(own.event)}, \`-Event-Version\`, \`-Subscription-Id\`, \`-Sequence\` and \`-Attempt\`.`,
     '## Your response',
     'Respond with a 2xx status within 5 seconds, or within the `timeoutSeconds` of the subscription, up to 15, including the response body. Deedwire does not follow redirects. A 410 also pauses the subscription. Any other response, and none, is a failed attempt, which Deedwire [retries](#retries).',
-    `Deliveries can repeat and can arrive out of order: deduplicate by ${link('`webhook-id`', '#headers')}, and order by \`X-Service-Webhook-Sequence\`.`,
+    `Deliveries can repeat and can arrive out of order: deduplicate by ${link('`webhook-id`', '#headers')}, and order by ${code(own.sequence)}.`,
     'Deedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as `WebhookAttempt.exchange`: send no secret.',
     '## Retries',
     `Deedwire sends a delivery up to ${attemptsMax} times. Each delay is up to 20 % longer than the table says, so that deliveries that failed together are not all sent together again:`,

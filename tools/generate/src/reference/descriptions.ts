@@ -1,3 +1,5 @@
+import { eventsFolder } from '../event-versions.ts';
+import { requestHeaderNames as own } from '../header-names.ts';
 import type { ManifestLimit } from '../schema-packages/template/manifest.ts';
 import { readText } from '../workspace-files.ts';
 
@@ -87,7 +89,7 @@ export interface DeliveryHeader {
 }
 
 const manifest: { headers: Record<string, DeliveryHeader> } = JSON.parse(
-  readText('packages/webhook-events/delivery-headers.json'),
+  readText(`${eventsFolder}/delivery-headers.json`),
 );
 
 /** The headers of deliveries, by name, without those of the transport. */
@@ -113,19 +115,19 @@ export const requestHeaderDescriptions: Readonly<Record<string, string>> = {
   Accept:
     '`application/graphql-response+json` or `application/json`: the media type of the response. Defaults to `application/json`.',
   'Content-Type': '`application/json`, in UTF-8.',
-  'X-Service-API-Key': 'The API key. It works on this interface only.',
-  'X-Service-Client-Id': 'The id of the API client.',
-  'X-Service-Organization-Id': 'The id of the organization, the same for all its API clients.',
-  'X-Service-Schema-Version': 'The interface version to use. Defaults to the version pinned on the API client.',
+  [own.apiKey]: 'The API key. It works on this interface only.',
+  [own.clientId]: 'The id of the API client.',
+  [own.organizationId]: 'The id of the organization, the same for all its API clients.',
+  [own.schemaVersion]: 'The interface version to use. Defaults to the version pinned on the API client.',
 };
 
 /** Example values of the request headers. */
 export const requestHeaderExamples: Readonly<Record<string, string>> = {
   Accept: 'application/graphql-response+json',
   'Content-Type': 'application/json',
-  'X-Service-API-Key': '<API_KEY>',
-  'X-Service-Client-Id': '<CLIENT_ID>',
-  'X-Service-Organization-Id': '<ORGANIZATION_ID>',
+  [own.apiKey]: '<API_KEY>',
+  [own.clientId]: '<CLIENT_ID>',
+  [own.organizationId]: '<ORGANIZATION_ID>',
 };
 
 /** Descriptions of the response headers. */
@@ -144,7 +146,7 @@ export const responseHeaderDescriptions: Readonly<Record<string, string>> = {
   'WWW-Authenticate': 'How to authenticate.',
   'X-Content-Type-Options': 'The media type of the response must not be guessed.',
   'X-Request-Id': 'Identifies the request. Quote it when you report a problem.',
-  'X-Service-Schema-Version': 'The version that served the request.',
+  [own.schemaVersion]: 'The version that served the request.',
 };
 
 /** Descriptions of when a header is sent, if that does not depend on the HTTP status. */

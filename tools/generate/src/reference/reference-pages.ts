@@ -1,18 +1,13 @@
 import { exampleFindings } from '@deedwire/webhook-diagnosis';
 import { webhookEventTypes } from '@deedwire/webhook-events';
+import { eventsFolder } from '../event-versions.ts';
 import type { Generated } from '../generated.ts';
 import { readText } from '../workspace-files.ts';
 import { changelogPage } from './changelog-page.ts';
 import { deliveriesPage } from './deliveries-page.ts';
 import { interfaceDifferences } from './differences.ts';
 import { eventPage, payloadUpgradePage } from './event-page/event-page.ts';
-import {
-  eventsFolder,
-  type PayloadSchema,
-  readPayloadSchema,
-  schemaPathOf,
-  withoutNull,
-} from './event-page/payload-fields.ts';
+import { type PayloadSchema, readPayloadSchema, schemaPathOf, withoutNull } from './event-page/payload-fields.ts';
 import { readHistory } from './history.ts';
 import { indexPage } from './index-page.ts';
 import { packageFolder, readInterfaceContracts } from './interface-contracts.ts';
@@ -71,7 +66,7 @@ function findingsPage(): string {
 }
 
 const folder = 'docs/reference';
-const eventsReadme = 'packages/webhook-events/README.md';
+const eventsReadme = `${eventsFolder}/README.md`;
 
 /** The pages of `docs/reference`, and the table of event types in the README of `webhook-events`. */
 export function reference(): Generated {

@@ -8,6 +8,7 @@ import { webhookEventTypes, type EventVersionStatus } from '@deedwire/webhook-ev
 import { Ajv } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { describe, expect, test } from 'vitest';
+import { contractFolderOf, typicalBodyPath } from '../../src/event-versions.ts';
 import { asyncApiDocument } from '../../src/payloads/asyncapi-document.ts';
 import { workspaceRoot } from '../../src/workspace-files.ts';
 
@@ -125,7 +126,7 @@ describe.each(interfaceNames)('the AsyncAPI document of the %s interface', (inte
         });
         const validate = ajv.compile(document.components.schemas[id] ?? false);
         for (const [kind, isValid] of Object.entries(expected)) {
-          const folder = join(root, 'fixtures', type, version, kind);
+          const folder = join(workspaceRoot, contractFolderOf(type), 'fixtures', type, version, kind);
           for (const file of existsSync(folder) ? readdirSync(folder) : []) {
             judged += 1;
             const body: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'));
@@ -149,8 +150,8 @@ describe.each(interfaceNames)('the AsyncAPI document of the %s interface', (inte
       );
       expect(required).not.toContain('X-Service-Webhook-Signature-Next');
       expect(message.bindings.http.headers.required).toEqual(['Content-Type', 'User-Agent']);
-      const typical = `fixtures/${message.name}/${properties['X-Service-Webhook-Event-Version']?.const}/accept/typical.json`;
-      const payload: unknown = JSON.parse(readFileSync(join(root, typical), 'utf8'));
+      const typical = typicalBodyPath(message.name, properties['X-Service-Webhook-Event-Version']?.const ?? '');
+      const payload: unknown = JSON.parse(readFileSync(join(workspaceRoot, typical), 'utf8'));
       expect(message.examples).toEqual([{ name: 'typical', payload }]);
     }
   });

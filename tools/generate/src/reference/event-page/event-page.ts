@@ -1,5 +1,6 @@
 import { interfaceNames } from '@deedwire/firm/interfaces';
 import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
+import { eventsFolder } from '../../event-versions.ts';
 import { describeDifferences, describeUpgrade } from '../differences.ts';
 import { describeAddition, type History, releaseOf, type Remark, remarksOn } from '../history.ts';
 import { statusExplanation } from '../lifecycle.ts';
@@ -7,7 +8,6 @@ import { code, codeBlock, jsonBlock, link, page, table } from '../markdown.ts';
 import { upgradeGuides, upgradeIntroduction } from '../upgrade-links.ts';
 import { exampleDelivery, exampleSecret } from './example-delivery.ts';
 import {
-  eventsFolder,
   payloadDifferences,
   type PayloadField,
   payloadFields,

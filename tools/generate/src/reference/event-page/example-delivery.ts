@@ -1,6 +1,8 @@
 import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/core';
+import { names } from '@deedwire/firm/names';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ListedVersion } from '../../event-versions.ts';
+import { deliveryHeaderNames as own } from '../../header-names.ts';
 import { deliveryHeaderDescriptions, descriptionOf } from '../descriptions.ts';
 import { codeBlock } from '../markdown.ts';
 
@@ -18,18 +20,19 @@ export interface EventBody {
 
 /** A delivery as its receiver sees it. The signatures verify with the example secret. */
 export function exampleDelivery(body: EventBody, version: ListedVersion): string {
-  const id = 'gid://service/WebhookDelivery/88';
+  const id = `gid://${names.gidNamespace}/WebhookDelivery/88`;
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);
   const rawBody = JSON.stringify(body);
+  const signatures = signWebhook({ id, timestamp, body: rawBody, secret: exampleSecret });
   const values: Record<string, string> = {
     'content-type': 'application/json',
-    'user-agent': 'Deedwire-Webhooks/1.0.0',
-    'x-service-webhook-event': body.type,
-    'x-service-webhook-event-version': body.version,
-    'x-service-webhook-subscription-id': 'gid://service/WebhookSubscription/5',
-    'x-service-webhook-sequence': '12',
-    'x-service-webhook-attempt': '1',
-    ...signWebhook({ id, timestamp, body: rawBody, secret: exampleSecret }),
+    'user-agent': `${names.userAgent}/1.0.0`,
+    [own.event.toLowerCase()]: body.type,
+    [own.eventVersion.toLowerCase()]: body.version,
+    [own.subscriptionId.toLowerCase()]: `gid://${names.gidNamespace}/WebhookSubscription/5`,
+    [own.sequence.toLowerCase()]: '12',
+    [own.attempt.toLowerCase()]: '1',
+    ...signatures,
   };
   const headers = Object.keys(deliveryHeaderDescriptions).map(
     (name) => `${name}: ${descriptionOf(values, name.toLowerCase())}`,

@@ -1,5 +1,6 @@
 import { compareJsonSchemas } from '@deedwire/contract-check';
 import type { RecordedChange } from '@deedwire/release';
+import { eventsFolder, typicalBodyPath } from '../../event-versions.ts';
 import { readText } from '../../workspace-files.ts';
 import { sourceOf } from '../differences.ts';
 import type { Remark } from '../history.ts';
@@ -107,15 +108,13 @@ function gidForm(pattern: string): string {
   return `gid://<namespace>/${typeName}/<number>`;
 }
 
-export const eventsFolder = 'packages/webhook-events';
-
 /** The JSON Schema of a payload version, relative to the workspace. */
 export function schemaPathOf(type: string, version: string): string {
   return `${eventsFolder}/json-schema/${type}/${version}.json`;
 }
 
 export function readTypicalBody(type: string, version: string): EventBody {
-  return JSON.parse(readText(`${eventsFolder}/fixtures/${type}/${version}/accept/typical.json`));
+  return JSON.parse(readText(typicalBodyPath(type, version)));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { RecordedChange } from '@deedwire/release';
+import { requestHeaderNames } from '../../header-names.ts';
 import { describeUpgrade, isBreaking } from '../differences.ts';
 import type { Example } from '../examples.ts';
 import { releaseOf } from '../history.ts';
@@ -24,7 +25,7 @@ export function interfaceUpgradePage(
     ...upgradeIntroduction({ root: '..' }, from, to, [
       `Install ${code(history.packageName)} ${release === null ? 'in its next release' : `${release} or later`}, and generate your types from ${to.version}.`,
       'Change the operations that the breaking changes affect. The examples below show each of them before and after.',
-      `Send ${code(`X-Service-Schema-Version: ${to.version}`)} with the changed operation. Each request chooses its version, so you can move one operation at a time. To go back, send ${from.version} again.`,
+      `Send ${code(`${requestHeaderNames.schemaVersion}: ${to.version}`)} with the changed operation. Each request chooses its version, so you can move one operation at a time. To go back, send ${from.version} again.`,
     ]),
     ...describeUpgrade(differences),
     ...describeOperations(from, to, differences),

@@ -1,4 +1,5 @@
 import { stripIgnoredCharacters } from 'graphql';
+import { requestHeaderNames } from '../../header-names.ts';
 import type { ManifestResponseHeader } from '../../schema-packages/template/manifest.ts';
 import {
   descriptionOf,
@@ -49,7 +50,7 @@ export function describeRequests(
 }
 
 function exampleOf(name: string, version: string): string {
-  return name === 'X-Service-Schema-Version' ? version : descriptionOf(requestHeaderExamples, name);
+  return name === requestHeaderNames.schemaVersion ? version : descriptionOf(requestHeaderExamples, name);
 }
 
 function whenSent({ sent }: ManifestResponseHeader): string {

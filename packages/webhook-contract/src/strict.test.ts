@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventVersion } from './event-type.ts';
-import { body } from './lender.updated/2026-11-01.ts';
 import { strict } from './strict.ts';
+import { body } from './webhook.test/2026-11-01.ts';
 
 test('closes objects at every depth', () => {
   const closed = strict(z.object({ a: z.object({ b: z.string() }).nullable() }), 'data');
@@ -28,9 +28,9 @@ test('throws for a kind of schema that it cannot close, and names the field', ()
 
 test('names the event type and the version of a payload that it cannot close', () => {
   const lifecycle = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null } as const;
-  const name = z.union([z.literal('Northwind'), z.literal('Harbour')]);
-  const data = body.shape.data.extend({ name });
+  const message = z.union([z.literal('Northwind'), z.literal('Harbour')]);
+  const data = body.shape.data.extend({ message });
   expect(() => eventVersion(lifecycle, body.extend({ data }))).toThrow(
-    'lender.updated at 2026-11-01: data.name: strict() does not support ZodUnion.',
+    'webhook.test at 2026-11-01: data.message: strict() does not support ZodUnion.',
   );
 });

@@ -1,0 +1,56 @@
+// The contract of `api_key.rotated` at 2026-11-01, written by hand.
+// Import only zod, so that no other change affects the contract.
+import * as z from 'zod';
+
+const gid = (typeName: string) => z.string().regex(new RegExp(`^gid://[a-z][a-z0-9-]*/${typeName}/[1-9][0-9]*$`));
+const time = z.iso.datetime({ precision: 3 });
+
+export const body = z
+  .object({
+    id: gid('WebhookEvent').describe("The event's global identifier, the same for every subscription."),
+    type: z.literal('api_key.rotated').describe('The event type.'),
+    version: z.literal('2026-11-01').describe('The version of this payload.'),
+    timestamp: time.describe('When the event happened, as an RFC 3339 timestamp in UTC with milliseconds.'),
+    data: z
+      .object({
+        apiKey: z
+          .object({
+            id: z.string().describe('The key id: the part of the key between the interface and the secret.'),
+            name: z.string().nullable().describe('What you call the key. Null if it has no name.'),
+            abilities: z
+              .array(z.string())
+              .describe('What the key may do, as `ApiKeyAbility`. New abilities may be added.'),
+            expiresAt: time
+              .nullable()
+              .describe(
+                'The key is rejected from this time on, an RFC 3339 timestamp in UTC with milliseconds. Null: it does not expire.',
+              ),
+          })
+          .describe('The new key, without its secret.'),
+        replacedApiKey: z
+          .object({
+            id: z.string().describe('The key id of the old key.'),
+            expiresAt: time.describe(
+              'The old key is rejected from this time on, an RFC 3339 timestamp in UTC with milliseconds.',
+            ),
+          })
+          .describe('The key that the new one replaces.'),
+        createdBy: z
+          .object({
+            apiKeyId: z
+              .string()
+              .nullable()
+              .describe(
+                'The key id of the key that created it, or that created the portal link of the session that did. Null: an operator created the link.',
+              ),
+            portalActor: z
+              .string()
+              .nullable()
+              .describe('The actor of the portal session that created the key. Null: it was no session.'),
+          })
+          .nullable()
+          .describe('Who created the key. Null: an operator.'),
+      })
+      .describe('The event data.'),
+  })
+  .meta({ title: 'ApiKeyRotated', description: 'An API key was replaced by a new one.' });

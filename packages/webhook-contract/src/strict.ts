@@ -1,0 +1,23 @@
+import * as z from 'zod';
+
+/**
+ * Returns the same schema with every object closed. Receivers must accept unknown fields; the producer must not send any,
+ * so that an unpublished field cannot leak.
+ *
+ * @param path names the schema in the error, for example `referral.created at 2026-11-01: data`
+ * @throws {TypeError} when the schema contains a kind that is not handled below. The message names the field.
+ */
+export function strict(schema: z.core.$ZodType, path: string): z.ZodType {
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries(schema.shape);
+    return z.strictObject(Object.fromEntries(fields.map(([key, value]) => [key, strict(value, `${path}.${key}`)])));
+  }
+  if (schema instanceof z.ZodExactOptional) return strict(schema.unwrap(), path).exactOptional();
+  if (schema instanceof z.ZodNullable) return strict(schema.unwrap(), path).nullable();
+  if (schema instanceof z.ZodArray) return z.array(strict(schema.element, `${path}[]`));
+  if (schema instanceof z.ZodNumberFormat) return schema;
+  if (schema instanceof z.ZodString || schema instanceof z.ZodISODateTime || schema instanceof z.ZodLiteral)
+    return schema;
+  // Any other kind could contain an open object.
+  throw new TypeError(`${path}: strict() does not support ${schema.constructor.name}. Add a case to src/strict.ts.`);
+}

@@ -1,0 +1,37 @@
+import { interfaceNames } from '@deedwire/firm/interfaces';
+import { names } from '@deedwire/firm/names';
+import { eventsFolder, isOwnEvent, platformFolder } from '../event-versions.ts';
+import type { Generated } from '../generated.ts';
+import { findFiles, readText } from '../workspace-files.ts';
+
+/**
+ * What `webhook-events` has of the platform: its code and its payloads, as they are in `webhook-contract`, which is not published, the
+ * platform's entries in its lists, and the headers of deliveries. An entry of the application is written by hand there.
+ */
+export function composedPayloads(): Generated {
+  const sources = findFiles(`${platformFolder}/src/**/*.ts`).filter((path) => !/\/generated\/|\.test\.ts$/.test(path));
+  const copies = sources.map((path) => [path.replace(platformFolder, eventsFolder), readText(path)] as const);
+  const own: Record<string, unknown> = JSON.parse(readText(`${platformFolder}/versions.json`));
+  const audience = Object.keys(own).map((type) => [type, { interfaces: interfaceNames }] as const);
+  return {
+    files: new Map([
+      ...copies,
+      [
+        `${eventsFolder}/delivery-headers.json`,
+        readText(`${platformFolder}/delivery-headers.json`)
+          .replaceAll('{headerPrefix}', names.headerPrefix)
+          .replaceAll('{userAgent}', names.userAgent),
+      ],
+      [`${eventsFolder}/versions.json`, composeList(readText(`${eventsFolder}/versions.json`), Object.entries(own))],
+      [`${eventsFolder}/event-types.json`, composeList(readText(`${eventsFolder}/event-types.json`), audience)],
+    ]),
+    stale: findFiles(`${eventsFolder}/src/*/*.ts`).filter((path) => isOwnEvent(path.split('/').at(-2) ?? '')),
+  };
+}
+
+/** A list by event type, with the platform's entries in place of those that it has. */
+export function composeList(text: string, own: readonly (readonly [type: string, value: unknown])[]): string {
+  const further = Object.entries(JSON.parse(text)).filter(([type]) => !isOwnEvent(type));
+  const entries = [...further, ...own].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`;
+}
