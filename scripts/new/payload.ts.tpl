@@ -1,5 +1,5 @@
 // The contract of `{{type}}` at {{version}}, written by hand.
-// Import only zod, so that no other change affects the contract.
+// Import only zod, so that no other change affects the contract. docs/payloads.md lists what a payload can have.
 import * as z from 'zod';
 
 const gid = (typeName: string) => z.string().regex(new RegExp(`^gid://[a-z][a-z0-9-]*/${typeName}/[1-9][0-9]*$`));

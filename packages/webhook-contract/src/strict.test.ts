@@ -20,6 +20,35 @@ test('closes objects at every depth', () => {
   expect(items.safeParse([{ a: 1 }, { a: 1, x: 1 }]).success).toBe(false);
 });
 
+test('keeps what a value has to be', () => {
+  const closed = strict(
+    z.object({
+      id: z.uuid(),
+      status: z.enum(['OPEN', 'PAID']).optional(),
+      isPaid: z.boolean(),
+      amount: z.number().gt(0),
+      lines: z.array(z.object({ sku: z.string().max(3) })).max(1),
+    }),
+    'data',
+  );
+  const valid = { id: '0198f3a6-4a3c-7d2e-9b1f-3c5d7e9f1a2b', isPaid: true, amount: 0.5, lines: [{ sku: 'abc' }] };
+  expect(closed.safeParse(valid).success).toBe(true);
+  expect(closed.safeParse({ ...valid, status: undefined }).success).toBe(true);
+  for (const change of [
+    { id: 'x' },
+    { status: 'LOST' },
+    { isPaid: 1 },
+    { amount: 0 },
+    { lines: [{ sku: 'abcd' }] },
+    { lines: [{ sku: 'a' }, { sku: 'b' }] },
+    { lines: [{ sku: 'a', x: 1 }] },
+  ])
+    expect({ change, accepted: closed.safeParse({ ...valid, ...change }).success }).toEqual({
+      change,
+      accepted: false,
+    });
+});
+
 test('throws for a kind of schema that it cannot close, and names the field', () => {
   expect(() => strict(z.object({ a: z.array(z.map(z.int(), z.int())) }), 'data')).toThrow(
     'data.a[]: strict() does not support ZodMap.',

@@ -12,12 +12,16 @@ export function strict(schema: z.core.$ZodType, path: string): z.ZodType {
     const fields = Object.entries(schema.shape);
     return z.strictObject(Object.fromEntries(fields.map(([key, value]) => [key, strict(value, `${path}.${key}`)])));
   }
+  if (schema instanceof z.ZodOptional) return strict(schema.unwrap(), path).optional();
   if (schema instanceof z.ZodExactOptional) return strict(schema.unwrap(), path).exactOptional();
   if (schema instanceof z.ZodNullable) return strict(schema.unwrap(), path).nullable();
-  if (schema instanceof z.ZodArray) return z.array(strict(schema.element, `${path}[]`));
-  if (schema instanceof z.ZodNumberFormat) return schema;
-  if (schema instanceof z.ZodString || schema instanceof z.ZodISODateTime || schema instanceof z.ZodLiteral)
+  // With the limits of its length.
+  if (schema instanceof z.ZodArray)
+    return schema.clone({ ...schema.def, element: strict(schema.element, `${path}[]`) });
+  if (schema instanceof z.ZodString || schema instanceof z.ZodUUID || schema instanceof z.ZodGUID) return schema;
+  if (schema instanceof z.ZodISODateTime || schema instanceof z.ZodLiteral || schema instanceof z.ZodEnum)
     return schema;
+  if (schema instanceof z.ZodNumber || schema instanceof z.ZodBoolean) return schema;
   // Any other kind could contain an open object.
   throw new TypeError(`${path}: strict() does not support ${schema.constructor.name}. Add a case to src/strict.ts.`);
 }

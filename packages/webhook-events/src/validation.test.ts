@@ -34,10 +34,17 @@ function malformed({ issues }: z.ZodError): WebhookBody {
   };
 }
 
+/** The result without what zod adds about a value that it has rejected already, such as the length of an array in place of a text. */
+function withoutRepeated(body: WebhookBody): WebhookBody {
+  if (body.kind !== 'malformed') return body;
+  const paths = body.problems.map((text) => text.replace(/:.*/s, ''));
+  return { ...body, problems: body.problems.filter((_, index) => paths.indexOf(paths[index] ?? '') === index) };
+}
+
 /** Also compares the order of the fields. */
 function expectEqualResults(rawBody: string): WebhookBody {
-  const result = parseWebhookBody(rawBody);
-  const expected = parseWithZod(rawBody);
+  const result = withoutRepeated(parseWebhookBody(rawBody));
+  const expected = withoutRepeated(parseWithZod(rawBody));
   // Unlike `toStrictEqual`, it accepts a field named `constructor`.
   deepStrictEqual(result, expected);
   expect(JSON.stringify(result)).toBe(JSON.stringify(expected));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Generated } from './generated.ts';
-import { typeOfSchema } from './payloads/payloads.ts';
+import { typeOfSchema } from './payloads/type-of-schema.ts';
 import { readText, workspaceRoot } from './workspace-files.ts';
 
 const folder = 'packages/contract-check';

@@ -9,8 +9,10 @@ const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 /**
  * Compiles files of a folder as a strict consumer of our packages does. Resolves with what the compiler prints: nothing, if they
  * compile.
+ *
+ * @param options further options of the compiler
  */
-export async function compileBlocks(folder: string, include: string): Promise<string> {
+export async function compileBlocks(folder: string, include: string, options: object = {}): Promise<string> {
   const compilerOptions = {
     strict: true,
     noEmit: true,
@@ -22,6 +24,7 @@ export async function compileBlocks(folder: string, include: string): Promise<st
     customConditions: ['deedwire-source'],
     typeRoots: [join(modules, '@types')],
     types: ['node'],
+    ...options,
   };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: [include] }));
   const compiled = promisify(execFile)(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', folder]);

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { eventsFolder, type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
-import { notice } from '../generated.ts';
 import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { readText, workspaceRoot } from '../workspace-files.ts';
+import { publishedSchema } from './payload-schema.ts';
+import { requireSupported } from './validators-source.ts';
 
 export interface EventVersion extends ListedVersion {
   readonly body: z.ZodType;
@@ -48,14 +49,6 @@ async function readPayload(type: string, version: string): Promise<Pick<EventVer
   const source = `src/${type}/${version}.ts`;
   const path = requireFile(`${eventsFolder}/${source}`, type, version);
   const { body }: { body: z.ZodType } = await import(pathToFileURL(join(workspaceRoot, path)).href);
-  const { $schema, description, ...schema } = z.toJSONSchema(body, {
-    io: 'input',
-    target: 'draft-2020-12',
-    // zod adds a regular expression to each `format`, which changes between its releases.
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
-    },
-  });
-  const ordered = { $schema, $comment: `${notice} The source is ${source}.`, description, ...schema };
-  return { body, schema: JSON.parse(JSON.stringify(ordered)) };
+  requireSupported(type, version, body);
+  return { body, schema: publishedSchema(body, source) };
 }

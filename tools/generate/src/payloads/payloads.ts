@@ -1,17 +1,21 @@
 import { interfaceNames } from '@deedwire/firm/interfaces';
-import { compile, type JSONSchema } from 'json-schema-to-typescript';
-import { format } from 'oxfmt';
 import { compact, eventsFolder, isOwnEvent, platformFolder } from '../event-versions.ts';
 import { banner, type Generated } from '../generated.ts';
+import { withRegions } from '../region.ts';
 import { asyncApiDocument } from './asyncapi-document.ts';
 import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
 import { registrySource, schemaOutputSource, schemasSource } from './event-list.ts';
 import { type EventType, readEventTypes } from './event-types.ts';
+import { typedSchema } from './payload-schema.ts';
+import { changeTable, kindTable } from './payloads-page.ts';
+import { typeOfSchema } from './type-of-schema.ts';
 import { type ValidatedPayload, validatorsSource } from './validators-source.ts';
 
+const page = 'docs/payloads.md';
+
 /**
- * The generated files of `webhook-events`, those of `webhook-contract`, which has the events of the platform only, and the derived
- * fixtures of versions that are not released.
+ * The generated files of `webhook-events`, those of `webhook-contract`, which has the events of the platform only, the derived fixtures
+ * of versions that are not released, and the tables of `docs/payloads.md`.
  */
 export async function payloads(): Promise<Generated> {
   const eventTypes = await readEventTypes();
@@ -32,6 +36,7 @@ export async function payloads(): Promise<Generated> {
   );
   for (const [path, fixture] of derived.flatMap(({ fixtures }) => [...fixtures]))
     files.set(path, `${JSON.stringify(fixture, null, 2)}\n`);
+  files.set(page, withRegions(page, { kinds: await kindTable(), changes: changeTable() }));
   return {
     files,
     folders: [
@@ -40,18 +45,6 @@ export async function payloads(): Promise<Generated> {
     ],
     stale: derived.flatMap(({ stale }) => stale),
   };
-}
-
-/** The type of a JSON Schema with a title. */
-export async function typeOfSchema(schema: JSONSchema): Promise<string> {
-  const text = await compile(schema, 'unused: the schema has a title', {
-    // No index signature, so that the compiler reports a misspelled field.
-    additionalProperties: false,
-    bannerComment: banner.trim(),
-    format: false,
-  });
-  const { code } = await format('type.ts', text, { singleQuote: true, printWidth: 120 });
-  return code;
 }
 
 /** Returns the text of every generated file of a package of payloads, keyed by its path there. */
@@ -87,8 +80,7 @@ async function sourceFiles(
       const typeName = `${schema.title}${compact(version)}`;
       const typeImport = `import type { ${schema.title} as ${typeName} } from './payloads/${type}/${version}.ts';`;
       if (status !== 'retired') validated.push({ type, version, body, typeName, typeImport });
-      // `compile` changes what it is given.
-      files.set(`src/generated/payloads/${type}/${version}.ts`, await typeOfSchema(JSON.parse(jsonOf(schema))));
+      files.set(`src/generated/payloads/${type}/${version}.ts`, await typeOfSchema(typedSchema(body)));
     }
   }
   files.set(

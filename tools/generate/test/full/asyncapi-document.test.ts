@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { contractFolderOf, typicalBodyPath } from '../../src/event-versions.ts';
 import { asyncApiDocument } from '../../src/payloads/asyncapi-document.ts';
 import { workspaceRoot } from '../../src/workspace-files.ts';
+import { everyKind } from '../support/every-kind.ts';
 
 const root = join(workspaceRoot, 'packages/webhook-events');
 
@@ -195,6 +196,12 @@ test('marks a deprecated version and lists the headers that announce its end', a
     'Link',
   ]);
   expect(Object.keys(preview?.bindings.http.headers.properties ?? {})).toEqual(['Content-Type', 'User-Agent']);
+});
+
+test('is valid with a message of every kind that a payload can have', async () => {
+  const document: Document = JSON.parse(JSON.stringify(asyncApiDocument('partner', [everyKind])));
+  expect(Object.keys(document.components.schemas)).toContain('OrderPaid20270601');
+  expect(await problemsOf(document)).toEqual([]);
 });
 
 test('leaves out a retired version', async () => {

@@ -90,10 +90,19 @@ function pinOf(type: string, { version }: WebhookEventVersion): string {
   return codeBlock('graphql', `eventTypes: [{ type: "${type}", version: "${version}" }]`);
 }
 
-function presence(fields: readonly PayloadField[]): string {
-  const added = fields.filter(({ isOptional }) => isOptional).map(({ path }) => code(path));
-  if (added.length === 0) return 'Every field is always present.';
-  return `Every field is always present, except that bodies from before ${added.join(' and ')} was added lack it.`;
+/** Which fields a body can lack. */
+export function presence(fields: readonly PayloadField[]): string {
+  const pathsOf = (areAddedLater: boolean): string[] =>
+    fields
+      .filter(({ isOptional, isAddedLater }) => isOptional && isAddedLater === areAddedLater)
+      .map(({ path }) => code(path));
+  const [absent, added] = [pathsOf(false), pathsOf(true)] as const;
+  const exceptions = [
+    ...(absent.length === 0 ? [] : [`${absent.join(' and ')} can be absent`]),
+    ...(added.length === 0 ? [] : [`bodies from before ${added.join(' and ')} was added lack it`]),
+  ];
+  if (exceptions.length === 0) return 'Every field is always present.';
+  return `Every field is always present, except that ${exceptions.join(', and ')}.`;
 }
 
 /** @throws {Error} that names the version and the field, if the reference cannot show the schema */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { payloadFields } from './payload-fields.ts';
+import { payloadFields, type PayloadSchema } from './payload-fields.ts';
 
 const text = { type: 'string', description: 'A text.' };
 
@@ -9,37 +9,67 @@ test('lists nullable fields and the fields inside them', () => {
     note: { type: ['string', 'null'], description: 'A note, or null.' },
     matter: { anyOf: [matter, { type: 'null' }], description: 'The matter, or null.' },
   };
+  const always = { isOptional: false, isAddedLater: false };
   expect(payloadFields({ type: 'object', properties, required: ['note', 'matter'] }, () => '', 'data')).toEqual([
-    { path: 'data.note', type: 'string', isNullable: true, isOptional: false, description: 'A note, or null.' },
-    { path: 'data.matter', type: 'object', isNullable: true, isOptional: false, description: 'The matter, or null.' },
-    { path: 'data.matter.reference', type: 'string', isNullable: false, isOptional: false, description: 'A text.' },
+    { path: 'data.note', type: 'string', isNullable: true, ...always, description: 'A note, or null.' },
+    { path: 'data.matter', type: 'object', isNullable: true, ...always, description: 'The matter, or null.' },
+    { path: 'data.matter.reference', type: 'string', isNullable: false, ...always, description: 'A text.' },
   ]);
 });
 
-test('lists a field that older bodies lack', () => {
-  expect(payloadFields({ properties: { text, note: text }, required: ['text'] })).toMatchObject([
-    { path: 'text', isOptional: false },
-    { path: 'note', isOptional: true },
+const ofAdded = (coordinate: string): string => (coordinate === '$.added' ? ' Added in 1.1.0.' : '');
+
+test('lists a field that can be absent, and one that older bodies lack', () => {
+  expect(payloadFields({ properties: { text, note: text, added: text }, required: ['text'] }, ofAdded)).toMatchObject([
+    { path: 'text', isOptional: false, isAddedLater: false },
+    { path: 'note', isOptional: true, isAddedLater: false },
+    { path: 'added', isOptional: true, isAddedLater: true, description: 'A text. Added in 1.1.0.' },
   ]);
 });
 
-test('lists arrays, and integers without the limits of JavaScript', () => {
-  const count = { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991, description: 'How many.' };
-  const names = { type: 'array', items: text, description: 'The names.' };
-  expect(payloadFields({ properties: { count, names }, required: ['count', 'names'] }, () => '', 'data')).toEqual([
-    { path: 'data.count', type: 'integer', isNullable: false, isOptional: false, description: 'How many.' },
-    { path: 'data.names', type: 'array of string', isNullable: false, isOptional: false, description: 'The names.' },
+test('lists the fields of the items of an array', () => {
+  const line = { type: 'object', properties: { sku: text }, required: ['sku'] };
+  const properties = { lines: { type: 'array', items: line, description: 'The lines.' } };
+  expect(payloadFields({ properties, required: ['lines'] }, () => '', 'data')).toMatchObject([
+    { path: 'data.lines', type: 'array of object' },
+    { path: 'data.lines[*].sku', type: 'string', description: 'A text.' },
   ]);
-  const limited = { ...count, maximum: 3 };
-  expect(() => payloadFields({ properties: { limited }, required: ['limited'] }, () => '', 'data')).toThrow(
-    'data.limited: the reference does not show the keyword maximum',
-  );
+});
+
+const integer = { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 };
+
+test.each<[string, PayloadSchema]>([
+  ['integer', integer],
+  ['integer, at most 3', { ...integer, maximum: 3 }],
+  ['integer, at least 1', { ...integer, minimum: 1 }],
+  ['integer, 0 to 100', { ...integer, minimum: 0, maximum: 100 }],
+  ['number, above 0 and below 1.5', { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1.5 }],
+  ['number, at least 0 and below 1.5', { type: 'number', minimum: 0, exclusiveMaximum: 1.5 }],
+  ['boolean', { type: 'boolean' }],
+  ['string, at least 1 character', { type: 'string', minLength: 1 }],
+  ['string, at most 80 characters', { type: 'string', maxLength: 80 }],
+  ['string, 1 to 80 characters', { type: 'string', minLength: 1, maxLength: 80 }],
+  ['string, 3 characters', { type: 'string', minLength: 3, maxLength: 3 }],
+  ['string, uuid', { type: 'string', format: 'uuid' }],
+  ['string, matching `^[A-Z]+$`, at most 5 characters', { type: 'string', pattern: '^[A-Z]+$', maxLength: 5 }],
+  [
+    '`gid://<namespace>/Order/<number>`',
+    { type: 'string', pattern: String.raw`^gid:\/\/[a-z][a-z0-9-]*\/Order\/[1-9][0-9]*$` },
+  ],
+  ['`"card"`', { type: 'string', const: 'card' }],
+  ['`"OPEN"` or `"PAID"`', { type: 'string', enum: ['OPEN', 'PAID'] }],
+  ['`10` or `20`', { type: 'number', enum: [10, 20] }],
+  ['array of string', { type: 'array', items: text }],
+  ['array of string, 1 to 3 items', { type: 'array', items: text, minItems: 1, maxItems: 3 }],
+  ['array of string or null', { type: 'array', items: { type: ['string', 'null'] } }],
+])('shows %s', (type, schema) => {
+  expect(payloadFields({ properties: { field: schema }, required: ['field'] })[0]?.type).toBe(type);
 });
 
 test('names a field whose items have a keyword that AsyncAPI does not have', () => {
   const pairs = { type: 'array', items: { type: 'array', prefixItems: [text, text] } };
   expect(() => payloadFields({ properties: { pairs }, required: ['pairs'] }, () => '', 'data')).toThrow(
-    'data.pairs: the reference does not show the keyword prefixItems',
+    'data.pairs[*]: the reference does not show the keyword prefixItems',
   );
 });
 

@@ -4,6 +4,7 @@ import { eventsFolder, typicalBodyPath } from '../../event-versions.ts';
 import { readText } from '../../workspace-files.ts';
 import { sourceOf } from '../differences.ts';
 import type { Remark } from '../history.ts';
+import { code } from '../markdown.ts';
 import type { EventBody } from './example-delivery.ts';
 
 /** The JSON Schema keywords that payload schemas use. */
@@ -12,38 +13,44 @@ export interface PayloadSchema {
   $comment?: string;
   title?: string;
   type?: string | string[];
-  const?: string;
+  const?: string | number | boolean;
+  enum?: (string | number | boolean)[];
   format?: string;
   pattern?: string;
+  minLength?: number;
+  maxLength?: number;
   minimum?: number;
+  exclusiveMinimum?: number;
   maximum?: number;
+  exclusiveMaximum?: number;
   description?: string;
   properties?: Record<string, PayloadSchema>;
   required?: string[];
   /** Two alternatives: the schema of the value, and null. */
   anyOf?: PayloadSchema[];
   items?: PayloadSchema;
+  minItems?: number;
+  maxItems?: number;
 }
 
 export interface PayloadField {
-  /** For example `data.matter.id`. */
+  /** For example `data.matter.id`, or `data.lines[*].quantity` of each item of an array. */
   path: string;
   type: string;
   /** True if the field can be null. Its description then explains null. */
   isNullable: boolean;
-  /** True if bodies that were stored before the field was added lack it. */
   isOptional: boolean;
+  /** Whether a later release than that of its parent added the field. Bodies that were stored before can lack it. */
+  isAddedLater: boolean;
   description: string;
 }
 
 /** AsyncAPI, which knows draft 07 only, has them too. */
-const known = ['title', 'type', 'const', 'format', 'pattern', 'description', 'properties', 'required'];
-const remarks = ['$schema', '$comment'];
-/** The limits of every integer in JavaScript say nothing about a field. */
-const limits: Readonly<Record<string, number>> = {
-  minimum: Number.MIN_SAFE_INTEGER,
-  maximum: Number.MAX_SAFE_INTEGER,
-};
+const known = new Set(
+  'title description type const enum format pattern properties required items minLength maxLength minItems maxItems'
+    .concat(' minimum exclusiveMinimum maximum exclusiveMaximum $schema $comment')
+    .split(' '),
+);
 
 /** @param path path of the published JSON Schema, relative to the workspace root */
 export function readPayloadSchema(path: string): PayloadSchema {
@@ -57,32 +64,26 @@ export function readPayloadSchema(path: string): PayloadSchema {
  * @throws {Error} if a field uses a keyword that the table of fields does not show
  */
 export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', parent = ''): PayloadField[] {
-  const unknown = unknownKeywords(schema);
+  const unknown = Object.keys(schema).filter((keyword) => !known.has(keyword));
   if (unknown.length > 0)
     throw new Error(`${parent || 'the body'}: the reference does not show the keyword ${unknown.join(', ')}`);
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
     const { isNullable, ...field } = withoutNull(property);
-    const types = [field.type ?? []].flat();
-    return [
-      {
-        path,
-        type: typeSummary(field, types.filter((type) => type !== 'null').join(' or ')),
-        isNullable,
-        isOptional: schema.required?.includes(name) !== true,
-        description: (field.description ?? '') + remark(`$.${path}`, parent === '' ? null : `$.${parent}`),
-      },
-      ...payloadFields(field, remark, path),
-    ];
+    const added = remark(`$.${path}`, parent === '' ? null : `$.${parent}`);
+    const row: PayloadField = {
+      path,
+      type: typeSummary(field),
+      isNullable,
+      isOptional: schema.required?.includes(name) !== true,
+      isAddedLater: added !== '',
+      description: (field.description ?? '') + added,
+    };
+    return [row, ...payloadFields(field, remark, path)];
   });
-}
-
-/** The keywords of a schema, and of the items of an array, that the table of fields does not show. */
-function unknownKeywords({ items, ...schema }: PayloadSchema): string[] {
-  const unknown = Object.entries(schema).filter(
-    ([keyword, value]) => ![...known, ...remarks].includes(keyword) && value !== limits[keyword],
-  );
-  return [...unknown.map(([keyword]) => keyword), ...(items === undefined ? [] : unknownKeywords(items))];
+  if (schema.items === undefined) return members;
+  const { isNullable: _, ...items } = withoutNull(schema.items);
+  return [...members, ...payloadFields(items, remark, `${parent}[*]`)];
 }
 
 /** Replaces the alternatives of a nullable field by the schema of its value. Other alternatives stay. */
@@ -94,18 +95,55 @@ export function withoutNull(schema: PayloadSchema): PayloadSchema & { isNullable
   return { ...rest, ...value, isNullable: true };
 }
 
-function typeSummary({ const: constant, format, pattern, items }: PayloadSchema, type: string): string {
-  if (items !== undefined) return `array of ${typeSummary(items, String(items.type))}`;
-  if (constant !== undefined) return `\`${JSON.stringify(constant)}\``;
-  if (pattern !== undefined) return `\`${gidForm(pattern)}\``;
-  return format === undefined ? type : `${type}, ${format}`;
+function typeSummary(schema: PayloadSchema): string {
+  const { const: constant, enum: values, format, pattern, items } = schema;
+  if (constant !== undefined) return code(JSON.stringify(constant));
+  if (values !== undefined) return values.map((value) => code(JSON.stringify(value))).join(' or ');
+  const types = [schema.type ?? []].flat();
+  const type = types.filter((each) => each !== 'null').join(' or ');
+  if (items !== undefined) return [`array of ${itemSummary(items)}`, ...countOf(schema)].join(', ');
+  const gid = pattern === undefined ? null : gidForm(pattern);
+  if (gid !== null) return code(gid);
+  const shown = pattern === undefined ? [] : [`matching ${code(pattern)}`];
+  return [type, ...(format === undefined ? [] : [format]), ...shown, ...countOf(schema), ...rangeOf(schema)].join(', ');
 }
 
-/** `gid://<namespace>/Referral/<number>` of the pattern of such an identifier. */
-function gidForm(pattern: string): string {
+function itemSummary(items: PayloadSchema): string {
+  const { isNullable, ...item } = withoutNull(items);
+  return isNullable ? `${typeSummary(item)} or null` : typeSummary(item);
+}
+
+/** The length of a text or of an array, for example `1 to 3 items`. */
+function countOf({ minLength, maxLength, minItems, maxItems }: PayloadSchema): string[] {
+  return [...countIn(minLength, maxLength, 'character'), ...countIn(minItems, maxItems, 'item')];
+}
+
+function countIn(min: number | undefined, max: number | undefined, unit: string): string[] {
+  const counted = (count: number): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
+  if (min === undefined && max === undefined) return [];
+  if (min === max) return [counted(max ?? 0)];
+  if (max === undefined) return [`at least ${counted(min ?? 0)}`];
+  return [min === undefined ? `at most ${counted(max)}` : `${min} to ${counted(max)}`];
+}
+
+/** For example `0 to 100`. The limits of every integer in JavaScript say nothing about a field. */
+function rangeOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: PayloadSchema): string[] {
+  const min = minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum;
+  const max = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (min !== undefined && max !== undefined) return [`${min} to ${max}`];
+  const bounds = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+    ...(exclusiveMaximum === undefined ? [] : [`below ${exclusiveMaximum}`]),
+  ];
+  return bounds.length === 0 ? [] : [bounds.join(' and ')];
+}
+
+/** `gid://<namespace>/Referral/<number>` of the pattern of such an identifier. Null of another pattern. */
+function gidForm(pattern: string): string | null {
   const [, typeName] = /^\^gid:\\\/\\\/\[a-z\]\[a-z0-9-\]\*\\\/(\w+)\\\/\[1-9\]\[0-9\]\*\$$/.exec(pattern) ?? [];
-  if (typeName === undefined) throw new Error(`the reference has no words for the pattern ${pattern}`);
-  return `gid://<namespace>/${typeName}/<number>`;
+  return typeName === undefined ? null : `gid://<namespace>/${typeName}/<number>`;
 }
 
 /** The JSON Schema of a payload version, relative to the workspace. */
@@ -117,6 +155,9 @@ export function readTypicalBody(type: string, version: string): EventBody {
   return JSON.parse(readText(typicalBodyPath(type, version)));
 }
 
+/** The rules of the gate for payloads, as in the `package.json` of `webhook-events`: its validators reject what they do not know. */
+export const payloadRules = { direction: 'producer', closedOutputs: true } as const;
+
 /**
  * The changes between two payload versions, by field path. The `version` field always differs and is omitted.
  *
@@ -126,7 +167,7 @@ export function readTypicalBody(type: string, version: string): EventBody {
 export function payloadDifferences(older: string, newer: string): RecordedChange[] {
   const before = pathsOf(older);
   const after = pathsOf(newer);
-  const { changes } = compareJsonSchemas(sourceOf(older), sourceOf(newer), { direction: 'producer' });
+  const { changes } = compareJsonSchemas(sourceOf(older), sourceOf(newer), payloadRules);
   return changes
     .map((change) => ({ ...change, coordinate: change.coordinate.replace(/^\$\./, '') }))
     .filter(({ coordinate }) => coordinate !== 'version')
