@@ -80,7 +80,7 @@ function asyncApiErrors(name: 'lender' | 'partner', message: string, headers: ob
       payload: components.schemas[message] ?? missing(),
     },
   };
-  const ajv = new Ajv({ allErrors: true, formats: { 'date-time': fullFormats['date-time'] } });
+  const ajv = new Ajv({ allErrors: true, formats: fullFormats });
   return ajv.validate(schema, { headers, payload }) ? null : ajv.errorsText();
 }
 
