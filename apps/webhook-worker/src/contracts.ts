@@ -9,11 +9,11 @@ export const contracts = {
     return event === undefined ? [] : [{ type, snapshot: snapshotSchema(event) }];
   }),
   renders: firm.events.flatMap((event) =>
-    renderingsOf(event).map(({ type, version, render }) => ({
-      type,
-      version,
+    renderingsOf(event).map((rendering) => ({
+      type: rendering.type,
+      version: rendering.version,
       /** The part of the snapshot from which it renders. */
-      needs: neededPart(render, event.sample(firm.names.gidNamespace), snapshotSchema(event)),
+      needs: neededPart(rendering, event.sample(firm.names.gidNamespace), snapshotSchema(event)),
     })),
   ),
 };

@@ -125,6 +125,7 @@ export interface Event extends Omit<EventContract, 'versions'>, Omit<EventDefini
 export interface SnapshotSchema {
   type?: unknown;
   enum?: unknown;
+  anyOf?: readonly SnapshotSchema[];
   properties?: Readonly<Record<string, SnapshotSchema>>;
   required?: readonly string[];
 }

@@ -1,18 +1,19 @@
 import { type RenderData, type SnapshotSchema, snapshotSchema } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { neededPart } from './needed-part.ts';
 import { renderingsOf } from './renderer.ts';
 
 const read = (value: unknown, name: string): unknown => Reflect.get(Object(value), name);
 const renders = firm.events.flatMap((event) => {
   const [sample, schema] = [event.sample('service'), snapshotSchema(event)];
-  return renderingsOf(event).map(({ schema: data, ...rest }) => ({
-    ...rest,
-    data,
+  return renderingsOf(event).map((rendering) => ({
+    ...rendering,
+    data: rendering.schema,
     sample,
     schema,
-    needs: neededPart(rest.render, sample, schema),
+    needs: neededPart(rendering, sample, schema),
   }));
 });
 
@@ -105,9 +106,27 @@ test('needs the fields that are read, with the values that a payload accepts', (
   });
 });
 
+const payload = { type: 'order.paid', version: '2027-06-01' };
+
+const renderStatus = (value: unknown) => ({ now: read(value, 'status'), former: read(value, 'former') });
+
+test('needs the values of an enum that a payload does not extend', () => {
+  const status = { type: 'string', enum: ['OPEN', 'PAID'] };
+  const properties = { status, former: { anyOf: [status, { type: 'null' }] } };
+  const snapshot = { type: 'object', properties, required: ['status', 'former'] };
+  const part = (schema: z.ZodType) =>
+    neededPart({ ...payload, render: renderStatus, schema }, { status: 'OPEN', former: 'PAID' }, snapshot);
+  expect(part(z.object({ now: z.string(), former: z.string().nullable() }))).toEqual({
+    ...snapshot,
+    properties: { status: { type: 'string' }, former: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+  });
+  const values = z.enum(['OPEN', 'PAID']);
+  expect(part(z.object({ now: values, former: values.nullable() }))).toEqual(snapshot);
+});
+
 test('needs a value that is rendered as a whole as a whole, and copied fields each', () => {
-  const part = (rendered: RenderData<unknown>) =>
-    neededPart(rendered, { lender: { id: '1', name: 'x' }, at: 'now' }, snapshot);
+  const part = (render: RenderData<unknown>) =>
+    neededPart({ ...payload, render, schema: z.any() }, { lender: { id: '1', name: 'x' }, at: 'now' }, snapshot);
   const lender = {
     type: 'object',
     properties: { id: { type: 'string' }, name: { type: 'string' } },

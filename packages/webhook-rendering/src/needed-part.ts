@@ -1,15 +1,33 @@
-import type { RenderData, SnapshotSchema } from '@deedwire/core';
+import type { SnapshotSchema } from '@deedwire/core';
+import type { Rendering } from './renderer.ts';
 
 /**
  * The part of a snapshot's schema that a renderer reads, without the values that earlier builds did not append. It accepts values that an
- * enum does not list, because a payload may have new ones.
+ * enum does not list, unless the payload rejects them.
  *
  * @param sample a snapshot. A renderer reads the same properties of each.
  */
-export function neededPart(render: RenderData<unknown>, sample: unknown, schema: SnapshotSchema): SnapshotSchema {
+export function neededPart(
+  { render, schema: data }: Rendering,
+  sample: unknown,
+  schema: SnapshotSchema,
+): SnapshotSchema {
   const reads = new Set<string>();
   render(watched(sample, '', reads));
-  return partOf(schema, '', reads);
+  const isOpen = (path: readonly string[]): boolean => {
+    try {
+      return data.safeParse(render(changed(sample, path, 'another value'))).success;
+    } catch {
+      return false;
+    }
+  };
+  return partOf(schema, [], reads, isOpen);
+}
+
+/** A copy with another value at a path. */
+function changed(value: unknown, [name, ...rest]: readonly string[], replacement: string): unknown {
+  if (name === undefined) return replacement;
+  return { ...Object(value), [name]: changed(Reflect.get(Object(value), name), rest, replacement) };
 }
 
 /** @param reads receives the paths of the properties that are read, for example `/partner/id` */
@@ -25,14 +43,29 @@ function watched<Value>(value: Value, path: string, reads: Set<string>): Value {
   });
 }
 
-function partOf(schema: SnapshotSchema, path: string, reads: ReadonlySet<string>): SnapshotSchema {
-  const { enum: _values, properties = {}, ...open } = schema;
+/** @param isOpen whether the payload accepts any value in place of one that an enum lists */
+function partOf(
+  schema: SnapshotSchema,
+  path: readonly string[],
+  reads: ReadonlySet<string>,
+  isOpen: (path: readonly string[]) => boolean,
+): SnapshotSchema {
+  const { enum: values, anyOf, properties = {}, ...rest } = schema;
+  const open: SnapshotSchema = {
+    ...rest,
+    ...(values !== undefined && !isOpen(path) && { enum: values }),
+    // The values of an enum that can be null.
+    ...(anyOf !== undefined && {
+      anyOf: anyOf.map((each) => (each.enum === undefined ? each : partOf(each, path, reads, isOpen))),
+    }),
+  };
+  const isRead = (name: string): boolean => reads.has(`/${[...path, name].join('/')}`);
   const read = Object.entries(properties).flatMap(([name, property]): [string, SnapshotSchema][] =>
-    reads.has(`${path}/${name}`) ? [[name, partOf(property, `${path}/${name}`, reads)]] : [],
+    isRead(name) ? [[name, partOf(property, [...path, name], reads, isOpen)]] : [],
   );
   // A value that is rendered as a whole is needed as a whole.
   if (read.length === 0) return schema.properties === undefined ? open : { ...open, properties };
   const needed = read.filter(([name]) => open.required?.includes(name));
-  const required = open.required?.filter((name) => reads.has(`${path}/${name}`)) ?? [];
+  const required = open.required?.filter(isRead) ?? [];
   return { ...open, properties: Object.fromEntries(needed), required };
 }

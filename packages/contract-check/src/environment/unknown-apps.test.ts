@@ -158,6 +158,21 @@ test('a valid build that appends too little does not change the answer about ano
   expect(await askAbout(environment, { ...customerApi, version: '0.6.0' })).toMatchObject({ exitCode: 0 });
 });
 
+const withStatus = (status: object) => ({ type: 'object', properties: { status }, required: ['status'] });
+
+test('a snapshot has values that a renderer does not list, or fewer of them', () => {
+  const fit = snapshotFit();
+  const needs = withStatus({ type: 'string', enum: ['OPEN', 'PAID'] });
+  expect(fit('lender-api', withStatus({ enum: ['OPEN', 'PAID', 'LOST'] }), 'webhook-worker', needs)).toEqual({
+    rule: 'deploy/snapshotInsufficient',
+    problem: '$.status: The value "LOST" was added.',
+  });
+  expect(fit('lender-api', withStatus({ enum: ['OPEN'] }), 'webhook-worker', needs)).toBeNull();
+  const anyStatus = withStatus({ type: 'string' });
+  expect(fit('lender-api', anyStatus, 'webhook-worker', needs)).toMatchObject({ rule: 'deploy/snapshotInsufficient' });
+  expect(fit('lender-api', needs, 'webhook-worker', anyStatus)).toBeNull();
+});
+
 test('comparisons of two apps share their steps, and leave those of others', { timeout: 300_000 }, () => {
   const fit = snapshotFit();
   const needs = { type: 'object' };
