@@ -8,8 +8,14 @@ test('lists the files that differ, that are missing, and that are no longer gene
     ['package.json', '{}'],
     ['nowhere/new.txt', 'new'],
   ]);
-  expect(outOfDate({ files, folders: ['tools/generate/test'], stale: ['.node-version', 'nowhere/old.txt'] })).toEqual([
-    'tools/generate/test/full/asyncapi-document.test.ts',
+  expect(
+    outOfDate({
+      files,
+      folders: ['packages/webhook-contract/src/webhook.test'],
+      stale: ['.node-version', 'nowhere/old.txt'],
+    }),
+  ).toEqual([
+    'packages/webhook-contract/src/webhook.test/2026-11-01.ts',
     '.node-version',
     'package.json',
     'nowhere/new.txt',
