@@ -1,6 +1,5 @@
 import { interfaceOf, type Service } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
-import type { Firm, NameOf } from './application.ts';
+import type { NameOf } from './application.ts';
 
 type OtherKey<Served extends Service, Name extends NameOf<Served> = NameOf<Served>> = {
   [Each in Name]: `other${Served['interfaces'][Each]['account']}`;
@@ -8,7 +7,6 @@ type OtherKey<Served extends Service, Name extends NameOf<Served> = NameOf<Serve
 
 /** The sample accounts: one of each interface, and another one in another organization, for example `lender` and `otherLender`. */
 export type AccountKeyOf<Served extends Service> = NameOf<Served> | OtherKey<Served>;
-export type AccountKey = AccountKeyOf<Firm>;
 
 /** The account of an interface in the other organization. */
 export function otherKeyOf<Served extends Service, Name extends NameOf<Served>>(
@@ -32,11 +30,4 @@ export async function ofAccountsOf<Served extends Service, Value>(
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each account
   return Object.fromEntries(entries) as Record<AccountKeyOf<Served>, Value>;
-}
-
-/** As `ofAccountsOf`, of the law firm. */
-export function ofAccounts<Value>(
-  valueOf: (key: AccountKey, interfaceName: NameOf<Firm>) => Value | Promise<Value>,
-): Promise<Record<AccountKey, Value>> {
-  return ofAccountsOf(firm, valueOf);
 }

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf, type Service } from '@deedwire/core';
-import { type Application, type AppOf, type Firm, firmApplication } from './application.ts';
+import type { Application, AppOf } from './application.ts';
 import { workspaceRoot } from './workspace.ts';
-
-export type AppName = AppOf<Firm>;
 
 export function appsOf<Served extends Service>({ interfaceNames }: Application<Served>): readonly AppOf<Served>[] {
   return [...interfaceNames.map(appOf), 'webhook-worker'];
@@ -22,11 +20,6 @@ export async function perAppOf<Served extends Service, Value>(
   for (const name of appsOf(application)) entries.push([name, await valueOf(name)]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each app
   return Object.fromEntries(entries) as Record<AppOf<Served>, Value>;
-}
-
-/** As `perAppOf`, of the law firm. */
-export function perApp<Value>(valueOf: (name: AppName) => Value | Promise<Value>): Promise<Record<AppName, Value>> {
-  return perAppOf(firmApplication, valueOf);
 }
 
 export interface AppOptions {

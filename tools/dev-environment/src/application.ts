@@ -1,5 +1,4 @@
 import type { InterfaceApp, Service } from '@deedwire/core';
-import { firm, interfaceNames } from '@deedwire/firm';
 
 export type NameOf<Served extends Service> = keyof Served['interfaces'] & string;
 
@@ -12,10 +11,3 @@ export interface Application<Served extends Service = Service> {
   /** The entry file of an app, in the folder of the workspace. Defaults to that of `apps/<name>`. */
   readonly entryOf?: (app: AppOf<Served>) => string;
 }
-
-export type Firm = typeof firm;
-
-export const firmApplication: Application<Firm> = {
-  service: firm,
-  interfaceNames,
-};

@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream';
-import { firm } from '@deedwire/firm';
-import { firmCommands } from '@deedwire/firm/commands';
 import { runOperator } from '@deedwire/operator';
 import { build } from '@deedwire/operator-cli/build';
 
@@ -24,11 +22,6 @@ export interface OperatorSurroundings {
 }
 
 type OperatedService = Awaited<ReturnType<Parameters<typeof runOperator>[0]>>;
-
-/** Runs `deedwire-operator` of the law firm in this process. Its environment is `env` only, and its standard input is empty. */
-export function callOperator(env: Environment, ...commandArguments: string[]): Promise<OperatorResult> {
-  return callOperatorOf({ service: firm, commands: firmCommands }, { env }, ...commandArguments);
-}
 
 /** Runs the command line of a service in this process. */
 export async function callOperatorOf(

@@ -2,8 +2,7 @@ import { deepEqual, equal, ok as assert } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Credential, eventually, postGraphql, type ReceivedRequest, type Receiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
-import type { AppName } from './app-process.ts';
-import type { System } from './start-system.ts';
+import type { AppName, System } from './firm-system.ts';
 import { note } from './terminal.ts';
 
 /** What to do, by the title of the step. */

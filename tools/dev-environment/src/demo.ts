@@ -11,12 +11,11 @@ import { credentialHeaders, eventually, postGraphql, type ReceivedRequest, start
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { parse, print as printDocument } from 'graphql';
 import { buildPortal } from './build-portal.ts';
-import { callOperator } from './call-operator.ts';
 import { demoHelp, type DemoOptions, nextCommands, parseDemoOptions, UsageError } from './command-line.ts';
 import { killSteps, type Steps } from './demo-kill.ts';
 import { devConfig } from './dev-config.ts';
+import { callOperator, createAppLogins, interfaceUrls, startSystem, type System } from './firm-system.ts';
 import { ensureOpenReferrals, seed, withSeedContext } from './seed.ts';
-import { createAppLogins, interfaceUrls, startSystem, type System } from './start-system.ts';
 import { fail, note, onOutputLost, print, printMessage } from './terminal.ts';
 
 const readTeam = '{ lender { name members { id firstName } } }';

@@ -2,7 +2,7 @@ import { appOf, type SnakeCase, variableOf } from '@deedwire/core';
 import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
 import { appVariables, gidNamespaceVariable, runtimeConfig, wholeNumberVariable } from '@deedwire/service-runtime';
 import { z } from 'zod';
-import type { SystemOptions } from './start-system.ts';
+import type { SystemOptions } from './firm-system.ts';
 
 const port = (defaultPort: string) => wholeNumberVariable({ min: 0, max: 65_535 }).prefault(defaultPort);
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
 import { createStore, migrate, MigrationChangedError, onlyRow, onNewWait, type Store } from '@deedwire/store';
-import { type AppName, perApp } from './app-process.ts';
 import { CannotStartError } from './command-line.ts';
 import type { DevConfig } from './dev-config.ts';
 import { type DatabaseState, newDatabaseState } from './dev-state.ts';
+import { type AppName, perApp, createAppLogins } from './firm-system.ts';
 import type { Home } from './home.ts';
-import { createAppLogins, generateSecretKeys } from './start-system.ts';
+import { generateSecretKeys } from './start-system.ts';
 
 export interface DevDatabase {
   /** URL with the login of the database owner. */

@@ -1,10 +1,8 @@
 import { variableOf } from '@deedwire/core';
 import type { SampleRecords } from '@deedwire/firm/seed';
 import type { Credential } from '@deedwire/testing';
-import { type AccountKey, ofAccounts } from './account-key.ts';
-import { type AppName, perApp } from './app-process.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
-import { interfaceUrls, type System } from './start-system.ts';
+import { type AccountKey, ofAccounts, type AppName, perApp, interfaceUrls, type System } from './firm-system.ts';
 
 export interface DevCaller extends Credential {
   /** URL of the GraphQL endpoint. */

@@ -1,7 +1,7 @@
 import { interfaceNames } from '@deedwire/firm';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { z } from 'zod';
-import type { AccountKey } from './account-key.ts';
+import type { AccountKey } from './firm-system.ts';
 
 const account = z.object({
   interfaceName: z.enum(interfaceNames),

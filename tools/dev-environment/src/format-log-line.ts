@@ -1,4 +1,4 @@
-import type { AppName } from './app-process.ts';
+import type { AppName } from './firm-system.ts';
 
 const prefixWidth = 'webhook-worker'.length;
 const levelWidth = 'error'.length;

@@ -1,10 +1,11 @@
-export { type AppEnd, type AppName, perApp, type RunningApp, startApp } from './app-process.ts';
+export { type AppEnd, type RunningApp, startApp } from './app-process.ts';
 export { devVariables } from './dev-file.ts';
 export {
   type AppDatabaseUrls,
+  type AppName,
   createAppLogins,
-  generateSecretKeys,
-  keepRunning,
+  perApp,
   startSystem,
   type System,
-} from './start-system.ts';
+} from './firm-system.ts';
+export { generateSecretKeys, keepRunning } from './start-system.ts';

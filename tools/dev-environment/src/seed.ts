@@ -1,28 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import {
-  createAccount,
-  createOrganization,
-  issueCredential,
-  listCredentials,
-  systemRandom,
-  type OperatorContext,
-} from '@deedwire/actions';
+import { listCredentials, systemRandom, type OperatorContext } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import { interfaceOf, type Service } from '@deedwire/core';
 import { firm } from '@deedwire/firm';
 import { ensureOpenReferrals, sampleNames, seedRecords } from '@deedwire/firm/seed';
 import { createStore, type Store } from '@deedwire/store';
-import { type AccountKeyOf, ofAccounts, ofAccountsOf } from './account-key.ts';
-import type { NameOf } from './application.ts';
 import type { DevAccount, DevSeed } from './dev-state.ts';
-
-/** An account of an interface, with an API key. */
-export interface SampleAccount<Name extends string = string> extends Omit<DevAccount, 'interfaceName'> {
-  interfaceName: Name;
-}
-
-export type SampleAccounts<Served extends Service> = Record<AccountKeyOf<Served>, SampleAccount<NameOf<Served>>>;
+import { ofAccounts } from './firm-system.ts';
+import { newAccount, seedAccounts, withNewCredential } from './sample-accounts.ts';
 
 // The harness takes it from here: that of another release is in the same file.
 export { ensureOpenReferrals };
@@ -52,42 +37,6 @@ export async function seed(context: OperatorContext): Promise<DevSeed> {
   const accounts = await seedAccounts(context, firm, ['Harbour Conveyancing', 'Moorland Legal'], sampleNames);
   await seedRecords(context, accounts);
   return accounts;
-}
-
-/** As `seed`, without the records of the law firm. */
-export async function seedAccounts<Served extends Service>(
-  context: OperatorContext,
-  service: Served,
-  [name, otherName]: readonly [name: string, otherName: string],
-  accountNames: Readonly<Record<string, string>> = {},
-): Promise<SampleAccounts<Served>> {
-  const { id } = await createOrganization(context, { name });
-  const { id: otherId } = await createOrganization(context, { name: otherName });
-  return ofAccountsOf(service, (key, interfaceName) =>
-    newAccount(context, key, interfaceName, key === interfaceName ? id : otherId, accountNames),
-  );
-}
-
-async function newAccount<Name extends string>(
-  context: OperatorContext,
-  key: string,
-  interfaceName: Name,
-  organizationId: string,
-  accountNames: Readonly<Record<string, string>>,
-): Promise<SampleAccount<Name>> {
-  const { title } = interfaceOf(context.service, interfaceName);
-  const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
-  const { id } = await createAccount(context, interfaceName, { organizationId, name });
-  return withNewCredential(context, interfaceName, id);
-}
-
-async function withNewCredential<Name extends string>(
-  context: OperatorContext,
-  interfaceName: Name,
-  id: string,
-): Promise<SampleAccount<Name>> {
-  const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
-  return { interfaceName, id, credential };
 }
 
 /**

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf, interfaceOf, type Service } from '@deedwire/core';
-import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
-import { type AppName, appsOf, perApp, perAppOf, type RunningApp, startApp } from './app-process.ts';
-import { type Application, type AppOf, type Firm, firmApplication, type NameOf } from './application.ts';
+import { findFreePort } from '@deedwire/embedded-postgres';
+import { appsOf, perAppOf, type RunningApp, startApp } from './app-process.ts';
+import type { Application, AppOf, NameOf } from './application.ts';
 import { documentationFiles } from './documentation.ts';
 import { workspaceRoot } from './workspace.ts';
 
 /** A PostgreSQL URL for each app. The logins may be the same or differ. The database must be migrated. */
-export type AppDatabaseUrls<App extends string = AppName> = Readonly<Record<App, string>>;
+export type AppDatabaseUrls<App extends string> = Readonly<Record<App, string>>;
 
-export interface SystemOptions<App extends string = AppName> {
+export interface SystemOptions<App extends string> {
   /** The apps to start. Defaults to all. The others are missing in the `apps` of the system. */
   apps?: readonly App[];
   databaseUrls: AppDatabaseUrls<App>;
@@ -34,16 +34,10 @@ export interface SystemOptions<App extends string = AppName> {
 }
 
 export type SystemOf<Served extends Service> = Awaited<ReturnType<typeof startSystemOf<Served>>>;
-export type System = SystemOf<Firm>;
 
 /** A value of `WEBHOOK_SECRET_KEYS` with one random key. */
 export function generateSecretKeys(): string {
   return `dev:${randomBytes(32).toString('base64')}`;
-}
-
-/** As `startSystemOf`, of the law firm. */
-export function startSystem(options: SystemOptions): Promise<System> {
-  return startSystemOf(firmApplication, options);
 }
 
 /** Starts the apps as processes and waits until they are ready. They end when this process ends. */
@@ -165,11 +159,6 @@ export function interfaceUrlsOf<Served extends Service>(
   return Object.fromEntries(urls) as Record<NameOf<Served>, string>;
 }
 
-/** As `interfaceUrlsOf`, of the law firm. */
-export function interfaceUrls(system: { apps: Partial<System['apps']> }): Record<NameOf<Firm>, string> {
-  return interfaceUrlsOf(firmApplication, system);
-}
-
 function portIn(url: string | null): number {
   return url === null ? 0 : Number(new URL(url).port);
 }
@@ -179,20 +168,13 @@ export function groupRole(app: string): string {
   return app.replaceAll('-', '_');
 }
 
-/** Creates a login for each app in the app's group role, so that each app has only the rights it needs. */
-export async function createAppLogins(databaseUrl: string): Promise<AppDatabaseUrls> {
-  // Logins belong to the server, not to a database: the name of the database keeps them apart.
-  const database = new URL(databaseUrl).pathname.slice(1);
-  return perApp((name) => createLogin(databaseUrl, `${database}_${groupRole(name)}`, groupRole(name)));
-}
-
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 
 /** Restarts an app whenever it ends, as a process manager does in production. Stops when `signal` aborts. */
-export async function keepRunning(
-  system: System,
-  name: AppName,
+export async function keepRunning<App extends string>(
+  system: { apps: Readonly<Record<App, RunningApp>>; restart(name: App): Promise<RunningApp> },
+  name: App,
   signal: AbortSignal,
   say: (line: string) => void,
 ): Promise<void> {

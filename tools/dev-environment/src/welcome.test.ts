@@ -1,7 +1,6 @@
 import { interfaceNames, perInterface } from '@deedwire/firm';
 import { expect, test } from 'vitest';
-import { ofAccounts } from './account-key.ts';
-import { perApp } from './app-process.ts';
+import { ofAccounts, perApp } from './firm-system.ts';
 import { welcome } from './welcome.ts';
 
 const caller = { url: 'http://127.0.0.1:4001/lenders/graphql', clientId: '', apiKey: '', organizationId: '' };

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { perInterface } from '@deedwire/firm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ofAccounts } from '../src/account-key.ts';
-import { perApp } from '../src/app-process.ts';
+import { ofAccounts, perApp } from '../src/firm-system.ts';
 import { openHome } from '../src/home.ts';
 
 let directory: string;

@@ -7,7 +7,7 @@ import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { interfaceNames } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { AppName } from '../../src/app-process.ts';
+import type { AppName } from '../../src/firm-system.ts';
 import { groupRole } from '../../src/start-system.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createHarness, type Harness } from '../harness/firm.ts';

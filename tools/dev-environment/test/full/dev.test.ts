@@ -5,11 +5,9 @@ import { promisify } from 'node:util';
 import { interfaceNames } from '@deedwire/firm';
 import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ofAccounts } from '../../src/account-key.ts';
-import { perApp } from '../../src/app-process.ts';
-import { callOperator } from '../../src/call-operator.ts';
 import type { DevFile } from '../../src/dev-file.ts';
 import { isSiteBuilt } from '../../src/documentation.ts';
+import { ofAccounts, perApp, callOperator } from '../../src/firm-system.ts';
 import { createDevHome, type DevHome, type DevProcess } from '../dev-process.ts';
 import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
 

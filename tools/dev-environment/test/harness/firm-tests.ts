@@ -4,7 +4,7 @@ import { appOf } from '@deedwire/core';
 import { firmCommands } from '@deedwire/firm/commands';
 import type { InterfaceCode } from '@deedwire/graphql-server';
 import { migrate } from '@deedwire/store';
-import { type Firm, firmApplication } from '../../src/application.ts';
+import { type Firm, firmApplication } from '../../src/firm-system.ts';
 import { ensureOpenReferrals, seed } from '../../src/seed.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
 import type { Seeding, TestedService } from './tested-service.ts';

@@ -1,7 +1,8 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { convertReferral, createReferral } from '@deedwire/firm/partner';
 import type { InterfaceConfig, ServedContract } from '@deedwire/graphql-server';
-import type { Firm, NameOf } from '../../src/application.ts';
+import type { NameOf } from '../../src/application.ts';
+import type { Firm } from '../../src/firm-system.ts';
 import type { ServiceParts } from './apps-in-process.ts';
 import { firmTests } from './firm-tests.ts';
 import { harnessOf } from './harness-of.ts';

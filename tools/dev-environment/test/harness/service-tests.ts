@@ -1,6 +1,6 @@
 import { interfaceNames, testService } from '@deedwire/core/test-service';
 import { migrateTestService } from '@deedwire/store/test-support';
-import { seedAccounts } from '../../src/seed.ts';
+import { seedAccounts } from '../../src/sample-accounts.ts';
 import type { Seeding, TestedService } from './tested-service.ts';
 
 type TestService = typeof testService;

@@ -3,7 +3,7 @@ import { type Service, toRecordId } from '@deedwire/core';
 import { type Client, createClient } from '@deedwire/testing';
 import type { AccountKeyOf } from '../../src/account-key.ts';
 import type { NameOf } from '../../src/application.ts';
-import type { SampleAccount } from '../../src/seed.ts';
+import type { SampleAccount } from '../../src/sample-accounts.ts';
 import type { Seeding } from './tested-service.ts';
 
 export type TestAccount<Name extends string = string> = SampleAccount<Name> & Caller;

@@ -4,7 +4,7 @@ import type { InterfaceCode } from '@deedwire/graphql-server';
 import type { AddCommands } from '@deedwire/operator';
 import type { createStore } from '@deedwire/store';
 import type { Application, NameOf } from '../../src/application.ts';
-import type { SampleAccounts } from '../../src/seed.ts';
+import type { SampleAccounts } from '../../src/sample-accounts.ts';
 
 /** What writes the first rows of a database. */
 export interface Seeding<Served extends Service = Service> {

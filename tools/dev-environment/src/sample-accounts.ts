@@ -1,0 +1,56 @@
+import {
+  createAccount,
+  createOrganization,
+  issueCredential,
+  type IssuedCredential,
+  type OperatorContext,
+} from '@deedwire/actions';
+import { interfaceOf, type Service } from '@deedwire/core';
+import { type AccountKeyOf, ofAccountsOf } from './account-key.ts';
+import type { NameOf } from './application.ts';
+
+/** An account of an interface, with an API key. */
+export interface SampleAccount<Name extends string = string> {
+  interfaceName: Name;
+  /** Global identifier. */
+  id: string;
+  credential: Pick<IssuedCredential, 'apiKey' | 'clientId' | 'organizationId'>;
+}
+
+export type SampleAccounts<Served extends Service> = Record<AccountKeyOf<Served>, SampleAccount<NameOf<Served>>>;
+
+/** Creates two organizations, each with an account of each interface, and a credential for each account. */
+export async function seedAccounts<Served extends Service>(
+  context: OperatorContext,
+  service: Served,
+  [name, otherName]: readonly [name: string, otherName: string],
+  accountNames: Readonly<Record<string, string>> = {},
+): Promise<SampleAccounts<Served>> {
+  const { id } = await createOrganization(context, { name });
+  const { id: otherId } = await createOrganization(context, { name: otherName });
+  return ofAccountsOf(service, (key, interfaceName) =>
+    newAccount(context, key, interfaceName, key === interfaceName ? id : otherId, accountNames),
+  );
+}
+
+export async function newAccount<Name extends string>(
+  context: OperatorContext,
+  key: string,
+  interfaceName: Name,
+  organizationId: string,
+  accountNames: Readonly<Record<string, string>>,
+): Promise<SampleAccount<Name>> {
+  const { title } = interfaceOf(context.service, interfaceName);
+  const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
+  const { id } = await createAccount(context, interfaceName, { organizationId, name });
+  return withNewCredential(context, interfaceName, id);
+}
+
+export async function withNewCredential<Name extends string>(
+  context: OperatorContext,
+  interfaceName: Name,
+  id: string,
+): Promise<SampleAccount<Name>> {
+  const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
+  return { interfaceName, id, credential };
+}
