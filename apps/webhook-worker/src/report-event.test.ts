@@ -1,5 +1,5 @@
 import { toRecordId } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { createAlarms, createLogger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Database } from '@deedwire/store';
 import type { EngineEvent } from '@deedwire/webhooks';
@@ -15,7 +15,7 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
   subscriptionId: toRecordId('1'),
   accountId: toRecordId('1'),
   eventId: toRecordId('1'),
-  eventType: 'referral.created',
+  eventType: 'order.placed',
   eventVersion: '2026-11-01',
   occurredAt: new Date(0),
   requestId: 'request-1',
@@ -32,7 +32,10 @@ const delivery: Extract<EngineEvent, { kind: 'attempt' }>['delivery'] = {
 function startReporting() {
   const lines: string[] = [];
   const registry = new Registry();
-  const logger = createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => lines.push(line) });
+  const logger = createLogger(
+    { name: 'test', level: 'info', service: testService },
+    { write: (line) => lines.push(line) },
+  );
   const raiseAlarm = createAlarms<WorkerAlarm>(registry, logger);
   const report = createReporter({
     logger,

@@ -14,9 +14,6 @@ export const apiKeyPattern = ofService(
     new RegExp(`^${names.apiKeyPrefix}_([a-z]+(?:-[a-z]+)*)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`),
 );
 
-/** A key for documentation and tests: well formed, with a correct checksum, and never issued. */
-export const exampleApiKey = 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE';
-
 export interface GeneratedApiKey {
   /** The whole key. Show it once: only its hash is stored. */
   apiKey: string;

@@ -1,5 +1,5 @@
 import { usualAbilities } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { describe, expect, test, vi } from 'vitest';
 import { readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
@@ -7,7 +7,7 @@ import { type AuthenticatorOptions, createAuthenticator } from './authenticator.
 import type { Credentials } from './credentials.ts';
 import type { StoredApiKey } from './stored-api-key.ts';
 
-const generated = generateApiKey(testFirm, 'lender');
+const generated = generateApiKey(testService, 'supplier');
 const stored: StoredApiKey = {
   keyId: generated.keyId,
   keyHash: generated.keyHash,
@@ -16,7 +16,7 @@ const stored: StoredApiKey = {
   clientId: 'client-1',
   accountId: '8',
   organizationId: 'org-1',
-  interfaceName: 'lender',
+  interfaceName: 'supplier',
   schemaVersion: '2026-11-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
   abilities: usualAbilities,
@@ -25,7 +25,7 @@ const stored: StoredApiKey = {
 const credentials = { clientId: 'client-1', apiKey: generated.apiKey, organizationId: 'org-1' };
 const address = '203.0.113.7';
 
-const unknownKey = () => ({ ...credentials, apiKey: generateApiKey(testFirm, 'lender').apiKey });
+const unknownKey = () => ({ ...credentials, apiKey: generateApiKey(testService, 'supplier').apiKey });
 const repeat = async (count: number, work: () => Promise<unknown>) => {
   for (let index = 0; index < count; index += 1) await work();
 };
@@ -34,8 +34,8 @@ function setUp(key: StoredApiKey | null = stored, options: { cacheSize?: number 
   const clock = { ms: 0 };
   const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => (key?.keyId === keyId ? key : null));
   const created = createAuthenticator({
-    service: testFirm,
-    interfaceName: 'lender',
+    service: testService,
+    interfaceName: 'supplier',
     findApiKey,
     now: () => new Date(Date.UTC(2026, 10, 1) + clock.ms),
     monotonicMs: () => clock.ms,
@@ -59,7 +59,7 @@ describe('valid credentials', () => {
       client: {
         clientId: 'client-1',
         accountId: '8',
-        interfaceName: 'lender',
+        interfaceName: 'supplier',
         schemaVersion: '2026-11-01',
         costLimit: { maximum: 2_000, restoreRate: 200 },
         away: null,
@@ -78,7 +78,7 @@ describe('valid credentials', () => {
 });
 
 describe('invalid credentials', () => {
-  const sameIdOtherSecret = { ...stored, keyHash: generateApiKey(testFirm, 'lender').keyHash };
+  const sameIdOtherSecret = { ...stored, keyHash: generateApiKey(testService, 'supplier').keyHash };
   const refusedKeys: [string, StoredApiKey | null, Credentials][] = [
     ['unknown', null, credentials],
     ['wrong_key', sameIdOtherSecret, credentials],
@@ -87,7 +87,7 @@ describe('invalid credentials', () => {
     ['revoked', { ...stored, revokedAt: new Date('2026-10-31') }, credentials],
     ['revoked', { ...stored, revokedAt: new Date('2026-11-02') }, credentials],
     ['expired', { ...stored, expiresAt: new Date('2026-11-01') }, credentials],
-    ['unknown', { ...stored, interfaceName: 'partner' }, credentials],
+    ['unknown', { ...stored, interfaceName: 'customer' }, credentials],
   ];
 
   test.each(refusedKeys)(
@@ -146,7 +146,7 @@ describe('invalid credentials', () => {
 
   test('return wrong_interface for a key of the other interface, without a store lookup', async () => {
     const { authenticator, findApiKey } = setUp();
-    const { apiKey, keyId } = generateApiKey(testFirm, 'partner');
+    const { apiKey, keyId } = generateApiKey(testService, 'customer');
     expect(await authenticator.authenticate({ ...credentials, apiKey })).toEqual({
       kind: 'wrong_interface',
       refusal: { reason: 'wrong_interface', keyId, clientId: null },
@@ -161,7 +161,7 @@ describe('requests without a valid key', () => {
     ['unknown keys', unknownKey],
     ['no credentials', () => null],
     ['malformed keys', () => ({ ...credentials, apiKey: 'key' })],
-    ['keys of the other interface', () => ({ ...credentials, apiKey: generateApiKey(testFirm, 'partner').apiKey })],
+    ['keys of the other interface', () => ({ ...credentials, apiKey: generateApiKey(testService, 'customer').apiKey })],
   ])('are limited to 50 per second and address: %s', async (_, present) => {
     const { authenticator, clock, findApiKey } = setUp();
     await repeat(50, async () => authenticator.authenticate(present()));
@@ -252,8 +252,8 @@ describe('the cache', () => {
   test('rejects a longer time with a RangeError', () => {
     expect(() =>
       createAuthenticator({
-        service: testFirm,
-        interfaceName: 'lender',
+        service: testService,
+        interfaceName: 'supplier',
         findApiKey: async () => null,
         cacheMs: 901,
       }),
@@ -269,7 +269,7 @@ describe('the cache', () => {
 
   test('evicts the oldest key when it is full', async () => {
     const keys = new Map(
-      Array.from({ length: 3 }, () => generateApiKey(testFirm, 'lender')).map((key) => [key.keyId, key]),
+      Array.from({ length: 3 }, () => generateApiKey(testService, 'supplier')).map((key) => [key.keyId, key]),
     );
     const findApiKey = vi.fn<AuthenticatorOptions['findApiKey']>(async (keyId) => ({
       ...stored,
@@ -277,8 +277,8 @@ describe('the cache', () => {
       keyId,
     }));
     const authenticator = createAuthenticator({
-      service: testFirm,
-      interfaceName: 'lender',
+      service: testService,
+      interfaceName: 'supplier',
       findApiKey,
       monotonicMs: () => 0,
       cacheSize: 2,

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { describe, expect, test } from 'vitest';
 import { areWellFormed, readCredentials } from './credentials.ts';
 
@@ -17,16 +17,16 @@ function read(rawHeaders: readonly string[]) {
   const headers: Record<string, string> = {};
   for (let index = 0; index < rawHeaders.length; index += 2)
     if (typeof add === 'function') add.call(request, rawHeaders[index], rawHeaders[index + 1], headers);
-  const credentials = readCredentials(testFirm, headers);
+  const credentials = readCredentials(testService, headers);
   return credentials && areWellFormed(credentials) ? credentials : null;
 }
 
 describe('readCredentials', () => {
   test('reads the headers that the service names', () => {
-    const other = { names: { ...testFirm.names, headerPrefix: 'X-Other' } } as const;
+    const other = { names: { ...testService.names, headerPrefix: 'X-Other' } } as const;
     const headers = { 'x-other-client-id': 'client-1', 'x-other-api-key': 'key', 'x-other-organization-id': 'org-1' };
     expect(readCredentials(other, headers)).toEqual({ clientId: 'client-1', apiKey: 'key', organizationId: 'org-1' });
-    expect(readCredentials(testFirm, headers)).toBeNull();
+    expect(readCredentials(testService, headers)).toBeNull();
   });
 
   test('finds the three headers in any case and position', () => {

@@ -1,4 +1,4 @@
-export { apiKeyPattern, exampleApiKey, type GeneratedApiKey, generateApiKey, parseApiKey } from './api-key.ts';
+export { apiKeyPattern, type GeneratedApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 export { addressBlock } from './address-block.ts';
 export {
   type AddressRange,

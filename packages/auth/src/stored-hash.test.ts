@@ -1,11 +1,11 @@
 import { abilities, type Ability, usualAbilities } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { type AddressRanges, readRanges } from './address-ranges.ts';
 import { generateApiKey } from './api-key.ts';
 import { storedHash } from './stored-hash.ts';
 
-const { keyHash } = generateApiKey(testFirm, 'lender');
+const { keyHash } = generateApiKey(testService, 'supplier');
 
 test('the hash of a key from before there were abilities is stored as it is', () => {
   expect(storedHash(keyHash, { abilities: usualAbilities, addresses: null })).toEqual(keyHash);

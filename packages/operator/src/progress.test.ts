@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 import { createShell } from './shell.ts';
@@ -19,7 +19,7 @@ function run(isTTY: boolean, times: number[], options: Options = {}): { stdout: 
     stderr: { write: (text: string) => (written.stderr += text), isTTY: true },
     build: { version: '0.0.0', contracts: new URL('contracts.json', import.meta.url) },
   };
-  const shell = createShell(testFirm, surroundings, options.json === true);
+  const shell = createShell(testService, surroundings, options.json === true);
   let nowMs = 0;
   const progress = createProgress(shell, options, () => nowMs);
   for (const time of times) {

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { noAddresses } from './address-ranges.ts';
 import { appConfig } from './app-config.ts';
 import { unreadableUrl } from './config-variables.ts';
 import { ConfigError, readConfig } from './config.ts';
 
-const schema = appConfig(testFirm, { adminPort: 4101 });
+const schema = appConfig(testService, { adminPort: 4101 });
 const key = createHash('sha256').digest();
 const secretKey = key.toString('base64');
 const usable = {

@@ -1,4 +1,4 @@
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { doLater, doWaitingWork } from './late-work.ts';
 import { createLogger, logAt } from './logger.ts';
@@ -39,7 +39,7 @@ test('a line that is written later has the time of what it is about', () => {
   vi.setSystemTime('2026-11-01T10:00:00.123Z');
   const lines: { time: string }[] = [];
   const logger = createLogger(
-    { name: 'test', level: 'info', service: testFirm },
+    { name: 'test', level: 'info', service: testService },
     { write: (line) => lines.push(JSON.parse(line)) },
   );
   const atMs = Date.now();

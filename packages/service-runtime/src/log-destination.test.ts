@@ -1,4 +1,4 @@
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { createLogDestination, type LineCounts } from './log-destination.ts';
 import { createLogger, withLineKinds } from './logger.ts';
@@ -67,7 +67,7 @@ test('drops lines beyond its bound and reports their number once the reader has 
 
 test('drops no line of a kind because of lines of other kinds, and keeps the order of all', async () => {
   const { reader, destination, recovered } = open(200);
-  const logger = createLogger({ name: 'test', level: 'info', service: testFirm }, withLineKinds(destination));
+  const logger = createLogger({ name: 'test', level: 'info', service: testService }, withLineKinds(destination));
   for (let count = 0; count < 100; count += 1) destination.write(`served ${count}\n`, 'other');
   for (let count = 0; count < 100; count += 1) destination.write(`refused ${count}\n`, 'security');
   logger.error({ alarm: 'lane-stopped' }, 'alarm');
@@ -91,7 +91,7 @@ test('the fields of a line say its kind', () => {
   const kinds: string[] = [];
   const write = (_: string, kind: string) => void kinds.push(kind);
   const destination = { write, dropped: () => none, flushSync: () => {} };
-  const logger = createLogger({ name: 'test', level: 'info', service: testFirm }, withLineKinds(destination));
+  const logger = createLogger({ name: 'test', level: 'info', service: testService }, withLineKinds(destination));
   logger.warn({ security: true, reason: 'unknown' }, 'credentials refused');
   logger.info({ reason: '"security":true,"alarm":"x"' }, 'request');
   logger.error({ alarm: 'clock-wrong' }, 'alarm');

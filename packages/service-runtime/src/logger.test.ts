@@ -1,10 +1,10 @@
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { createLogger, logAt, nameCell, withChosenFields } from './logger.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
-  write(createLogger({ name: 'test', level: 'info', service: testFirm }, { write: (line) => lines.push(line) }));
+  write(createLogger({ name: 'test', level: 'info', service: testService }, { write: (line) => lines.push(line) }));
   return lines.join('');
 }
 
@@ -48,7 +48,7 @@ test('redacts secrets in fields, nested objects, messages and errors', () => {
 
 test('redacts API keys and their header by the names of the service', () => {
   const lines: string[] = [];
-  const service = { names: { ...testFirm.names, apiKeyPrefix: 'other', headerPrefix: 'X-Other' } } as const;
+  const service = { names: { ...testService.names, apiKeyPrefix: 'other', headerPrefix: 'X-Other' } } as const;
   const logger = createLogger({ name: 'test', level: 'info', service }, { write: (line) => lines.push(line) });
   const secret = 'NotASecretJustAnExampleOfTheShapeOfAnApiKey';
   logger.info(

@@ -1,9 +1,9 @@
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from './logger.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
-const logger = createLogger({ name: 'test', level: 'silent', service: testFirm }, { write() {} });
+const logger = createLogger({ name: 'test', level: 'silent', service: testService }, { write() {} });
 const handlers = (): number => process.listenerCount('SIGTERM');
 
 let before: Record<'SIGTERM' | 'SIGINT', ReturnType<typeof process.listeners>>;

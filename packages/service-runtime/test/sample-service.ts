@@ -1,5 +1,5 @@
 import { env } from 'node:process';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import {
@@ -17,7 +17,7 @@ import {
 /** A service that writes a line of 10 kB for each request. The path `/crash` throws outside of any handler. */
 await runMain(async () => {
   const config = readConfig(z.object({ ...runtimeConfig, ...clientServerConfig }), env);
-  const logger = createLogger({ name: 'sample', level: config.LOG_LEVEL, service: testFirm });
+  const logger = createLogger({ name: 'sample', level: config.LOG_LEVEL, service: testService });
   await startService({
     app: 'sample',
     version: '1.2.3',

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const defaults = () => ({
   app: 'sample',
   version: '1.2.3',
   config,
-  logger: createLogger({ name: 'test', level: 'silent', service: testFirm }),
+  logger: createLogger({ name: 'test', level: 'silent', service: testService }),
   metrics: new Registry(),
   readiness: async () => [],
   close: async () => {},
@@ -195,7 +195,10 @@ test('stays unready when onReady throws, and calls it again', async () => {
   let calls = 0;
   const logged: string[] = [];
   const service = await start({
-    logger: createLogger({ name: 'test', level: 'error', service: testFirm }, { write: (line) => logged.push(line) }),
+    logger: createLogger(
+      { name: 'test', level: 'error', service: testService },
+      { write: (line) => logged.push(line) },
+    ),
     async onReady() {
       calls += 1;
       if (isBroken) throw new Error('with internal details');

@@ -1,5 +1,5 @@
 import { formatGid, toRecordId } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { InvalidArgumentError } from '../kernel/errors.ts';
@@ -17,7 +17,7 @@ function contextWith(snapshotOf: (id: string) => string | null, render: PreviewC
   };
   const context = {
     store: store as never,
-    service: testFirm,
+    service: testService,
     gidNamespace: 'service',
     now: () => new Date(),
     random: {} as never,
@@ -30,7 +30,7 @@ const requestOf = (number: number, version = to) => ({
   delivery: {
     event: {
       id: formatGid('service', 'WebhookEvent', toRecordId(String(number))),
-      type: 'referral.converted',
+      type: 'order.placed',
       version: from,
       timestamp: new Date(),
     },
@@ -47,8 +47,8 @@ test('reads the events of 20 deliveries together, each once, and renders what is
   );
   const requests = Array.from({ length: 20 }, (_, index) => requestOf(index + 1));
   const previews = await previewWebhookPayloads(context, [...requests, requestOf(20, from)]);
-  expect(previews.slice(5, 9)).toEqual([`referral.converted ${to} 6`, null, null, `referral.converted ${to} 9`]);
-  expect(previews.slice(19)).toEqual([`referral.converted ${to} 20`, `referral.converted ${from} 20`]);
+  expect(previews.slice(5, 9)).toEqual([`order.placed ${to} 6`, null, null, `order.placed ${to} 9`]);
+  expect(previews.slice(19)).toEqual([`order.placed ${to} 20`, `order.placed ${from} 20`]);
   expect(read).toHaveLength(7);
   expect(read.flat()).toHaveLength(20);
 });
@@ -57,7 +57,7 @@ test('names the versions that can be pinned, and answers the other requests', as
   const { context } = contextWith(String, () => Buffer.from('{}'));
   const previews = await previewWebhookPayloads(context, [requestOf(1, '2020-01-01'), requestOf(2)]);
   expect(previews).toEqual([
-    new InvalidArgumentError(`"referral.converted" has no version "2020-01-01". It has: ${from}, ${to}.`),
+    new InvalidArgumentError(`"order.placed" has no version "2020-01-01". It has: ${from}, ${to}.`),
     '{}',
   ]);
 });

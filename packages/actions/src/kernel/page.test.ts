@@ -5,7 +5,7 @@ import { keysetPage, orderOfIds, type PageRequest } from './page.ts';
 
 const ids = Array.from({ length: 45 }, (_, index) => toRecordId<never>(String(45 - index)));
 
-const read = (request: PageRequest, list: 'referrals' | 'webhookDeliveries' = 'referrals') =>
+const read = (request: PageRequest, list: 'orders' | 'webhookDeliveries' = 'orders') =>
   keysetPage(
     orderOfIds<never>(list),
     request,
@@ -44,11 +44,11 @@ test.each([
   '',
   'x',
   'MQ',
-  Buffer.from('referrals:0').toString('base64url'),
-  Buffer.from('referrals:1').toString('base64'),
+  Buffer.from('orders:0').toString('base64url'),
+  Buffer.from('orders:1').toString('base64'),
   'A'.repeat(1_000_000),
 ])('rejects a malformed cursor', async (after) => {
-  await expect(read({ after })).rejects.toThrow('`after` is not a cursor of `referrals`.');
+  await expect(read({ after })).rejects.toThrow('`after` is not a cursor of `orders`.');
 });
 
 test('rejects a cursor of another list', async () => {

@@ -1,8 +1,10 @@
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { LostChanges } from './lost-changes.ts';
 
-const context = { gidNamespace: 'service', service: testFirm };
+/** The test service removes no records. */
+const auditActions = { ...testService.auditActions, 'order.remove': 'delete' } as const;
+const context = { gidNamespace: 'service', service: { ...testService, auditActions } };
 
 const second = (number: number): string => new Date(Date.UTC(2027, 0, 31, 9, 0, number)).toISOString();
 
@@ -31,8 +33,8 @@ const idsOf = (...lost: Told[]): string[] =>
   changesOf(...lost)
     .changes()
     .map(({ id }) => id);
-const partner = 'gid://service/Partner/1';
-const client = { actorType: 'CLIENT', accountId: partner, login: 'partner_api_login' };
+const customer = 'gid://service/Customer/1';
+const client = { actorType: 'CLIENT', accountId: customer, login: 'customer_api_login' };
 const hook = 'gid://service/WebhookSubscription/1';
 
 test.each<[string, Told[], string[]]>([
@@ -71,10 +73,10 @@ test.each<[string, Told[], string[]]>([
   [
     'an erasure also of a record that was removed',
     [
-      ['person.erase', 'gid://service/TeamMember/1'],
-      ['member.remove', 'gid://service/TeamMember/1'],
+      ['person.erase', 'gid://service/Order/1'],
+      ['order.remove', 'gid://service/Order/1'],
     ],
-    ['erase:TeamMember/1', 'delete:TeamMember/1'],
+    ['erase:Order/1', 'delete:Order/1'],
   ],
   [
     'nothing of a key that was issued and revoked since',
@@ -104,16 +106,16 @@ test.each<[string, Told[], string[]]>([
   ],
   [
     'a permission as the last of its changes',
-    [['partner.update', partner, { new: { webhook_listeners_forbidden_at: null } }]],
-    ['listeners:Partner/1'],
+    [['customer.update', customer, { new: { webhook_listeners_forbidden_at: null } }]],
+    ['listeners:Customer/1'],
   ],
   [
     'no record that is lost with its events',
     [
-      ['referral.create', 'x'],
+      ['order.place', 'x'],
       ['portal_session.start', 'x'],
       ['webhook_delivery.retry', 'x'],
-      ['referral.create', 'x', {}, client],
+      ['order.place', 'x', {}, client],
     ],
     [],
   ],
@@ -134,7 +136,7 @@ test.each<[string, Told[], string[]]>([
       ['credential.revoke', 'k', { new: { revoked_at: 'x' } }],
       ['webhook_subscription.delete', 'k', {}, client],
     ],
-    ['revoke:k', 'read:partner_api_login'],
+    ['revoke:k', 'read:customer_api_login'],
   ],
   [
     'the revocation of a key by its owner, and that only operators manage keys',
@@ -147,20 +149,20 @@ test.each<[string, Told[], string[]]>([
   [
     'an erasure and changes of accounts in spite of creations that a client wrote',
     [
-      ['webhook_subscription.create', 'gid://service/Referral/1', {}, client],
-      ['webhook_subscription.create', partner, {}, client],
-      ['person.erase', 'gid://service/Referral/1'],
-      ['partner.update', partner, { new: { webhook_listeners_forbidden_at: 'x' } }],
+      ['webhook_subscription.create', 'gid://service/Order/1', {}, client],
+      ['webhook_subscription.create', customer, {}, client],
+      ['person.erase', 'gid://service/Order/1'],
+      ['customer.update', customer, { new: { webhook_listeners_forbidden_at: 'x' } }],
     ],
-    ['erase:Referral/1', 'listeners:Partner/1', 'read:partner_api_login'],
+    ['erase:Order/1', 'listeners:Customer/1', 'read:customer_api_login'],
   ],
   [
     'a pause by an operator in spite of what a client wrote about the subscription',
     [
       ['webhook_subscription.create', hook, {}, client],
-      ['webhook_subscription.pause', hook, {}, { accountId: partner }],
+      ['webhook_subscription.pause', hook, {}, { accountId: customer }],
       ['webhook_subscription.resume', hook, {}, client],
-      ['webhook_subscription.delete', hook, {}, { ...client, accountId: 'gid://service/Partner/2' }],
+      ['webhook_subscription.delete', hook, {}, { ...client, accountId: 'gid://service/Customer/2' }],
     ],
     [
       'pause:WebhookSubscription/1',
@@ -201,14 +203,14 @@ test('lists an entry whose form it does not know', () => {
 
 test('finds what was made since by the subject and by the changed columns, and not what was made before', () => {
   const changes = changesOf(
-    ['partner.update', partner, { new: { webhook_listeners_forbidden_at: 'x' } }],
+    ['customer.update', customer, { new: { webhook_listeners_forbidden_at: 'x' } }],
     ['webhook_subscription.pause', hook],
   );
   const isSettled = () => changes.changes().map((change) => changes.remaining(change) === null);
-  changes.addMade(entry(5, 'partner.update', partner, { new: { name: 'x' } }));
+  changes.addMade(entry(5, 'customer.update', customer, { new: { name: 'x' } }));
   changes.addMade(entry(0, 'webhook_subscription.resume', hook));
   expect(isSettled()).toEqual([false, false]);
-  changes.addMade(entry(6, 'partner.update', partner, { new: { webhook_listeners_forbidden_at: null } }));
+  changes.addMade(entry(6, 'customer.update', customer, { new: { webhook_listeners_forbidden_at: null } }));
   changes.addMade(entry(7, 'webhook_subscription.resume', hook));
   expect(isSettled()).toEqual([true, true]);
 });
@@ -228,37 +230,37 @@ test('lists what a client wrote after the rest, with one item for all that canno
     ...planted,
     ['webhook_subscription.pause', hook, {}, client],
     ['webhook_subscription.rotate', '$(reboot)', {}, client],
-    ['member.remove', 'gid://service/TeamMember/1', {}, client],
+    ['order.remove', 'gid://service/Order/1', {}, client],
     ['credential.issue', 'k', { clientId: '`reboot`' }],
-    ['member.remove', 'gid://service/TeamMember/2'],
+    ['order.remove', 'gid://service/Order/2'],
   );
   changes.addLost(JSON.stringify({ ...client, details: 7 }), '3005', new Date(0));
   expect(changes.changes()).toMatchObject([
-    { id: 'delete:TeamMember/2' },
+    { id: 'delete:Order/2' },
     { id: 'pause:WebhookSubscription/1' },
     { id: 'read:3003' },
-    { id: 'read:partner_api_login', subject: '3,003 entries of partner_api_login, the first with the number 0' },
+    { id: 'read:customer_api_login', subject: '3,003 entries of customer_api_login, the first with the number 0' },
   ]);
   expect(Object.fromEntries(changes.counts)).toEqual({
     unreadable: 3_003,
     'webhook_subscription.pause': 1,
     'credential.issue': 1,
-    'member.remove': 1,
+    'order.remove': 1,
   });
 });
 
 test('believes of a client only what settles its own changes', () => {
   const changes = changesOf(
-    ['webhook_subscription.rotate', hook, {}, { accountId: partner }],
+    ['webhook_subscription.rotate', hook, {}, { accountId: customer }],
     ['webhook_subscription.pause', hook, {}, client],
   );
   const isSettled = () => changes.changes().map((change) => changes.remaining(change) === null);
-  changes.addMade(entry(5, 'database.waive', 'erase:Referral/1', {}, { ...client, accountId: null }));
-  changes.addMade(entry(5, 'database.waive', 'erase:Referral/2'));
-  const waived = [1, 2, 3].map((number) => changes.wasMade('database.waive', `erase:Referral/${number}`));
+  changes.addMade(entry(5, 'database.waive', 'erase:Order/1', {}, { ...client, accountId: null }));
+  changes.addMade(entry(5, 'database.waive', 'erase:Order/2'));
+  const waived = [1, 2, 3].map((number) => changes.wasMade('database.waive', `erase:Order/${number}`));
   expect(waived).toEqual([false, true, false]);
   changes.addMade(
-    entry(5, 'webhook_subscription.resume', hook, {}, { ...client, accountId: 'gid://service/Partner/2' }),
+    entry(5, 'webhook_subscription.resume', hook, {}, { ...client, accountId: 'gid://service/Customer/2' }),
   );
   changes.addMade(entry(5, 'webhook_subscription.rotate', hook, {}, client));
   expect(isSettled()).toEqual([false, false]);
@@ -268,7 +270,7 @@ test('believes of a client only what settles its own changes', () => {
 
 test.each([
   ['a copy for tests', 'database.copied', 'database', /is a copy for tests: .* closed it at 2027-01-31T09:00:00/],
-  ['another namespace', 'member.remove', 'gid://other/TeamMember/1', /TeamMember\/1, and GID_NAMESPACE is service/],
+  ['another namespace', 'order.remove', 'gid://other/Order/1', /Order\/1, and GID_NAMESPACE is service/],
 ])('refuses the log of %s, unless a client wrote it', (_name, action, subject, message) => {
   const changes = new LostChanges(context);
   changes.addLost(entry(0, action, subject, {}, client), '0', new Date(0));

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { nearestName } from './webhook-event-types.ts';
 
-const names = ['referral.created', 'referral.converted', 'team_member.added', 'webhook.test'];
+const names = ['order.placed', 'order.shipped', 'line_item.added', 'webhook.test'];
 
 test.each([
-  ['referral.convert', 'referral.converted'],
-  ['referral_created', 'referral.created'],
-  ['REFERRAL.CREATED', 'referral.created'],
-  ['refferal.created', 'referral.created'],
-  ['teamMemberAdded', 'team_member.added'],
+  ['order.ship', 'order.shipped'],
+  ['order_placed', 'order.placed'],
+  ['ORDER.PLACED', 'order.placed'],
+  ['odrer.placed', 'order.placed'],
+  ['lineItemAdded', 'line_item.added'],
   ['test', null],
-  ['matter.opened', null],
+  ['supplier.opened', null],
   ['', null],
 ])('suggests for %s: %s', (wanted, name) => {
   expect(nearestName(wanted, names)).toBe(name);

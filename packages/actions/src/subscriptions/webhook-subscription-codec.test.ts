@@ -11,7 +11,7 @@ const subscription: WebhookSubscription = {
   status: 'PAUSED',
   pausedReason: 'GONE',
   pausedAt: new Date('2026-11-21T08:00:00.000Z'),
-  eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+  eventTypes: [{ type: 'order.placed', version: '2026-11-01' }],
   createdAt: new Date('2026-11-20T08:00:00.123Z'),
   rotation: { startedAt: new Date('2026-11-21T09:00:00.000Z'), endsAt: new Date('2026-11-22T09:00:00.000Z') },
 };
@@ -20,7 +20,7 @@ const stored =
   '{"id":"gid://service/WebhookSubscription/1","name":"Orders","callbackUrl":"https://receiver.example/hook","timeoutSeconds":10,' +
   '"requestHeaderName":"X-Key","headerState":"SENT","status":"PAUSED",' +
   '"pausedReason":"GONE","pausedAt":"2026-11-21T08:00:00.000Z",' +
-  '"eventTypes":[{"type":"referral.created","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z",' +
+  '"eventTypes":[{"type":"order.placed","version":"2026-11-01"}],"createdAt":"2026-11-20T08:00:00.123Z",' +
   '"rotation":{"startedAt":"2026-11-21T09:00:00.000Z","endsAt":"2026-11-22T09:00:00.000Z"}}';
 
 test('writes and reads the stored JSON, whose format is pinned', () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { Registry } from 'prom-client';
 import { afterEach } from 'vitest';
 import { createHttpServer, type HttpHandler, type HttpServer } from '../../src/http/http-server.ts';
@@ -53,7 +53,7 @@ export function useRawServers() {
     const closed: string[] = [];
     const logged: Record<string, unknown>[] = [];
     const logger = createLogger(
-      { name: 'test', level: 'info', service: testFirm },
+      { name: 'test', level: 'info', service: testService },
       { write: (line) => logged.push(JSON.parse(line)) },
     );
     const server = createHttpServer({
