@@ -1,6 +1,6 @@
 import { parseApiKey } from '@deedwire/auth';
 import { abilities, type Ability, usualAbilities } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Caller,
@@ -15,7 +15,7 @@ import {
   rotateCredential,
   setKeySelfService,
 } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -24,27 +24,27 @@ interface Acting {
   caller: Caller;
 }
 
-/** A client of the partner whose key has these limits. */
+/** A client of the customer whose key has these limits. */
 async function makeActing(
   limits: { abilities?: readonly Ability[]; addresses?: string[]; expiresAt?: Date } = {},
   clientId: string | null = null,
 ): Promise<Acting> {
-  const { gid: accountId, interfaceName } = world.partner;
+  const { gid: accountId, interfaceName } = world.customer;
   const issued = await issueCredential(world.operator, { accountId, interfaceName, clientId, abilities, ...limits });
   return actingWith(issued.apiKey, issued.clientId, limits.abilities);
 }
 
 function actingWith(apiKey: string, clientId: string, chosen: readonly Ability[] = abilities): Acting {
-  const keyId = parseApiKey(testFirm, apiKey)?.keyId ?? '';
-  const { accountId, interfaceName } = world.partner;
+  const keyId = parseApiKey(testService, apiKey)?.keyId ?? '';
+  const { accountId, interfaceName } = world.customer;
   return { keyId, caller: { accountId, interfaceName, clientId, keyId, abilities: chosen, requestId: 'request-1' } };
 }
 
 const create = ({ caller }: Acting, input: Partial<CreateApiKeyInput> = {}) =>
-  createApiKey(world.partnerApi, caller, { name: 'CRM', abilities: ['READ'], ...input });
+  createApiKey(world.customerApi, caller, { name: 'CRM', abilities: ['READ'], ...input });
 const rotate = ({ caller }: Acting, id: string, overlapSeconds = 0) =>
-  rotateApiKey(world.partnerApi, caller, { id, overlapSeconds });
-const revoke = ({ caller }: Acting, id: string) => revokeApiKey(world.partnerApi, caller, { id });
+  rotateApiKey(world.customerApi, caller, { id, overlapSeconds });
+const revoke = ({ caller }: Acting, id: string) => revokeApiKey(world.customerApi, caller, { id });
 const codesOf = ({ userErrors }: { userErrors: readonly { code: string }[] }) => userErrors.map(({ code }) => code);
 const idOf = ({ apiKey }: { apiKey: { id: string } | null }) => apiKey?.id ?? '';
 const eventsOf = async () =>
@@ -68,7 +68,7 @@ test('creates a key, which is listed with its creator, reported and in the audit
     expiresAt,
   });
   const key = {
-    id: parseApiKey(testFirm, created.apiKeySecret ?? '')?.keyId,
+    id: parseApiKey(testService, created.apiKeySecret ?? '')?.keyId,
     name: 'CRM',
     abilities: ['READ', 'WRITE'],
     addresses: ['192.0.2.7/32', '2001:db8::/32'],
@@ -78,10 +78,10 @@ test('creates a key, which is listed with its creator, reported and in the audit
     lastUsedAt: null,
   };
   expect(created).toMatchObject({ apiKey: key, userErrors: [] });
-  const stored = await findApiKey(world.partnerApi, idOf(created));
+  const stored = await findApiKey(world.customerApi, idOf(created));
   expect(stored?.addresses?.includes('192.0.2.7')).toBe(true);
   expect(stored?.addresses?.includes('192.0.2.8')).toBe(false);
-  const listed = await listApiKeys(world.partnerApi, acting.caller);
+  const listed = await listApiKeys(world.customerApi, acting.caller);
   expect(listed.map(({ id, createdBy }) => [id, createdBy?.apiKeyId])).toEqual([
     [idOf(created), acting.keyId],
     [acting.keyId, undefined],
@@ -143,7 +143,7 @@ describe('a key cannot be created', () => {
     const result = await create(limited, input);
     expect(codesOf(result)).toEqual(codes);
     expect(result).toMatchObject({ apiKey: null, apiKeySecret: null });
-    expect(await listApiKeys(world.partnerApi, limited.caller)).toHaveLength(1);
+    expect(await listApiKeys(world.customerApi, limited.caller)).toHaveLength(1);
   });
 
   test('with a key that has ended or lacks MANAGE_KEYS, whatever the app says', async () => {
@@ -172,8 +172,8 @@ test('rotates a key, which keeps its limits, and rejects the old one after the o
     apiKey: { name: 'CRM', abilities: ['READ', 'OPERATE'], addresses: ['192.0.2.0/24'], expiresAt, endedAt: null },
     userErrors: [],
   });
-  expect(parseApiKey(testFirm, rotated.apiKeySecret ?? '')?.keyId).toBe(idOf(rotated));
-  const before = await findApiKey(world.partnerApi, idOf(old));
+  expect(parseApiKey(testService, rotated.apiKeySecret ?? '')?.keyId).toBe(idOf(rotated));
+  const before = await findApiKey(world.customerApi, idOf(old));
   expect(Number(before?.expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
   expect(Number(before?.expiresAt) - Date.now()).toBeLessThanOrEqual(3_600_000);
   const replacedApiKey = { id: idOf(old), expiresAt: before?.expiresAt?.toISOString() };
@@ -198,7 +198,7 @@ test('a key with less cannot rotate a key with more, but can revoke it', async (
   const other = await makeActing({ abilities: ['READ', 'MANAGE_KEYS'] }, acting.caller.clientId);
   expect(codesOf(await rotate(other, acting.keyId))).toEqual(['ABILITIES_INVALID']);
   expect(codesOf(await revoke(other, acting.keyId))).toEqual([]);
-  expect(await findApiKey(world.partnerApi, acting.keyId)).toMatchObject({ revokedAt: expect.any(Date) });
+  expect(await findApiKey(world.customerApi, acting.keyId)).toMatchObject({ revokedAt: expect.any(Date) });
 });
 
 test('revokes a key once, with one event, including for requests at once', async () => {
@@ -207,7 +207,7 @@ test('revokes a key once, with one event, including for requests at once', async
   for (const result of results) expect(result).toMatchObject({ apiKey: { endedAt: expect.any(Date) }, userErrors: [] });
   const events = await eventsOf();
   expect(events.map(([type]) => type)).toEqual(['api_key.created', 'api_key.revoked']);
-  const { revokedAt } = (await findApiKey(world.partnerApi, idOf(created))) ?? {};
+  const { revokedAt } = (await findApiKey(world.customerApi, idOf(created))) ?? {};
   expect(events[1]?.[1]).toMatchObject({ apiKey: { id: idOf(created) }, revokedAt: revokedAt?.toISOString() });
 });
 
@@ -240,29 +240,29 @@ test('the last key with MANAGE_KEYS can be rotated and not revoked, even during 
 describe('keys of others', () => {
   test('of another client or account look as if they did not exist', async () => {
     const other = await makeActing();
-    const lender = await issueCredential(world.operator, {
-      accountId: world.lender.gid,
-      interfaceName: 'lender',
+    const supplier = await issueCredential(world.operator, {
+      accountId: world.supplier.gid,
+      interfaceName: 'supplier',
       clientId: null,
     });
-    for (const id of [other.keyId, parseApiKey(testFirm, lender.apiKey)?.keyId ?? '', 'nobody', '']) {
+    for (const id of [other.keyId, parseApiKey(testService, supplier.apiKey)?.keyId ?? '', 'nobody', '']) {
       expect(codesOf(await rotate(acting, id))).toEqual(['NOT_FOUND']);
       expect(codesOf(await revoke(acting, id))).toEqual(['NOT_FOUND']);
     }
-    expect((await listApiKeys(world.partnerApi, acting.caller)).map(({ id }) => id)).toEqual([acting.keyId]);
+    expect((await listApiKeys(world.customerApi, acting.caller)).map(({ id }) => id)).toEqual([acting.keyId]);
   });
 
   test('cannot act on another interface', async () => {
-    const { gid: accountId } = world.lender;
+    const { gid: accountId } = world.supplier;
     const issued = await issueCredential(world.operator, {
       accountId,
-      interfaceName: 'lender',
+      interfaceName: 'supplier',
       clientId: null,
       abilities,
     });
-    const lender = actingWith(issued.apiKey, issued.clientId);
-    // As the login of the partner interface would with a key that it has seen.
-    expect(codesOf(await create(lender))).toEqual(['ABILITIES_INVALID']);
+    const supplier = actingWith(issued.apiKey, issued.clientId);
+    // As the login of the customer interface would with a key that it has seen.
+    expect(codesOf(await create(supplier))).toEqual(['ABILITIES_INVALID']);
   });
 });
 
@@ -297,7 +297,7 @@ describe('a repeated idempotency key', () => {
     expect(again).toMatchObject({ apiKey: { id: idOf(first) }, apiKeySecret: null, isRepeated: true });
     expect(codesOf(again)).toEqual(['SECRET_NOT_REPEATED']);
     expect(codesOf(await create(acting, { idempotencyKey: 'a', name: 'Other' }))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
-    expect(await listApiKeys(world.partnerApi, acting.caller)).toHaveLength(2);
+    expect(await listApiKeys(world.customerApi, acting.caller)).toHaveLength(2);
     expect(JSON.stringify(await world.sql('select to_jsonb(k) as key from idempotency_key k'))).not.toContain(
       first.apiKeySecret?.split('_')[3],
     );
@@ -314,10 +314,10 @@ describe('a repeated idempotency key', () => {
 
   test('does not rotate twice', async () => {
     const input = { id: acting.keyId, overlapSeconds: 60, idempotencyKey: 'r' };
-    const first = await rotateApiKey(world.partnerApi, acting.caller, input);
-    const again = await rotateApiKey(world.partnerApi, acting.caller, input);
+    const first = await rotateApiKey(world.customerApi, acting.caller, input);
+    const again = await rotateApiKey(world.customerApi, acting.caller, input);
     expect([idOf(again), codesOf(again)]).toEqual([idOf(first), ['SECRET_NOT_REPEATED']]);
-    expect(await listApiKeys(world.partnerApi, acting.caller)).toHaveLength(2);
+    expect(await listApiKeys(world.customerApi, acting.caller)).toHaveLength(2);
   });
 
   test('is reported with everything else if it is invalid', async () => {
@@ -332,7 +332,7 @@ test('while self-service is off, only an operator manages keys', async () => {
   await setKeySelfService(world.operator, { isOn: false });
   for (const result of [await create(acting), await rotate(acting, acting.keyId), await revoke(acting, acting.keyId)])
     expect(codesOf(result)).toEqual(['KEY_SELF_SERVICE_OFF']);
-  expect(await listApiKeys(world.partnerApi, acting.caller)).toHaveLength(1);
+  expect(await listApiKeys(world.customerApi, acting.caller)).toHaveLength(1);
   const { apiKey } = await rotateCredential(world.operator, {
     keyId: acting.keyId,
     overlapSeconds: 60,
@@ -353,7 +353,7 @@ test('lists the 20 keys that ended last after those that are accepted', async ()
      from api_key k, generate_series(1, 25) n where k.key_id = $1`,
     [acting.keyId],
   );
-  const listed = await listApiKeys(world.partnerApi, acting.caller);
+  const listed = await listApiKeys(world.customerApi, acting.caller);
   expect(listed.map(({ id }) => id)).toEqual([
     acting.keyId,
     ...Array.from({ length: 20 }, (_, index) => `Ended${index + 1}`),

@@ -1,11 +1,11 @@
 import { createWebhookSender, type Resolve, type WebhookSender } from '@deedwire/webhook-sender';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createWebhookSubscription, updateWebhookSubscription, type UserError } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
-const eventTypes = [{ type: 'referral.created' }];
+const eventTypes = [{ type: 'order.placed' }];
 const callbackUrl = 'https://vault.corp.example/';
 
 let subscriptionId: string;
@@ -36,8 +36,8 @@ async function userErrors(url: string, resolve: Resolve): Promise<UserError<stri
     verified.push(request.url);
     return sender.verify(request);
   };
-  const context = { ...world.partnerApi, sender: { ...sender, verify } };
-  const caller = { ...world.partner, requestId: 'request-1' };
+  const context = { ...world.customerApi, sender: { ...sender, verify } };
+  const caller = { ...world.customer, requestId: 'request-1' };
   const created = await createWebhookSubscription(context, caller, { callbackUrl: url, eventTypes });
   const updated = await updateWebhookSubscription(context, caller, { id: subscriptionId, callbackUrl: url });
   return [created.userErrors, updated.userErrors];
@@ -61,7 +61,7 @@ test.each<[string, Resolve]>([
     expect(await userErrors(callbackUrl, resolve)).toEqual([[error], [error]]);
     expect(verified).toEqual([callbackUrl, callbackUrl]);
     const reported = { requestId: 'request-1', host: 'vault.corp.example', found };
-    expect(world.partnerApi.hostProblems).toEqual([reported, reported]);
+    expect(world.customerApi.hostProblems).toEqual([reported, reported]);
   },
 );
 
@@ -72,11 +72,11 @@ test.each([
 ])('refuses %s without a handshake', async (url, code) => {
   expect(await userErrors(url, fails('ENOTFOUND'))).toMatchObject([[{ code }], [{ code }]]);
   expect(verified).toEqual([]);
-  expect(world.partnerApi.hostProblems).toEqual([]);
+  expect(world.customerApi.hostProblems).toEqual([]);
 });
 
 test('a bug in the sender is no user error: the mutation rejects with it', async () => {
   const bug = new TypeError("Cannot read properties of null (reading 'setServername')");
   await expect(userErrors(callbackUrl, () => Promise.reject(bug))).rejects.toBe(bug);
-  expect(world.partnerApi.hostProblems).toEqual([]);
+  expect(world.customerApi.hostProblems).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { secretAssociatedData, toRecordId } from '@deedwire/core';
-import { webhookEventTypes } from '@deedwire/webhook-events';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import {
   createWebhookSubscription,
@@ -8,7 +8,7 @@ import {
   updateWebhookSubscription,
   type CreateWebhookSubscriptionInput,
 } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -16,9 +16,9 @@ const firstUrl = 'https://receiver.example/hook';
 const sampleSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 
 const create = (input: Partial<CreateWebhookSubscriptionInput> = {}) =>
-  createWebhookSubscription(world.partnerApi, world.partner, {
+  createWebhookSubscription(world.customerApi, world.customer, {
     callbackUrl: firstUrl,
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'order.placed' }],
     ...input,
   });
 
@@ -34,7 +34,7 @@ async function expectNothingCreated(): Promise<void> {
 }
 
 test('pins the current versions, encrypts the secret and returns it once', async () => {
-  const eventTypes = [{ type: 'referral.declined' }, { type: 'referral.created', version: '2026-11-01' }];
+  const eventTypes = [{ type: 'order.placed' }, { type: 'api_key.created', version: '2026-11-01' }];
   const { webhookSubscription, webhookSecret, userErrors } = await create({ eventTypes });
   expect(userErrors).toEqual([]);
   expect(webhookSubscription).toEqual({
@@ -48,18 +48,18 @@ test('pins the current versions, encrypts the secret and returns it once', async
     pausedReason: null,
     pausedAt: null,
     eventTypes: [
-      { type: 'referral.created', version: '2026-11-01' },
-      { type: 'referral.declined', version: '2026-11-01' },
+      { type: 'api_key.created', version: '2026-11-01' },
+      { type: 'order.placed', version: '2026-11-01' },
     ],
     createdAt: expect.any(Date),
     rotation: null,
   });
-  expect(world.partnerApi.sender.verified).toEqual([{ url: firstUrl, secret: webhookSecret }]);
+  expect(world.customerApi.sender.verified).toEqual([{ url: firstUrl, secret: webhookSecret }]);
   const [row] = await world.sql('select id, secret_ciphertext from webhook_subscription');
   const ciphertext = row?.['secret_ciphertext'];
   if (!Buffer.isBuffer(ciphertext)) throw new Error('No ciphertext.');
   expect(ciphertext.includes(webhookSecret ?? '')).toBe(false);
-  expect(world.partnerApi.secretKeys.decrypt(ciphertext, secretAssociatedData(toRecordId(String(row?.['id']))))).toBe(
+  expect(world.customerApi.secretKeys.decrypt(ciphertext, secretAssociatedData(toRecordId(String(row?.['id']))))).toBe(
     webhookSecret,
   );
   expect(await world.sql('select subscription_id, last_sequence from webhook_subscription_sequence')).toEqual([
@@ -68,27 +68,26 @@ test('pins the current versions, encrypts the secret and returns it once', async
   expect(await world.sql('select event_id, subscription_id from webhook_event_queue')).toEqual([
     { event_id: null, subscription_id: row?.['id'] },
   ]);
-  expect(world.partnerApi.notified).toBe(1);
+  expect(world.customerApi.notified).toBe(1);
 });
 
 test('verifies, stores and returns the secret of the client', async () => {
   const { webhookSecret } = await create({ webhookSecret: sampleSecret });
   expect(webhookSecret).toBe(sampleSecret);
-  expect(world.partnerApi.sender.verified).toEqual([{ url: firstUrl, secret: sampleSecret }]);
+  expect(world.customerApi.sender.verified).toEqual([{ url: firstUrl, secret: sampleSecret }]);
 });
 
 test('stores and calls the normalized URL', async () => {
   const { webhookSubscription } = await create({ callbackUrl: 'HTTPS://Receiver.Example:443/a/../hook' });
   expect(webhookSubscription?.callbackUrl).toBe(firstUrl);
-  expect(world.partnerApi.sender.verified[0]?.url).toBe(firstUrl);
+  expect(world.customerApi.sender.verified[0]?.url).toBe(firstUrl);
 });
 
-const partnerTypes = webhookEventTypes
-  .filter(({ interfaces }) => interfaces.includes('partner'))
-  .map(({ type }) => type);
+const typesOf = (interfaceName: string) =>
+  testService.events.filter(({ interfaces }) => interfaces.includes(interfaceName)).map(({ type }) => type);
 
-const unknownType = (type: string) =>
-  `The partner interface has no event type ${type}. Its event types are ${partnerTypes.join(', ')}.`;
+const unknownType = (type: string, name = 'customer') =>
+  `The ${name} interface has no event type ${type}. Its event types are ${typesOf(name).join(', ')}.`;
 
 type Refusal = [string, Partial<CreateWebhookSubscriptionInput>, { code: string; message: string; field: string[] }];
 
@@ -109,30 +108,29 @@ test.each<Refusal>([
   ],
   [
     'an event type twice',
-    { eventTypes: [{ type: 'referral.created' }, { type: 'referral.created', version: '2026-11-01' }] },
+    { eventTypes: [{ type: 'order.placed' }, { type: 'order.placed', version: '2026-11-01' }] },
     {
       code: 'EVENT_TYPES_INVALID',
       message:
-        '"referral.created" is listed twice. To receive two versions of an event type, create a second subscription.',
+        '"order.placed" is listed twice. To receive two versions of an event type, create a second subscription.',
       field: ['input', 'eventTypes', '1'],
     },
   ],
   ...[
-    ['an unknown event type', 'referral.lost'],
-    ["the other interface's event type", 'lender.updated'],
+    ['an unknown event type', 'order.lost'],
     ['the name of a property of every object', '__proto__'],
     ['a very long event type', 'x'.repeat(90_000), `${'x'.repeat(60)}…`],
   ].map(([name = '', type = '', shown = type]): Refusal => {
     const field = ['input', 'eventTypes', '1', 'type'];
-    const input = { eventTypes: [{ type: 'referral.created' }, { type }] };
+    const input = { eventTypes: [{ type: 'order.placed' }, { type }] };
     return [name, input, { code: 'EVENT_TYPE_UNKNOWN', message: unknownType(`"${shown}"`), field }];
   }),
   [
     'an unknown version',
-    { eventTypes: [{ type: 'referral.created', version: '2026-11-02' }] },
+    { eventTypes: [{ type: 'order.placed', version: '2026-11-02' }] },
     {
       code: 'EVENT_VERSION_UNKNOWN',
-      message: '"referral.created" has no version "2026-11-02". It has: 2026-11-01.',
+      message: '"order.placed" has no version "2026-11-02". It has: 2026-11-01, 2027-02-01.',
       field: ['input', 'eventTypes', '0', 'version'],
     },
   ],
@@ -158,7 +156,25 @@ test.each<Refusal>([
   }),
 ])('rejects %s before the handshake', async (_, input, userError) => {
   expect(await create(input)).toEqual({ webhookSubscription: null, webhookSecret: null, userErrors: [userError] });
-  expect(world.partnerApi.sender.verified).toEqual([]);
+  expect(world.customerApi.sender.verified).toEqual([]);
+  await expectNothingCreated();
+});
+
+test("rejects the other interface's event type before the handshake", async () => {
+  const eventTypes = [{ type: 'webhook.test' }, { type: 'order.placed' }];
+  const created = createWebhookSubscription(world.supplierApi, world.supplier, { callbackUrl: firstUrl, eventTypes });
+  expect(await created).toEqual({
+    webhookSubscription: null,
+    webhookSecret: null,
+    userErrors: [
+      {
+        code: 'EVENT_TYPE_UNKNOWN',
+        message: unknownType('"order.placed"', 'supplier'),
+        field: ['input', 'eventTypes', '1', 'type'],
+      },
+    ],
+  });
+  expect(world.supplierApi.sender.verified).toEqual([]);
   await expectNothingCreated();
 });
 
@@ -189,7 +205,7 @@ test('returns at most 20 user errors for hundreds of unknown event types', async
 
 test('creates nothing when the handshake fails, and returns its code and message', async () => {
   const failure = { code: 'VERIFICATION_STATUS', message: 'The handshake failed.' } as const;
-  world.partnerApi.sender.result = () => ({ verified: false, ...failure });
+  world.customerApi.sender.result = () => ({ verified: false, ...failure });
   expect(await create({ idempotencyKey: 'key' })).toEqual({
     webhookSubscription: null,
     webhookSecret: null,
@@ -201,8 +217,8 @@ test('creates nothing when the handshake fails, and returns its code and message
 test('limits an account to 20 subscriptions, including for concurrent requests', async () => {
   await world.sql(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-     select $1, 'partner', 'https://a.test/', '', 0 from generate_series(1, 12)`,
-    [world.partner.accountId],
+     select $1, 'customer', 'https://a.test/', '', 0 from generate_series(1, 12)`,
+    [world.customer.accountId],
   );
   const results = await Promise.all(Array.from({ length: 15 }, () => create()));
   expect(results.filter(({ webhookSubscription }) => webhookSubscription !== null)).toHaveLength(8);
@@ -211,15 +227,15 @@ test('limits an account to 20 subscriptions, including for concurrent requests',
     const message = 'The account has reached its limit of 20 subscriptions. Delete one first.';
     expect(userErrors).toEqual([{ code: 'LIMIT_REACHED', message, field: null }]);
   }
-  const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, { first: 100 });
+  const { edges } = await listWebhookSubscriptions(world.customerApi, world.customer, { first: 100 });
   expect(edges).toHaveLength(20);
 
   // At the limit there is no handshake. Another account has its own limit. A deleted subscription does not count.
-  const called = world.partnerApi.sender.verified.length;
+  const called = world.customerApi.sender.verified.length;
   expect((await create()).userErrors).toMatchObject([{ code: 'LIMIT_REACHED' }]);
-  expect(world.partnerApi.sender.verified).toHaveLength(called);
-  await world.subscribe({}, world.otherPartner);
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id: edges[0]?.node.id ?? '' });
+  expect(world.customerApi.sender.verified).toHaveLength(called);
+  await world.subscribe({}, world.otherCustomer);
+  await deleteWebhookSubscription(world.customerApi, world.customer, { id: edges[0]?.node.id ?? '' });
   expect((await create()).userErrors).toEqual([]);
 });
 
@@ -227,7 +243,7 @@ test('reports everything that is wrong at once', async () => {
   for (let count = 0; count < 20; count += 1) await world.subscribe();
   const { userErrors, webhookSubscription } = await create({
     callbackUrl: 'not a url',
-    eventTypes: [{ type: 'nope' }, { type: 'referral.created', version: 'nope' }],
+    eventTypes: [{ type: 'nope' }, { type: 'order.placed', version: 'nope' }],
     webhookSecret: 'secret',
     idempotencyKey: 'ü',
   });
@@ -246,9 +262,9 @@ test('reports everything that is wrong at once', async () => {
 const countHandshakes = (handshakes: number) =>
   world.sql(
     `insert into webhook_handshake_count (account_id, interface, minute, handshakes)
-     select $1, 'partner', date_trunc('minute', now()) + n * interval '1 minute', $2 from generate_series(0, 1) n
+     select $1, 'customer', date_trunc('minute', now()) + n * interval '1 minute', $2 from generate_series(0, 1) n
      on conflict (account_id, minute) do update set handshakes = excluded.handshakes`,
-    [world.partner.accountId, handshakes],
+    [world.customer.accountId, handshakes],
   );
 
 test('limits an account to 20 handshakes per minute, for new and changed URLs together', async () => {
@@ -268,23 +284,23 @@ test('limits an account to 20 handshakes per minute, for new and changed URLs to
   expect((await create()).userErrors).toEqual(refused);
   const id = webhookSubscription?.id ?? '';
   const callbackUrl = 'https://receiver.example/other';
-  const update = await updateWebhookSubscription(world.partnerApi, world.partner, { id, callbackUrl });
+  const update = await updateWebhookSubscription(world.customerApi, world.customer, { id, callbackUrl });
   expect(update).toEqual({ webhookSubscription: null, userErrors: refused });
-  expect(world.partnerApi.sender.verified).toHaveLength(1);
-  await world.subscribe({}, world.otherPartner);
+  expect(world.customerApi.sender.verified).toHaveLength(1);
+  await world.subscribe({}, world.otherCustomer);
 });
 
 test('counts concurrent handshakes', async () => {
   await countHandshakes(1);
-  world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '500' });
+  world.customerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '500' });
   await Promise.all(Array.from({ length: 10 }, () => create()));
   expect(await world.sql('select sum(handshakes)::int as sum from webhook_handshake_count')).toEqual([{ sum: 2 + 10 }]);
 });
 
 test('deletes the counts of previous minutes', async () => {
   await world.sql(
-    `insert into webhook_handshake_count select $1, 'partner', date_trunc('minute', now()) - interval '1 minute', 20`,
-    [world.partner.accountId],
+    `insert into webhook_handshake_count select $1, 'customer', date_trunc('minute', now()) - interval '1 minute', 20`,
+    [world.customer.accountId],
   );
   await create();
   expect(await world.sql('select handshakes from webhook_handshake_count')).toEqual([{ handshakes: 1 }]);

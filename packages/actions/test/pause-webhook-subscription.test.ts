@@ -6,7 +6,7 @@ import {
   updateWebhookSubscription,
 } from '../src/index.ts';
 import { interrupted } from './support/interrupted.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -14,13 +14,13 @@ let id: string;
 
 beforeEach(async () => {
   ({ id } = await world.subscribe());
-  world.partnerApi.sender.verified = [];
+  world.customerApi.sender.verified = [];
   await forgetChanges();
 });
 
-const pause = () => pauseWebhookSubscription(world.partnerApi, world.partner, { id });
-const resume = () => resumeWebhookSubscription(world.partnerApi, world.partner, { id });
-const read = () => findWebhookSubscription(world.partnerApi, world.partner, id);
+const pause = () => pauseWebhookSubscription(world.customerApi, world.customer, { id });
+const resume = () => resumeWebhookSubscription(world.customerApi, world.customer, { id });
+const read = () => findWebhookSubscription(world.customerApi, world.customer, id);
 const url = 'https://receiver.example/hook';
 
 /** The worker pauses the subscription, as it does for a reason that is stronger than that of the owner. */
@@ -31,13 +31,13 @@ const workerPauses = (reason: string) =>
     [reason],
   );
 async function forgetChanges(): Promise<void> {
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
   await world.sql('delete from webhook_event_queue');
   await world.sql('truncate audit_entry');
 }
 const effects = async () => ({
   changes: (await world.sql('select from webhook_event_queue where subscription_id is not null')).length,
-  notified: world.partnerApi.notified,
+  notified: world.customerApi.notified,
   entries: (
     await world.sql(
       `select action, details from audit_entry where action like 'webhook_subscription.%' order by number`,
@@ -72,30 +72,30 @@ test('resumes what its owner has paused without a handshake, once', async () => 
   await forgetChanges();
   expect(await resume()).toEqual({ webhookSubscription, userErrors: [] });
   expect(await effects()).toEqual(nothing);
-  expect(world.partnerApi.sender.verified).toEqual([]);
+  expect(world.customerApi.sender.verified).toEqual([]);
   expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: 'OWNER' } });
 });
 
 describe.each(['GONE', 'FAILING'])('after %s', (reason) => {
   test('resumes once the callback URL has passed the handshake', async () => {
     await workerPauses(reason);
-    world.partnerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '410' });
+    world.customerApi.sender.result = () => ({ verified: false, code: 'VERIFICATION_STATUS', message: '410' });
     expect(await resume()).toEqual({
       webhookSubscription: null,
       userErrors: [{ code: 'VERIFICATION_STATUS', message: '410', field: ['input', 'id'] }],
     });
     expect(await read()).toMatchObject({ pausedReason: reason });
     expect(await effects()).toEqual(nothing);
-    world.partnerApi.sender.result = () => ({ verified: true });
+    world.customerApi.sender.result = () => ({ verified: true });
     expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' }, userErrors: [] });
-    expect(world.partnerApi.sender.verified.map((request) => request.url)).toEqual([url, url]);
+    expect(world.customerApi.sender.verified.map((request) => request.url)).toEqual([url, url]);
     expect(await effects()).toMatchObject({ changes: 1, notified: 1 });
   });
 
   test('a pause of the owner stays beneath it, until the owner resumes', async () => {
     await workerPauses(reason);
     expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: reason } });
-    const { webhookSubscription } = await updateWebhookSubscription(world.partnerApi, world.partner, {
+    const { webhookSubscription } = await updateWebhookSubscription(world.customerApi, world.customer, {
       id,
       callbackUrl: url,
     });
@@ -107,17 +107,17 @@ describe.each(['GONE', 'FAILING'])('after %s', (reason) => {
     await pause();
     await workerPauses(reason);
     expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
-    expect(world.partnerApi.sender.verified).toHaveLength(1);
+    expect(world.customerApi.sender.verified).toHaveLength(1);
     // The worker pauses it again later, and the earlier pause of the owner does not return.
     await workerPauses(reason);
-    expect(await updateWebhookSubscription(world.partnerApi, world.partner, { id, callbackUrl: url })).toMatchObject({
+    expect(await updateWebhookSubscription(world.customerApi, world.customer, { id, callbackUrl: url })).toMatchObject({
       webhookSubscription: { status: 'ACTIVE' },
     });
   });
 
   test('verifies the URL that the subscription has when it is resumed', async () => {
     await workerPauses(reason);
-    world.partnerApi.sender.result = async ({ url: verified }) => {
+    world.customerApi.sender.result = async ({ url: verified }) => {
       if (verified === url)
         await world.sql(`update webhook_subscription set callback_url = 'https://receiver.example/new'`);
       return { verified: true };
@@ -125,7 +125,7 @@ describe.each(['GONE', 'FAILING'])('after %s', (reason) => {
     expect(await resume()).toMatchObject({
       webhookSubscription: { status: 'ACTIVE', callbackUrl: 'https://receiver.example/new' },
     });
-    expect(world.partnerApi.sender.verified.map((request) => request.url)).toEqual([
+    expect(world.customerApi.sender.verified.map((request) => request.url)).toEqual([
       url,
       'https://receiver.example/new',
     ]);
@@ -133,11 +133,11 @@ describe.each(['GONE', 'FAILING'])('after %s', (reason) => {
 
   test('verifies if the receiver fails between reading and resuming', async () => {
     await pause();
-    const store = interrupted(world.partnerApi.store, () => workerPauses(reason));
-    expect(await resumeWebhookSubscription({ ...world.partnerApi, store }, world.partner, { id })).toMatchObject({
+    const store = interrupted(world.customerApi.store, () => workerPauses(reason));
+    expect(await resumeWebhookSubscription({ ...world.customerApi, store }, world.customer, { id })).toMatchObject({
       webhookSubscription: { status: 'ACTIVE' },
     });
-    expect(world.partnerApi.sender.verified).toHaveLength(1);
+    expect(world.customerApi.sender.verified).toHaveLength(1);
   });
 });
 
@@ -158,18 +158,18 @@ test('refuses to resume while a retired version is pinned, and keeps the pause o
     ],
   });
   expect(await effects()).toEqual(nothing);
-  const repinned = await updateWebhookSubscription(world.partnerApi, world.partner, {
+  const repinned = await updateWebhookSubscription(world.customerApi, world.customer, {
     id,
-    eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+    eventTypes: [{ type: 'order.placed', version: '2026-11-01' }],
   });
   expect(repinned.webhookSubscription).toMatchObject({ status: 'PAUSED', pausedReason: 'OWNER' });
   expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' } });
 });
 
 test('the owner resumes what an operator has paused, without a handshake', async () => {
-  const { operator, partnerApi } = world;
+  const { operator, customerApi } = world;
   await pauseWebhookSubscription(operator, operator.operator, { id });
   expect(await pause()).toMatchObject({ webhookSubscription: { pausedReason: 'OPERATOR' } });
   expect(await resume()).toMatchObject({ webhookSubscription: { status: 'ACTIVE' }, userErrors: [] });
-  expect(partnerApi.sender.verified).toEqual([]);
+  expect(customerApi.sender.verified).toEqual([]);
 });

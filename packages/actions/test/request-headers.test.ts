@@ -15,7 +15,7 @@ import {
 } from '../src/index.ts';
 import { deleteSubscriptionOfAccount } from '../src/subscriptions/webhook-subscriptions.ts';
 import { interrupted } from './support/interrupted.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -29,17 +29,17 @@ const ring = createSecretKeyRing(new Map([['test', randomBytes(32)]]));
 let id: string;
 
 beforeEach(async () => {
-  world.partnerApi.secretKeys = ring;
+  world.customerApi.secretKeys = ring;
   ({ id } = await world.subscribe({ requestHeader: header }));
-  world.partnerApi.sender.verified = [];
-  world.partnerApi.notified = 0;
+  world.customerApi.sender.verified = [];
+  world.customerApi.notified = 0;
 });
 
 const update = (input: Omit<UpdateWebhookSubscriptionInput, 'id'>) =>
-  updateWebhookSubscription(world.partnerApi, world.partner, { id, ...input });
-const verified = () => world.partnerApi.sender.verified.map(({ url: to, secretHeader }) => [to, secretHeader]);
+  updateWebhookSubscription(world.customerApi, world.customer, { id, ...input });
+const verified = () => world.customerApi.sender.verified.map(({ url: to, secretHeader }) => [to, secretHeader]);
 const state = async () => {
-  const found = await findWebhookSubscription(world.partnerApi, world.partner, id);
+  const found = await findWebhookSubscription(world.customerApi, world.customer, id);
   return [found?.requestHeaderName, found?.headerState];
 };
 const row = async () => {
@@ -53,11 +53,11 @@ const decryptFor = async (origin: string) => {
   const { id: recordId, name, ciphertext } = await row();
   if (!Buffer.isBuffer(ciphertext)) throw new Error('There is no ciphertext.');
   const data = requestHeaderAssociatedData(toRecordId(String(recordId)), String(name), origin);
-  return world.partnerApi.secretKeys.decrypt(ciphertext, data);
+  return world.customerApi.secretKeys.decrypt(ciphertext, data);
 };
 /** As an API of an earlier release, or anyone with its login, with the rights of the interface. */
 const moveWithLogin = (callbackUrl: string) =>
-  world.partnerApi.store.query(
+  world.customerApi.store.query(
     {
       name: 'test-move',
       text: 'update webhook_subscription set callback_url = $1, url_number = url_number + 1 returning id',
@@ -71,12 +71,12 @@ const dropped = ['Authorization', 'DROPPED'];
 const erased = { name: null, ciphertext: null, origin: null };
 
 const changeAsOperator = (requestHeader: typeof header | null) =>
-  changeSubscriptionSettings({ ...world.operator, secretKeys: world.partnerApi.secretKeys }, id, { requestHeader });
+  changeSubscriptionSettings({ ...world.operator, secretKeys: world.customerApi.secretKeys }, id, { requestHeader });
 /** What a request with an idempotency key leads to. */
-const create = async (input: Partial<CreateWebhookSubscriptionInput> = {}, by = world.partner) => {
-  const { userErrors, isRepeated } = await createWebhookSubscription(world.partnerApi, by, {
+const create = async (input: Partial<CreateWebhookSubscriptionInput> = {}, by = world.customer) => {
+  const { userErrors, isRepeated } = await createWebhookSubscription(world.customerApi, by, {
     callbackUrl: url,
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'order.placed' }],
     requestHeader: header,
     idempotencyKey: 'key',
     ...input,
@@ -86,9 +86,9 @@ const create = async (input: Partial<CreateWebhookSubscriptionInput> = {}, by = 
 
 describe('a header', () => {
   test('is sent with the handshake of a new subscription, and encrypted for its origin and name only', async () => {
-    const created = await createWebhookSubscription(world.partnerApi, world.partner, {
+    const created = await createWebhookSubscription(world.customerApi, world.customer, {
       callbackUrl: 'https://RECEIVER.example:8443/a',
-      eventTypes: [{ type: 'referral.created' }],
+      eventTypes: [{ type: 'order.placed' }],
       requestHeader: { name: 'X-Key', value: secret },
     });
     expect(created.webhookSubscription).toMatchObject({ requestHeaderName: 'X-Key', headerState: 'SENT' });
@@ -103,7 +103,7 @@ describe('a header', () => {
 
   test('cannot be decrypted as the secret of the subscription, nor the secret as the header', async () => {
     const [stored] = await world.sql('select id, secret_ciphertext as secret from webhook_subscription');
-    const keys = world.partnerApi.secretKeys;
+    const keys = world.customerApi.secretKeys;
     const recordId = toRecordId<'WebhookSubscription'>(String(stored?.['id']));
     const asHeader = requestHeaderAssociatedData(recordId, 'Authorization', 'https://receiver.example');
     const [ciphertext, bytes] = [(await row())['ciphertext'], stored?.['secret']];
@@ -124,7 +124,7 @@ describe('a header', () => {
     expect(await state()).toEqual(none);
     expect(await row()).toMatchObject(erased);
     expect(verified()).toEqual([]);
-    expect(world.partnerApi.notified).toBe(2);
+    expect(world.customerApi.notified).toBe(2);
     const details = await world.sql(
       `select details from audit_entry where action = 'webhook_subscription.update' order by at, number`,
     );
@@ -172,7 +172,7 @@ describe('a header', () => {
 
   test('is sent with the handshake that resumes the subscription', async () => {
     await world.sql(`update webhook_subscription set paused_reason = 'FAILING', paused_at = now()`);
-    await resumeWebhookSubscription(world.partnerApi, world.partner, { id });
+    await resumeWebhookSubscription(world.customerApi, world.customer, { id });
     expect(verified()).toEqual([[url, header]]);
   });
 
@@ -180,7 +180,7 @@ describe('a header', () => {
     await moveWithLogin(otherUrl);
     expect(await state()).toEqual(dropped);
     await world.sql(`update webhook_subscription set paused_reason = 'FAILING', paused_at = now()`);
-    await resumeWebhookSubscription(world.partnerApi, world.partner, { id });
+    await resumeWebhookSubscription(world.customerApi, world.customer, { id });
     expect(verified()).toEqual([[otherUrl, undefined]]);
     await moveWithLogin(url);
     expect(await state()).toEqual(sent);
@@ -189,7 +189,7 @@ describe('a header', () => {
 
   test('is not sent either if a login also writes the origin', async () => {
     await moveWithLogin(otherUrl);
-    await world.partnerApi.store.query(
+    await world.customerApi.store.query(
       {
         name: 'test-origin',
         text: `update webhook_subscription set request_header_origin = 'https://other.example', paused_reason = 'FAILING',
@@ -197,7 +197,7 @@ describe('a header', () => {
       },
       [],
     );
-    await expect(resumeWebhookSubscription(world.partnerApi, world.partner, { id })).rejects.toThrow(
+    await expect(resumeWebhookSubscription(world.customerApi, world.customer, { id })).rejects.toThrow(
       SecretUnreadableError,
     );
     expect(verified()).toEqual([]);
@@ -207,10 +207,10 @@ describe('a header', () => {
   });
 
   test('is for the URL that its owner saw, if another update moves the subscription meanwhile', async () => {
-    const { store } = world.partnerApi;
-    world.partnerApi.store = interrupted(store, () => moveWithLogin(otherUrl));
+    const { store } = world.customerApi;
+    world.customerApi.store = interrupted(store, () => moveWithLogin(otherUrl));
     const { webhookSubscription } = await update({ requestHeader: { name: 'X-Key', value: secret } });
-    world.partnerApi.store = store;
+    world.customerApi.store = store;
     expect(webhookSubscription).toMatchObject({
       callbackUrl: otherUrl,
       requestHeaderName: 'X-Key',
@@ -219,11 +219,11 @@ describe('a header', () => {
   });
 
   test('is for the URL that is passed with it, even if it is the present one and another update moves the subscription meanwhile', async () => {
-    const { store } = world.partnerApi;
-    world.partnerApi.store = interrupted(store, () => moveWithLogin(otherUrl));
+    const { store } = world.customerApi;
+    world.customerApi.store = interrupted(store, () => moveWithLogin(otherUrl));
     const requestHeader = { name: 'X-Key', value: secret };
     const { webhookSubscription } = await update({ callbackUrl: url, requestHeader });
-    world.partnerApi.store = store;
+    world.customerApi.store = store;
     expect(webhookSubscription).toMatchObject({ callbackUrl: url, requestHeaderName: 'X-Key', headerState: 'SENT' });
     expect(verified()).toEqual([[url, requestHeader]]);
     expect(await decryptFor('https://receiver.example')).toBe(secret);
@@ -240,7 +240,7 @@ describe('a header', () => {
   });
 
   test.each([
-    ['its owner', () => deleteWebhookSubscription(world.partnerApi, world.partner, { id })],
+    ['its owner', () => deleteWebhookSubscription(world.customerApi, world.customer, { id })],
     ['an operator', () => deleteSubscriptionOfAccount(world.operator, { subscriptionId: id })],
     [
       'an API of an earlier release',
@@ -267,9 +267,9 @@ describe('invalid input', () => {
       ['REQUEST_HEADER_INVALID', 'input.requestHeader.value'],
     ]);
     expect(JSON.stringify(userErrors)).not.toContain(secret);
-    const created = await createWebhookSubscription(world.partnerApi, world.partner, {
+    const created = await createWebhookSubscription(world.customerApi, world.customer, {
       callbackUrl: url,
-      eventTypes: [{ type: 'referral.created' }],
+      eventTypes: [{ type: 'order.placed' }],
       requestHeader: { name: 'Host', value: secret },
     });
     expect(created.userErrors).toMatchObject([{ code: 'REQUEST_HEADER_INVALID' }]);
@@ -305,25 +305,25 @@ describe('a repeated request', () => {
   });
 
   test('is the same after a rotation of the keys, as long as the ring has the key', async () => {
-    world.partnerApi.secretKeys = ringOf('old');
+    world.customerApi.secretKeys = ringOf('old');
     expect(await create()).toBe('created');
-    world.partnerApi.secretKeys = ringOf('new', 'old');
+    world.customerApi.secretKeys = ringOf('new', 'old');
     expect(await create()).toBe('repeated');
     expect(await create({ requestHeader: { ...header, value: 'b' } })).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(await create({ idempotencyKey: 'other' })).toBe('created');
     // A process that does not have the new key first, as while keys are changed.
-    world.partnerApi.secretKeys = ringOf('old', 'new');
+    world.customerApi.secretKeys = ringOf('old', 'new');
     expect([await create(), await create({ idempotencyKey: 'other' })]).toEqual(['repeated', 'repeated']);
-    world.partnerApi.secretKeys = ringOf('new');
+    world.customerApi.secretKeys = ringOf('new');
     expect([await create(), await create({ idempotencyKey: 'other' })]).toEqual(['IDEMPOTENCY_KEY_REUSED', 'repeated']);
   });
 
   test('has a hash from which the header cannot be guessed, and that differs by account', async () => {
     await create();
-    await create({}, world.otherPartner);
+    await create({}, world.otherCustomer);
     const hashes = (await world.sql('select input_hash as hash from idempotency_key')).map(({ hash }) => String(hash));
     expect(new Set(hashes).size).toBe(2);
-    const plain = { callbackUrl: url, eventTypes: [['referral.created', null]], webhookSecret: null };
+    const plain = { callbackUrl: url, eventTypes: [['order.placed', null]], webhookSecret: null };
     const guessed = [header, [header.name, header.value], { name: header.name, value: header.value }].map((guess) =>
       String(
         createHash('sha256')
@@ -336,7 +336,7 @@ describe('a repeated request', () => {
 
   test('without a header has the hash of earlier releases', async () => {
     await create({ requestHeader: null });
-    const plain = { callbackUrl: url, eventTypes: [['referral.created', null]], webhookSecret: null };
+    const plain = { callbackUrl: url, eventTypes: [['order.placed', null]], webhookSecret: null };
     expect(await world.sql('select input_hash from idempotency_key')).toEqual([
       { input_hash: createHash('sha256').update(JSON.stringify(plain)).digest() },
     ]);
@@ -344,9 +344,9 @@ describe('a repeated request', () => {
 });
 
 test('the value is in no row of the database', async () => {
-  await createWebhookSubscription(world.partnerApi, world.partner, {
+  await createWebhookSubscription(world.customerApi, world.customer, {
     callbackUrl: url,
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'order.placed' }],
     requestHeader: header,
     idempotencyKey: 'key',
   });
@@ -373,7 +373,7 @@ describe('rewrap', () => {
 
   beforeEach(async () => {
     await world.sql('delete from webhook_subscription_event_type');
-    world.partnerApi.secretKeys = oldRing;
+    world.customerApi.secretKeys = oldRing;
     await update({ requestHeader: header });
     await world.sql(`update webhook_subscription set secret_ciphertext = ''`);
   });
@@ -383,7 +383,7 @@ describe('rewrap', () => {
     expect(report).toMatchObject({ unreadable: 0 });
     expect(report.before).toEqual([{ table: headers, keyId: 'old', secrets: 1 }]);
     expect(report.after).toEqual([{ table: headers, keyId: 'new', secrets: 1 }]);
-    world.partnerApi.secretKeys = newRing;
+    world.customerApi.secretKeys = newRing;
     expect(await decryptFor('https://receiver.example')).toBe(header.value);
   });
 
@@ -391,7 +391,7 @@ describe('rewrap', () => {
     await moveWithLogin(otherUrl);
     const report = await rewrapSecrets({ ...world.operator, secretKeys: both });
     expect(report).toMatchObject({ after: [{ table: headers, keyId: 'new', secrets: 1 }], unreadable: 0 });
-    world.partnerApi.secretKeys = newRing;
+    world.customerApi.secretKeys = newRing;
     expect(await state()).toEqual(dropped);
     await moveWithLogin(url);
     expect(await state()).toEqual(sent);
@@ -411,7 +411,7 @@ describe('rewrap', () => {
   test('does not overwrite a header that was replaced after it was read', async () => {
     const store = interrupted(world.operator.store, () => update({ requestHeader: { ...header, value: 'newer' } }));
     await rewrapSecrets({ ...world.operator, store, secretKeys: both });
-    world.partnerApi.secretKeys = newRing;
+    world.customerApi.secretKeys = newRing;
     expect(await decryptFor('https://receiver.example')).toBe('newer');
   });
 });

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findWebhookDelivery, orRefuse, retryWebhookDelivery } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
 let subscriptionId: string;
 beforeEach(async () => {
   ({ id: subscriptionId } = await world.subscribe());
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
 });
 
 /** Inserts a delivery that failed once, as the worker does. */
@@ -17,7 +17,7 @@ async function fail(error: string | null = null): Promise<string> {
     `with delivery as (
        insert into webhook_delivery
          (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-       select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1 from webhook_subscription where id = $1
+       select id, account_id, interface, 1, 'order.placed', '2026-11-01', now(), 1 from webhook_subscription where id = $1
        returning *
      ), attempt as (
        insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status, error)
@@ -33,7 +33,7 @@ async function fail(error: string | null = null): Promise<string> {
   return `gid://service/WebhookDelivery/${String(rows[0]?.['id'])}`;
 }
 
-const retry = (id: string, caller = world.partner) => retryWebhookDelivery(world.partnerApi, caller, { id });
+const retry = (id: string, caller = world.customer) => retryWebhookDelivery(world.customerApi, caller, { id });
 const codes = async (id: string) => (await retry(id)).userErrors.map(({ code }) => code);
 const requests = () =>
   world.sql('select delivery_id::text as id, ended_at as "endedAt" from webhook_replay order by id');
@@ -41,25 +41,25 @@ const requests = () =>
 describe('retryWebhookDelivery', () => {
   test('asks the worker once, shows the delivery as pending, and records who asked', async () => {
     const id = await fail();
-    expect(await findWebhookDelivery(world.partnerApi, world.partner, id)).toMatchObject({ status: 'FAILED' });
+    expect(await findWebhookDelivery(world.customerApi, world.customer, id)).toMatchObject({ status: 'FAILED' });
     const result = await retry(id);
     expect(result).toMatchObject({ webhookDelivery: { id, status: 'PENDING', nextAttemptAt: expect.any(Date) } });
     expect(await retry(id)).toMatchObject({ webhookDelivery: { status: 'PENDING' }, userErrors: [] });
-    expect(await findWebhookDelivery(world.partnerApi, world.partner, id)).toMatchObject({ status: 'PENDING' });
+    expect(await findWebhookDelivery(world.customerApi, world.customer, id)).toMatchObject({ status: 'PENDING' });
     expect(await requests()).toEqual([{ id: id.split('/').at(-1), endedAt: null }]);
-    expect(world.partnerApi.notified).toBe(1);
+    expect(world.customerApi.notified).toBe(1);
     const entries = await world.sql(
       `select actor, action, subject, details from audit_entry where action like 'webhook_delivery.%'`,
     );
     expect(entries).toEqual([
-      { actor: 'Partner-client', action: 'webhook_delivery.retry', subject: id, details: { status: 'FAILED' } },
+      { actor: 'Customer-client', action: 'webhook_delivery.retry', subject: id, details: { status: 'FAILED' } },
     ]);
   });
 
   test('forgets the claims of workers with which the delivery failed', async () => {
     const id = await fail();
     await world.sql('update webhook_failed_delivery set claimed_at = array_fill(now(), array[5])');
-    const claims = async () => (await findWebhookDelivery(world.partnerApi, world.partner, id))?.claimedAt;
+    const claims = async () => (await findWebhookDelivery(world.customerApi, world.customer, id))?.claimedAt;
     expect(await claims()).toHaveLength(5);
     await retry(id);
     expect(await claims()).toBeNull();
@@ -77,7 +77,7 @@ describe('retryWebhookDelivery', () => {
       await world.sql('update webhook_retention set expired_before = 0');
     }
     expect(await requests()).toEqual([]);
-    expect(world.partnerApi.notified).toBe(0);
+    expect(world.customerApi.notified).toBe(0);
   });
 
   test('allows 60 within a minute, even at the same time', async () => {

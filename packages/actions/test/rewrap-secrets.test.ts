@@ -13,7 +13,7 @@ import {
   updateWebhookSubscription,
 } from '../src/index.ts';
 import { interrupted } from './support/interrupted.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -29,7 +29,7 @@ const bothRing = createSecretKeyRing(
 );
 
 beforeEach(() => {
-  world.partnerApi.secretKeys = oldRing;
+  world.customerApi.secretKeys = oldRing;
 });
 
 const operator = (store: Store = world.operator.store): RewrapContext => ({
@@ -39,9 +39,9 @@ const operator = (store: Store = world.operator.store): RewrapContext => ({
 });
 
 const subscribe = (key: string) =>
-  createWebhookSubscription(world.partnerApi, world.partner, {
+  createWebhookSubscription(world.customerApi, world.customer, {
     callbackUrl: 'https://receiver.example/hook',
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'order.placed' }],
     idempotencyKey: key,
   });
 
@@ -50,8 +50,8 @@ const recordIdOf = (id: string | undefined) => id?.split('/').at(-1) ?? '';
 test('encrypts every secret with the first key, so that the other key can go', async () => {
   const first = await subscribe('first');
   const deleted = await subscribe('deleted');
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id: deleted.webhookSubscription?.id ?? '' });
-  world.partnerApi.secretKeys = bothRing;
+  await deleteWebhookSubscription(world.customerApi, world.customer, { id: deleted.webhookSubscription?.id ?? '' });
+  world.customerApi.secretKeys = bothRing;
   await subscribe('recent');
 
   expect(await countSecrets(world.operator)).toEqual([
@@ -68,17 +68,17 @@ test('encrypts every secret with the first key, so that the other key can go', a
   ]);
   expect(await countSecrets(world.operator)).toEqual(report.after);
 
-  world.partnerApi.secretKeys = newRing;
+  world.customerApi.secretKeys = newRing;
   expect(await subscribe('first')).toEqual({ ...first, isRepeated: true });
   const moved = { id: first.webhookSubscription?.id ?? '', callbackUrl: 'https://receiver.example/moved' };
-  expect((await updateWebhookSubscription(world.partnerApi, world.partner, moved)).userErrors).toEqual([]);
-  expect(world.partnerApi.sender.verified.at(-1)).toEqual({ url: moved.callbackUrl, secret: first.webhookSecret });
+  expect((await updateWebhookSubscription(world.customerApi, world.customer, moved)).userErrors).toEqual([]);
+  expect(world.customerApi.sender.verified.at(-1)).toEqual({ url: moved.callbackUrl, secret: first.webhookSecret });
 });
 
 test('encrypts both secrets of a rotation', async () => {
   const { webhookSubscription, webhookSecret } = await subscribe('key');
   const id = webhookSubscription?.id ?? '';
-  const rotated = await rotateWebhookSecret(world.partnerApi, world.partner, { id });
+  const rotated = await rotateWebhookSecret(world.customerApi, world.customer, { id });
   expect(await countSecrets(world.operator)).toEqual([
     { table: 'webhook_subscription', keyId: 'old', secrets: 2 },
     { table: 'idempotency_key', keyId: 'old', secrets: 1 },
@@ -87,12 +87,12 @@ test('encrypts both secrets of a rotation', async () => {
     { table: 'webhook_subscription', keyId: 'new', secrets: 2 },
     { table: 'idempotency_key', keyId: 'new', secrets: 1 },
   ]);
-  world.partnerApi.secretKeys = newRing;
-  await updateWebhookSubscription(world.partnerApi, world.partner, {
+  world.customerApi.secretKeys = newRing;
+  await updateWebhookSubscription(world.customerApi, world.customer, {
     id,
     callbackUrl: 'https://receiver.example/moved',
   });
-  expect(world.partnerApi.sender.verified.at(-1)).toMatchObject({
+  expect(world.customerApi.sender.verified.at(-1)).toMatchObject({
     secret: webhookSecret,
     nextSecret: rotated.webhookSecret,
   });
@@ -101,7 +101,7 @@ test('encrypts both secrets of a rotation', async () => {
 test('does not bring back a new secret whose rotation was completed after it was read', async () => {
   const { webhookSubscription } = await subscribe('key');
   const id = webhookSubscription?.id ?? '';
-  const { webhookSecret } = await rotateWebhookSecret(world.partnerApi, world.partner, { id });
+  const { webhookSecret } = await rotateWebhookSecret(world.customerApi, world.customer, { id });
   await world.sql(`update webhook_subscription set rotation_ends_at = now() - interval '1 s'`);
   const complete = () => world.sql('select webhook_end_rotations(10)');
   await rewrapSecrets(operator(interrupted(world.operator.store, complete)));
@@ -132,7 +132,7 @@ test('does not bring back a secret that was deleted after it was read', async ()
   const kept = await subscribe('kept');
   const deleted = await subscribe('deleted');
   const store = interrupted(world.operator.store, () =>
-    deleteWebhookSubscription(world.partnerApi, world.partner, { id: deleted.webhookSubscription?.id ?? '' }),
+    deleteWebhookSubscription(world.customerApi, world.customer, { id: deleted.webhookSubscription?.id ?? '' }),
   );
   expect(await rewrapSecrets(operator(store))).toMatchObject({
     after: [
@@ -146,7 +146,7 @@ test('does not bring back a secret that was deleted after it was read', async ()
   expect(await world.sql(`select secret_ciphertext as bytes from idempotency_key where key = 'deleted'`)).toEqual([
     { bytes: null },
   ]);
-  world.partnerApi.secretKeys = newRing;
+  world.customerApi.secretKeys = newRing;
   expect(await subscribe('kept')).toEqual({ ...kept, isRepeated: true });
 });
 
@@ -189,9 +189,9 @@ test('passes over a row that is locked, and returns to it', async () => {
 });
 
 test('leaves secrets of unknown keys as they are, and names them', async () => {
-  world.partnerApi.secretKeys = createSecretKeyRing(new Map([['lost', randomBytes(32)]]));
+  world.customerApi.secretKeys = createSecretKeyRing(new Map([['lost', randomBytes(32)]]));
   const lost = await subscribe('lost');
-  world.partnerApi.secretKeys = oldRing;
+  world.customerApi.secretKeys = oldRing;
   const broken = await subscribe('broken');
   await world.sql(`update webhook_subscription set secret_ciphertext = 'x' where id = $1`, [
     recordIdOf(broken.webhookSubscription?.id),
@@ -212,18 +212,18 @@ test('leaves secrets of unknown keys as they are, and names them', async () => {
     examples: [
       { id: lost.webhookSubscription?.id, reason },
       { id: broken.webhookSubscription?.id, reason: 'The encrypted secret is truncated.' },
-      { id: `${world.partner.gid} idempotency key 'lost'`, reason },
+      { id: `${world.customer.gid} idempotency key 'lost'`, reason },
     ],
   });
   expect(await world.sql('select secret_ciphertext from webhook_subscription order by id limit 2')).toEqual(before);
 });
 
 test('two calls at the same time share the work of many pages', async () => {
-  const { accountId } = world.partner;
+  const { accountId } = world.customer;
   const ids = Array.from({ length: 1_201 }, (_, index) => String(index + 1));
   await world.sql(
     `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-     select id, $2, 'partner', '', bytes, 0 from unnest($1::bigint[], $3::bytea[]) as t (id, bytes)`,
+     select id, $2, 'customer', '', bytes, 0 from unnest($1::bigint[], $3::bytea[]) as t (id, bytes)`,
     [ids, accountId, ids.map((id) => oldRing.encrypt(`whsec_${id}`, secretAssociatedData(toRecordId(id))))],
   );
   let rowsRead = 0;

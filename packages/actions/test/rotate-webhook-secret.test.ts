@@ -7,7 +7,7 @@ import {
   type RotateWebhookSecretInput,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -18,13 +18,13 @@ let id: string;
 
 beforeEach(async () => {
   ({ id } = await world.subscribe({ webhookSecret: oldSecret }));
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
   await world.sql('delete from webhook_event_queue');
 });
 
 const rotate = (input: Partial<RotateWebhookSecretInput> = {}) =>
-  rotateWebhookSecret(world.partnerApi, world.partner, { id, ...input });
-const read = () => findWebhookSubscription(world.partnerApi, world.partner, id);
+  rotateWebhookSecret(world.customerApi, world.customer, { id, ...input });
+const read = () => findWebhookSubscription(world.customerApi, world.customer, id);
 
 /** What is stored, decrypted. */
 async function stored() {
@@ -36,7 +36,7 @@ async function stored() {
   );
   const open = (bytes: unknown) =>
     Buffer.isBuffer(bytes)
-      ? world.partnerApi.secretKeys.decrypt(bytes, secretAssociatedData(toRecordId(id.split('/').at(-1) ?? '')))
+      ? world.customerApi.secretKeys.decrypt(bytes, secretAssociatedData(toRecordId(id.split('/').at(-1) ?? '')))
       : null;
   return { secret: open(row?.['secret']), next: open(row?.['next']), seconds: row?.['seconds'] };
 }
@@ -57,11 +57,11 @@ test('keeps both secrets for a day, and tells the worker', async () => {
   expect(await stored()).toEqual({ secret: oldSecret, next: webhookSecret, seconds: 86_400 });
   expect(webhookSubscription).toEqual(await read());
   expect(webhookSubscription?.rotation).toEqual({ startedAt: expect.any(Date), endsAt: expect.any(Date) });
-  expect(world.partnerApi.sender.verified).toHaveLength(1);
+  expect(world.customerApi.sender.verified).toHaveLength(1);
   expect(await world.sql('select event_id, subscription_id from webhook_event_queue')).toEqual([
     { event_id: null, subscription_id: id.split('/').at(-1) },
   ]);
-  expect(world.partnerApi.notified).toBe(1);
+  expect(world.customerApi.notified).toBe(1);
 });
 
 test('takes the secret and the overlap of the client', async () => {
@@ -185,7 +185,7 @@ test('a repeated request gets the same secret, which is stored encrypted only', 
 
 test('a deletion erases both secrets and the saved result', async () => {
   await rotate({ idempotencyKey: 'key' });
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id });
+  await deleteWebhookSubscription(world.customerApi, world.customer, { id });
   expect(
     await world.sql(
       `select secret_ciphertext as secret, next_secret_ciphertext as next, rotation_started_at as started, rotation_ends_at as ends
@@ -209,12 +209,15 @@ test('housekeeping erases what a deletion by an earlier release leaves', async (
 
 test('a handshake is signed with both secrets during the overlap, and with the new one after it', async () => {
   const move = (path: string) =>
-    updateWebhookSubscription(world.partnerApi, world.partner, { id, callbackUrl: `https://receiver.example/${path}` });
+    updateWebhookSubscription(world.customerApi, world.customer, {
+      id,
+      callbackUrl: `https://receiver.example/${path}`,
+    });
   await rotate({ webhookSecret: newSecret });
   await move('during');
   await endRotation();
   await move('after');
-  expect(world.partnerApi.sender.verified.slice(1)).toEqual([
+  expect(world.customerApi.sender.verified.slice(1)).toEqual([
     { url: 'https://receiver.example/during', secret: oldSecret, nextSecret: newSecret },
     { url: 'https://receiver.example/after', secret: newSecret },
   ]);

@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 import { markSendPending } from '../src/webhooks/subscriptions/subscriptions.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -19,13 +19,13 @@ beforeEach(async () => {
 });
 
 async function forgetChanges(): Promise<void> {
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
   await world.sql('delete from webhook_event_queue');
   await world.sql('truncate audit_entry');
 }
 
-const send = (subscriptionId = id, caller = world.partner) =>
-  sendPendingWebhookDeliveries(world.partnerApi, caller, { subscriptionId });
+const send = (subscriptionId = id, caller = world.customer) =>
+  sendPendingWebhookDeliveries(world.customerApi, caller, { subscriptionId });
 const codes = async (subscriptionId: string) => (await send(subscriptionId)).userErrors.map(({ code }) => code);
 const marks = async () => {
   const [row] = await world.sql(
@@ -44,9 +44,9 @@ test('marks the subscription, tells its worker, and records who asked', async ()
   expect(await send()).toMatchObject({ webhookSubscription: { id, status: 'ACTIVE' }, userErrors: [] });
   expect(await marks()).toEqual({ hastenedAt: null, sendPendingAt: expect.any(Date) });
   expect(await changes()).toBe(1);
-  expect(world.partnerApi.notified).toBe(1);
+  expect(world.customerApi.notified).toBe(1);
   expect(await world.sql('select actor, action, subject, details from audit_entry')).toEqual([
-    { actor: 'Partner-client', action: 'webhook_subscription.send-pending', subject: id, details: {} },
+    { actor: 'Customer-client', action: 'webhook_subscription.send-pending', subject: id, details: {} },
   ]);
 });
 
@@ -66,7 +66,7 @@ test('is accepted once a minute, including of two requests at the same time and 
 
 test('is not accepted by a transaction that began before another one was accepted', async () => {
   const number = id.split('/').at(-1) as SubscriptionId;
-  const later = await world.partnerApi.store.transaction(async (transaction) => {
+  const later = await world.customerApi.store.transaction(async (transaction) => {
     await transaction.query({ name: '', text: 'select' }, []);
     expect(await codes(id)).toEqual([]);
     return markSendPending(transaction, number);
@@ -80,14 +80,14 @@ test('is accepted after the clock of the database was set back', async () => {
 });
 
 test('marks a paused subscription, for when it is resumed', async () => {
-  await pauseWebhookSubscription(world.partnerApi, world.partner, { id });
+  await pauseWebhookSubscription(world.customerApi, world.customer, { id });
   expect(await send()).toMatchObject({ webhookSubscription: { status: 'PAUSED' }, userErrors: [] });
 });
 
 test('resuming hastens pending deliveries, at most once an hour', async () => {
   const pauseAndResume = async () => {
-    await pauseWebhookSubscription(world.partnerApi, world.partner, { id });
-    await resumeWebhookSubscription(world.partnerApi, world.partner, { id });
+    await pauseWebhookSubscription(world.customerApi, world.customer, { id });
+    await resumeWebhookSubscription(world.customerApi, world.customer, { id });
     return marks();
   };
   const first = await pauseAndResume();

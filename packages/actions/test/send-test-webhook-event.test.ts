@@ -1,20 +1,20 @@
 import { beforeEach, expect, test } from 'vitest';
 import { orRefuse, sendTestWebhookEvent, type SendTestWebhookEventInput } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
 let id: string;
 
 beforeEach(async () => {
-  const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];
+  const eventTypes = [{ type: 'order.placed' }, { type: 'webhook.test' }];
   ({ id } = await world.subscribe({ eventTypes }));
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
   await world.sql('delete from webhook_event_queue');
 });
 
 const send = (input: Partial<SendTestWebhookEventInput> = {}) =>
-  sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id, ...input });
+  sendTestWebhookEvent(world.customerApi, world.customer, { subscriptionId: id, ...input });
 
 const queued = () =>
   world.sql(
@@ -23,13 +23,13 @@ const queued = () =>
      order by q.position`,
   );
 
-/** As if the partner had sent test events in this minute, and in the next one, which can begin during the test. */
+/** As if the customer had sent test events in this minute, and in the next one, which can begin during the test. */
 const count = (testEvents: number) =>
   world.sql(
     `insert into webhook_handshake_count (account_id, interface, minute, handshakes, test_events)
-     select $1, 'partner', date_trunc('minute', now()) + make_interval(mins => n), 0, $2 from generate_series(0, 1) n
+     select $1, 'customer', date_trunc('minute', now()) + make_interval(mins => n), 0, $2 from generate_series(0, 1) n
      on conflict (account_id, minute) do update set test_events = excluded.test_events`,
-    [world.partner.accountId, testEvents],
+    [world.customer.accountId, testEvents],
   );
 
 const idOf = (gid: string | null) => gid?.split('/').at(-1);
@@ -37,7 +37,7 @@ const idOf = (gid: string | null) => gid?.split('/').at(-1);
 test('queues the sample for this subscription only, tells the worker, and is in the audit log', async () => {
   await world.subscribe({ eventTypes: [{ type: 'webhook.test' }] });
   await world.sql('delete from webhook_event_queue');
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
   const { webhookEventId, userErrors } = await send();
   expect(userErrors).toEqual([]);
   expect(await queued()).toEqual([
@@ -47,43 +47,51 @@ test('queues the sample for this subscription only, tells the worker, and is in 
       event_type: 'webhook.test',
       snapshot: { message: 'This is a test, also of é and 🏡.' },
       is_test: true,
-      request_id: world.partner.requestId ?? null,
+      request_id: world.customer.requestId ?? null,
     },
   ]);
-  expect(world.partnerApi.notified).toBe(1);
+  expect(world.customerApi.notified).toBe(1);
   expect(
     await world.sql(
       `select actor, subject, details from audit_entry where action = 'webhook_subscription.test' and subject = $1`,
       [id],
     ),
-  ).toEqual([{ actor: world.partner.clientId, subject: id, details: { eventType: 'webhook.test' } }]);
+  ).toEqual([{ actor: world.customer.clientId, subject: id, details: { eventType: 'webhook.test' } }]);
 });
 
 test('takes the type of the client; null selects webhook.test', async () => {
-  await send({ eventType: 'referral.created' });
+  await send({ eventType: 'order.placed' });
   await send({ eventType: null });
-  expect((await queued()).map(({ event_type: type }) => type)).toEqual(['referral.created', 'webhook.test']);
+  expect((await queued()).map(({ event_type: type }) => type)).toEqual(['order.placed', 'webhook.test']);
 });
 
 test('sends nothing that the subscription would not receive, and says what it receives', async () => {
-  expect((await send({ eventType: 'referral.converted' })).userErrors).toEqual([
+  expect((await send({ eventType: 'api_key.revoked' })).userErrors).toEqual([
     {
       code: 'NOT_SUBSCRIBED',
       message:
-        'The subscription does not receive referral.converted. It receives referral.created, webhook.test. Name one of these types, or add referral.converted with updateWebhookSubscription.',
+        'The subscription does not receive api_key.revoked. It receives order.placed, webhook.test. Name one of these types, or add api_key.revoked with updateWebhookSubscription.',
       field: ['input', 'eventType'],
     },
   ]);
-  expect((await send({ eventType: 'referral.create' })).userErrors).toEqual([
+  expect((await send({ eventType: 'order.place' })).userErrors).toEqual([
     {
       code: 'EVENT_TYPE_UNKNOWN',
       message:
-        'The partner interface has no event type "referral.create". Did you mean "referral.created"? Its event types are api_key.created, api_key.expiring, api_key.revoked, api_key.rotated, referral.converted, referral.created, referral.declined, webhook.test, webhook_delivery.failed, webhook_subscription.disrupted, webhook_subscription.paused, webhook_subscription.recovered.',
+        'The customer interface has no event type "order.place". Did you mean "order.placed"? Its event types are api_key.created, api_key.expiring, api_key.revoked, api_key.rotated, order.placed, webhook.test, webhook_delivery.failed, webhook_subscription.disrupted, webhook_subscription.paused, webhook_subscription.recovered.',
       field: ['input', 'eventType'],
     },
   ]);
-  // A type of the other interface.
-  expect((await send({ eventType: 'lender.updated' })).userErrors).toMatchObject([{ code: 'EVENT_TYPE_UNKNOWN' }]);
+  expect(await queued()).toEqual([]);
+});
+
+test("does not send the other interface's event type", async () => {
+  const { id: subscriptionId } = await world.subscribe({ eventTypes: [{ type: 'webhook.test' }] }, world.supplier);
+  await world.sql('delete from webhook_event_queue');
+  const input = { subscriptionId, eventType: 'order.placed' };
+  expect((await sendTestWebhookEvent(world.supplierApi, world.supplier, input)).userErrors).toMatchObject([
+    { code: 'EVENT_TYPE_UNKNOWN' },
+  ]);
   expect(await queued()).toEqual([]);
 });
 
@@ -91,7 +99,7 @@ test('sends the event once for each idempotency key', async () => {
   const first = await send({ idempotencyKey: 'test-1' });
   expect(await send({ idempotencyKey: 'test-1', eventType: 'webhook.test' })).toEqual({ ...first, isRepeated: true });
   expect(await queued()).toHaveLength(1);
-  expect((await send({ idempotencyKey: 'test-1', eventType: 'referral.created' })).userErrors).toMatchObject([
+  expect((await send({ idempotencyKey: 'test-1', eventType: 'order.placed' })).userErrors).toMatchObject([
     { code: 'IDEMPOTENCY_KEY_REUSED' },
   ]);
   expect((await send({ idempotencyKey: '', eventType: 'none' })).userErrors).toMatchObject([
@@ -141,7 +149,7 @@ test('an operator sends a test event to any subscription, without a limit', asyn
   await count(60);
   const { webhookEventId } = await sendFor({});
   expect(await queued()).toMatchObject([{ id: idOf(webhookEventId), event_type: 'webhook.test', request_id: null }]);
-  await expect(sendFor({ eventType: 'referral.declined' })).rejects.toMatchObject({ code: 'INVALID' });
+  await expect(sendFor({ eventType: 'api_key.created' })).rejects.toMatchObject({ code: 'INVALID' });
   await expect(sendFor({ subscriptionId: 'gid://service/WebhookSubscription/1' })).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });

@@ -22,7 +22,7 @@ import {
   sendTestWebhookEvent,
   updateWebhookSubscription,
 } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 import type { Account, Context } from './support/world.ts';
 
 const world = await useWorld();
@@ -33,7 +33,7 @@ async function deliver(subscriptionId: string): Promise<string> {
     `with sequence as (update webhook_subscription_sequence set last_sequence = 1 where subscription_id = $1)
      insert into webhook_delivery
        (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1 from webhook_subscription where id = $1
+     select id, account_id, interface, 1, 'order.placed', '2026-11-01', now(), 1 from webhook_subscription where id = $1
      returning id`,
     [subscriptionId.split('/').at(-1)],
   );
@@ -51,7 +51,7 @@ const notFound = {
 /** A replay of a subscription of this account. Returns the identifier of the subscription. */
 async function startReplay(owner: Account): Promise<{ id: string; subscriptionId: string }> {
   const subscriptionId = await subscription(owner);
-  const { webhookReplay } = await replayWebhookEvents(world.partnerApi, owner, { subscriptionId });
+  const { webhookReplay } = await replayWebhookEvents(world.customerApi, owner, { subscriptionId });
   if (webhookReplay === null) throw new Error('The replay was refused.');
   return webhookReplay;
 }
@@ -69,8 +69,8 @@ interface Case {
 
 const subscription = (owner: Account) => world.subscribe({}, owner).then(({ id }) => id);
 const listener = async (owner: Account): Promise<string> => {
-  const input = { eventTypes: [{ type: 'referral.created' }] };
-  const { webhookListener } = await createWebhookListener(world.partnerApi, owner, input);
+  const input = { eventTypes: [{ type: 'order.placed' }] };
+  const { webhookListener } = await createWebhookListener(world.customerApi, owner, input);
   if (webhookListener === null) throw new Error('The listener was refused.');
   return webhookListener.id;
 };
@@ -87,7 +87,7 @@ const noSubscription = { webhookSubscription: null, userErrors: [notFound] };
 const noSubscriptionId = [{ ...notFound, field: ['input', 'subscriptionId'] }];
 const noRecord = (type: string) => [{ ...notFound, message: `You have no ${type} with this identifier.` }];
 const sendTest: Find = (context, caller, subscriptionId) =>
-  sendTestWebhookEvent(context, caller, { subscriptionId, eventType: 'referral.created' });
+  sendTestWebhookEvent(context, caller, { subscriptionId, eventType: 'order.placed' });
 /** A change of a subscription, which its input names as `id`. */
 const change = (name: string, find: Find, missing: object = noSubscription): Case => ({
   name,
@@ -191,10 +191,10 @@ const cases: Case[] = [
 
 describe.each(cases)('$name', ({ make, find, missing }) => {
   test('returns the same for records of another account and for unknown or malformed identifiers', async () => {
-    const own = await make(world.partner);
-    const others = await make(world.otherPartner);
+    const own = await make(world.customer);
+    const others = await make(world.otherCustomer);
     const before = await world.sql('select * from webhook_subscription order by id');
-    const verified = world.partnerApi.sender.verified.length;
+    const verified = world.customerApi.sender.verified.length;
     const ids = [
       others,
       withId(own, '999999'),
@@ -215,30 +215,30 @@ describe.each(cases)('$name', ({ make, find, missing }) => {
       'x'.repeat(100_000),
     ];
     for (const id of ids)
-      expect({ id, result: await find(world.partnerApi, world.partner, id) }).toEqual({ id, result: missing });
+      expect({ id, result: await find(world.customerApi, world.customer, id) }).toEqual({ id, result: missing });
     expect(await world.sql('select * from webhook_subscription order by id')).toEqual(before);
-    expect(world.partnerApi.sender.verified).toHaveLength(verified);
-    expect(await find(world.partnerApi, world.partner, own)).not.toEqual(missing);
+    expect(world.customerApi.sender.verified).toHaveLength(verified);
+    expect(await find(world.customerApi, world.customer, own)).not.toEqual(missing);
   });
 });
 
 describe.each(cases)('$name, from the other interface', (each) => {
   test('returns the same for records of the other interface as for unknown ones', async () => {
-    const id = await each.make(world.partner);
-    expect(await each.find(world.lenderApi, world.lender, id)).toEqual(each.missing);
+    const id = await each.make(world.customer);
+    expect(await each.find(world.supplierApi, world.supplier, id)).toEqual(each.missing);
     // Row-level security holds even if a bug passes the id of another account.
-    const impostor = { ...world.lender, accountId: world.partner.accountId };
-    expect(await each.find(world.lenderApi, impostor, id)).toEqual(each.missing);
-    expect(await each.find(world.partnerApi, world.partner, id)).not.toEqual(each.missing);
+    const impostor = { ...world.supplier, accountId: world.customer.accountId };
+    expect(await each.find(world.supplierApi, impostor, id)).toEqual(each.missing);
+    expect(await each.find(world.customerApi, world.customer, id)).not.toEqual(each.missing);
   });
 
   test.runIf(each.outlivesSubscription !== true)(
     'returns the same for deleted records as for unknown ones',
     async () => {
-      const id = await each.make(world.partner);
-      const { edges } = await listWebhookSubscriptions(world.partnerApi, world.partner, {});
-      for (const { node } of edges) await deleteWebhookSubscription(world.partnerApi, world.partner, { id: node.id });
-      expect(await each.find(world.partnerApi, world.partner, id)).toEqual(each.missing);
+      const id = await each.make(world.customer);
+      const { edges } = await listWebhookSubscriptions(world.customerApi, world.customer, {});
+      for (const { node } of edges) await deleteWebhookSubscription(world.customerApi, world.customer, { id: node.id });
+      expect(await each.find(world.customerApi, world.customer, id)).toEqual(each.missing);
     },
   );
 });
@@ -246,23 +246,23 @@ describe.each(cases)('$name, from the other interface', (each) => {
 const ids = ({ edges }: { edges: { node: { id: string } }[] }) => edges.map(({ node }) => node.id);
 
 test('lists contain only the records of the caller', async () => {
-  const subscriptionId = await subscription(world.partner);
+  const subscriptionId = await subscription(world.customer);
   const deliveryId = await deliver(subscriptionId);
-  await delivery(world.otherPartner);
-  const { partnerApi, partner } = world;
-  expect(ids(await listWebhookSubscriptions(partnerApi, partner, {}))).toEqual([subscriptionId]);
-  expect(ids(await listWebhookDeliveries(partnerApi, partner, {}))).toEqual([deliveryId]);
+  await delivery(world.otherCustomer);
+  const { customerApi, customer } = world;
+  expect(ids(await listWebhookSubscriptions(customerApi, customer, {}))).toEqual([subscriptionId]);
+  expect(ids(await listWebhookDeliveries(customerApi, customer, {}))).toEqual([deliveryId]);
 });
 
 test('the health and the statistics of a subscription are those of its account only, even if a bug passes another id', async () => {
-  const id = await subscription(world.partner);
+  const id = await subscription(world.customer);
   const number = id.split('/').at(-1);
   await world.sql(
     `with state as (
        insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes) values ($1, 1, 3, 0)
      )
      insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
-     values ($1, date_trunc('hour', now(), 'UTC'), 1, 'partner', 5, 0, 0)`,
+     values ($1, date_trunc('hour', now(), 'UTC'), 1, 'customer', 5, 0, 0)`,
     [number],
   );
   const read = async (context: Context, caller: Account) => {
@@ -270,15 +270,15 @@ test('the health and the statistics of a subscription are those of its account o
     const [hours] = await readWebhookStatistics(context, caller, [{ subscriptionId: id, hours: 2 }]);
     return { state: health?.state, delivered: Array.isArray(hours) && hours.map((each) => each.deliveredCount).at(-1) };
   };
-  expect(await read(world.partnerApi, world.partner)).toEqual({ state: 'RETRYING', delivered: 5 });
-  const impostor = { ...world.lender, accountId: world.partner.accountId };
+  expect(await read(world.customerApi, world.customer)).toEqual({ state: 'RETRYING', delivered: 5 });
+  const impostor = { ...world.supplier, accountId: world.customer.accountId };
   for (const [context, caller] of [
-    [world.partnerApi, world.otherPartner],
-    [world.lenderApi, world.lender],
-    [world.lenderApi, impostor],
+    [world.customerApi, world.otherCustomer],
+    [world.supplierApi, world.supplier],
+    [world.supplierApi, impostor],
   ] as const)
     expect(await read(context, caller)).toEqual({ state: 'PAUSED', delivered: 0 });
   // As one that is deleted while an operation runs.
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id });
-  expect(await read(world.partnerApi, world.partner)).toEqual({ state: 'PAUSED', delivered: 0 });
+  await deleteWebhookSubscription(world.customerApi, world.customer, { id });
+  expect(await read(world.customerApi, world.customer)).toEqual({ state: 'PAUSED', delivered: 0 });
 });

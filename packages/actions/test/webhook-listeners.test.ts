@@ -28,16 +28,16 @@ import {
   updateWebhookSubscription,
   type WebhookListener,
 } from '../src/index.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 import type { Account } from './support/world.ts';
 
 const world = await useWorld();
 
 beforeEach(() => world.sql('truncate audit_entry'));
 
-const create = (input: Partial<CreateWebhookListenerInput> = {}, by: Account = world.partner) =>
-  createWebhookListener(by.interfaceName === 'lender' ? world.lenderApi : world.partnerApi, by, {
-    eventTypes: [{ type: by.interfaceName === 'lender' ? 'lender.updated' : 'referral.created' }],
+const create = (input: Partial<CreateWebhookListenerInput> = {}, by: Account = world.customer) =>
+  createWebhookListener(by.interfaceName === 'supplier' ? world.supplierApi : world.customerApi, by, {
+    eventTypes: [{ type: by.interfaceName === 'supplier' ? 'webhook.test' : 'order.placed' }],
     ...input,
   });
 
@@ -47,8 +47,8 @@ async function listen(input: Partial<CreateWebhookListenerInput> = {}, by?: Acco
   return webhookListener;
 }
 
-const list = (by: Account = world.partner) =>
-  listWebhookListeners(by.interfaceName === 'lender' ? world.lenderApi : world.partnerApi, by);
+const list = (by: Account = world.customer) =>
+  listWebhookListeners(by.interfaceName === 'supplier' ? world.supplierApi : world.customerApi, by);
 const numberOf = (gid: string): string => gid.split('/').at(-1) ?? '';
 const actions = async () =>
   (await listAuditEntries(world.operator, { limit: 100 }))
@@ -56,28 +56,28 @@ const actions = async () =>
     .toReversed();
 
 test('creates a listener at the current versions, which expires in 24 hours, and notifies the worker', async () => {
-  const eventTypes = [{ type: 'webhook.test' }, { type: 'referral.created', version: '2026-11-01' }];
-  world.partnerApi.notified = 0;
+  const eventTypes = [{ type: 'webhook.test' }, { type: 'order.placed', version: '2026-11-01' }];
+  world.customerApi.notified = 0;
   const listener = await listen({ eventTypes });
   expect(listener).toEqual({
     id: expect.stringMatching(/^gid:\/\/service\/WebhookListener\/\d+$/),
     eventTypes: [
-      { type: 'referral.created', version: '2026-11-01' },
+      { type: 'order.placed', version: '2026-11-01' },
       { type: 'webhook.test', version: '2026-11-01' },
     ],
     createdAt: expect.any(Date),
     expiresAt: new Date(listener.createdAt.getTime() + 86_400_000),
     lastSequence: 0,
   });
-  expect(world.partnerApi.notified).toBe(1);
-  expect(world.partnerApi.sender.verified).toEqual([]);
+  expect(world.customerApi.notified).toBe(1);
+  expect(world.customerApi.sender.verified).toEqual([]);
   expect(await list()).toEqual([listener]);
   expect(await actions()).toEqual([
     {
-      actor: world.partner.clientId,
+      actor: world.customer.clientId,
       action: 'webhook_listener.create',
       subject: listener.id,
-      accountId: world.partner.gid,
+      accountId: world.customer.gid,
     },
   ]);
 });
@@ -97,10 +97,15 @@ test('shows how many events there are, and when it expires since the last read',
 test('refuses event types as subscriptions do, and creates nothing', async () => {
   expect((await create({ eventTypes: [] })).userErrors).toMatchObject([{ code: 'EVENT_TYPES_INVALID' }]);
   expect(
-    (await create({ eventTypes: [{ type: 'lender.updated' }, { type: 'webhook.test', version: '2020-01-01' }] }))
-      .userErrors,
+    (
+      await create(
+        { eventTypes: [{ type: 'order.placed' }, { type: 'webhook.test', version: '2020-01-01' }] },
+        world.supplier,
+      )
+    ).userErrors,
   ).toMatchObject([{ code: 'EVENT_TYPE_UNKNOWN' }, { code: 'EVENT_VERSION_UNKNOWN' }]);
   expect(await list()).toEqual([]);
+  expect(await list(world.supplier)).toEqual([]);
   expect(await actions()).toEqual([]);
 });
 
@@ -118,9 +123,9 @@ test('an account has at most 10 listeners, beside its subscriptions, even if it 
   expect(await list()).toHaveLength(10);
   // They do not count as subscriptions, and another account has its own.
   for (let count = 1; count < 20; count += 1) await world.subscribe();
-  expect((await create({}, world.otherPartner)).userErrors).toEqual([]);
+  expect((await create({}, world.otherCustomer)).userErrors).toEqual([]);
   const [first] = await list();
-  await deleteWebhookListener(world.partnerApi, world.partner, { id: first?.id ?? '' });
+  await deleteWebhookListener(world.customerApi, world.customer, { id: first?.id ?? '' });
   expect((await create()).userErrors).toEqual([]);
 });
 
@@ -134,7 +139,7 @@ test('creates one listener for each idempotency key, and keeps nothing of a dele
     { code: 'IDEMPOTENCY_KEY_INVALID' },
   ]);
   expect(await list()).toHaveLength(1);
-  await deleteWebhookListener(world.partnerApi, world.partner, { id: first.webhookListener?.id ?? '' });
+  await deleteWebhookListener(world.customerApi, world.customer, { id: first.webhookListener?.id ?? '' });
   expect((await create({ idempotencyKey: 'listen-1' })).userErrors).toMatchObject([{ code: 'IDEMPOTENCY_KEY_REUSED' }]);
   expect(await world.sql('select payload, record_deleted from idempotency_key')).toEqual([
     { payload: null, record_deleted: true },
@@ -144,19 +149,19 @@ test('creates one listener for each idempotency key, and keeps nothing of a dele
 test('deletes a listener once, with an entry of the audit log, and tells the worker', async () => {
   const { id } = await listen();
   await world.sql('delete from webhook_event_queue');
-  world.partnerApi.notified = 0;
-  const remove = () => deleteWebhookListener(world.partnerApi, world.partner, { id });
+  world.customerApi.notified = 0;
+  const remove = () => deleteWebhookListener(world.customerApi, world.customer, { id });
   expect(await remove()).toEqual({ deletedWebhookListenerId: id, userErrors: [] });
   expect(await list()).toEqual([]);
-  expect(world.partnerApi.notified).toBe(1);
+  expect(world.customerApi.notified).toBe(1);
   expect(await world.sql('select subscription_id, event_id from webhook_event_queue')).toEqual([
     { subscription_id: numberOf(id), event_id: null },
   ]);
   expect((await actions()).at(-1)).toEqual({
-    actor: world.partner.clientId,
+    actor: world.customer.clientId,
     action: 'webhook_listener.delete',
     subject: id,
-    accountId: world.partner.gid,
+    accountId: world.customer.gid,
   });
   expect(await remove()).toMatchObject({ deletedWebhookListenerId: null, userErrors: [{ code: 'NOT_FOUND' }] });
 });
@@ -169,7 +174,7 @@ async function disguised() {
     `with sequence as (update webhook_subscription_sequence set last_sequence = 1 where subscription_id = $1)
      insert into webhook_delivery
        (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1 from webhook_subscription where id = $1
+     select id, account_id, interface, 1, 'order.placed', '2026-11-01', now(), 1 from webhook_subscription where id = $1
      returning id`,
     [numberOf(id)],
   );
@@ -181,29 +186,29 @@ describe('the mutations and queries of subscriptions', () => {
 
   test('answer about a listener as about a subscription that does not exist', async () => {
     const { listener, id, deliveryId } = await disguised();
-    const { partnerApi: api, partner } = world;
+    const { customerApi: api, customer } = world;
     const before = await world.sql('select * from webhook_subscription');
     for (const gid of [id, listener.id]) {
       const input = { id: gid };
-      expect(await findWebhookSubscription(api, partner, gid)).toBeNull();
-      expect(await findWebhookSubscriptions(api, partner, [gid])).toEqual([null]);
+      expect(await findWebhookSubscription(api, customer, gid)).toBeNull();
+      expect(await findWebhookSubscriptions(api, customer, [gid])).toEqual([null]);
       for (const result of [
-        await updateWebhookSubscription(api, partner, { id: gid, callbackUrl: 'https://receiver.example/other' }),
-        await pauseWebhookSubscription(api, partner, input),
-        await resumeWebhookSubscription(api, partner, input),
-        await rotateWebhookSecret(api, partner, input),
-        await replayWebhookEvents(api, partner, { subscriptionId: gid }),
-        await deleteWebhookSubscription(api, partner, input),
+        await updateWebhookSubscription(api, customer, { id: gid, callbackUrl: 'https://receiver.example/other' }),
+        await pauseWebhookSubscription(api, customer, input),
+        await resumeWebhookSubscription(api, customer, input),
+        await rotateWebhookSecret(api, customer, input),
+        await replayWebhookEvents(api, customer, { subscriptionId: gid }),
+        await deleteWebhookSubscription(api, customer, input),
       ])
         expect(result.userErrors).toMatchObject(notFound);
-      expect((await listWebhookDeliveries(api, partner, { subscriptionId: gid })).edges).toEqual([]);
+      expect((await listWebhookDeliveries(api, customer, { subscriptionId: gid })).edges).toEqual([]);
     }
-    expect((await listWebhookSubscriptions(api, partner, {})).edges).toEqual([]);
-    expect((await listWebhookDeliveries(api, partner, {})).edges).toEqual([]);
-    expect(await findWebhookDelivery(api, partner, deliveryId)).toBeNull();
-    expect((await retryWebhookDelivery(api, partner, { id: deliveryId })).userErrors).toMatchObject(notFound);
+    expect((await listWebhookSubscriptions(api, customer, {})).edges).toEqual([]);
+    expect((await listWebhookDeliveries(api, customer, {})).edges).toEqual([]);
+    expect(await findWebhookDelivery(api, customer, deliveryId)).toBeNull();
+    expect((await retryWebhookDelivery(api, customer, { id: deliveryId })).userErrors).toMatchObject(notFound);
     // Not under its own type either.
-    expect((await sendTestWebhookEvent(api, partner, { subscriptionId: id })).userErrors).toMatchObject(notFound);
+    expect((await sendTestWebhookEvent(api, customer, { subscriptionId: id })).userErrors).toMatchObject(notFound);
     expect(api.sender.verified).toEqual([]);
     expect(await world.sql('select * from webhook_subscription')).toEqual(before);
   });
@@ -218,7 +223,7 @@ describe('the mutations and queries of subscriptions', () => {
       () => pauseWebhookSubscription(operator, by, { id }),
       () => resumePausedSubscription(operator, { subscriptionId: id }),
       () =>
-        rotateWebhookSecret({ ...operator, secretKeys: world.partnerApi.secretKeys }, by, { id, overlapSeconds: 0 }),
+        rotateWebhookSecret({ ...operator, secretKeys: world.customerApi.secretKeys }, by, { id, overlapSeconds: 0 }),
       () => replayWebhookEvents(operator, by, { subscriptionId: id }),
       async () => orRefuse(await retryWebhookDelivery(operator, by, { id: deliveryId })),
       async () => orRefuse(await sendTestWebhookEvent(operator, by, { subscriptionId: id })),
@@ -234,14 +239,14 @@ describe('the mutations and queries of subscriptions', () => {
   test('a subscription is not deleted as a listener', async () => {
     const { id } = await world.subscribe();
     for (const gid of [id, id.replace('WebhookSubscription', 'WebhookListener')]) {
-      expect((await deleteWebhookListener(world.partnerApi, world.partner, { id: gid })).userErrors).toMatchObject(
+      expect((await deleteWebhookListener(world.customerApi, world.customer, { id: gid })).userErrors).toMatchObject(
         notFound,
       );
       await expect(deleteListenerOfAccount(world.operator, { listenerId: gid })).rejects.toMatchObject({
         code: 'NOT_FOUND',
       });
     }
-    expect(await findWebhookSubscription(world.partnerApi, world.partner, id)).not.toBeNull();
+    expect(await findWebhookSubscription(world.customerApi, world.customer, id)).not.toBeNull();
   });
 });
 
@@ -254,7 +259,7 @@ const queued = () =>
 describe('test events', () => {
   test('are queued for a listener, by its owner and by an operator', async () => {
     const { id } = await listen({ eventTypes: [{ type: 'webhook.test' }] });
-    const { webhookEventId } = await sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
+    const { webhookEventId } = await sendTestWebhookEvent(world.customerApi, world.customer, { subscriptionId: id });
     expect(webhookEventId).not.toBeNull();
     await sendTestWebhookEvent(world.operator, world.operator.operator, { subscriptionId: id });
     const entry = { subscription_id: numberOf(id), event_type: 'webhook.test', is_test: true };
@@ -267,12 +272,12 @@ describe('test events', () => {
 
   test('say what to do about a type that the listener does not receive', async () => {
     const { id } = await listen();
-    const send = () => sendTestWebhookEvent(world.partnerApi, world.partner, { subscriptionId: id });
+    const send = () => sendTestWebhookEvent(world.customerApi, world.customer, { subscriptionId: id });
     expect((await send()).userErrors).toEqual([
       {
         code: 'NOT_SUBSCRIBED',
         message:
-          'The listener does not receive webhook.test. It receives referral.created. Name one of these types, or create a listener for webhook.test.',
+          'The listener does not receive webhook.test. It receives order.placed. Name one of these types, or create a listener for webhook.test.',
         field: ['input', 'eventType'],
       },
     ]);
@@ -293,7 +298,7 @@ describe('test events', () => {
 describe('an operator', () => {
   test('forbids an account to create listeners, and allows it again; those it has stay', async () => {
     const existing = await listen();
-    const accountId = world.partner.gid;
+    const accountId = world.customer.gid;
     await world.sql('truncate audit_entry');
     await permitListeners(world.operator, { accountId, isForbidden: true });
     expect(await create()).toMatchObject({ webhookListener: null, userErrors: [{ code: 'FORBIDDEN' }] });
@@ -302,7 +307,7 @@ describe('an operator', () => {
       { code: 'FORBIDDEN' },
       { code: 'IDEMPOTENCY_KEY_INVALID' },
     ]);
-    expect((await create({}, world.otherPartner)).userErrors).toEqual([]);
+    expect((await create({}, world.otherCustomer)).userErrors).toEqual([]);
     expect(await list()).toEqual([existing]);
     // Nothing changes the second time.
     await permitListeners(world.operator, { accountId, isForbidden: true });
@@ -312,7 +317,7 @@ describe('an operator', () => {
     expect(entries.filter(({ actorType }) => actorType === 'OPERATOR')).toMatchObject(
       ['listener.forbid', 'listener.allow'].map((command) => ({
         actor: 'ada',
-        action: 'partner.update',
+        action: 'customer.update',
         accountId,
         details: { command },
       })),
@@ -322,7 +327,7 @@ describe('an operator', () => {
   test('rewraps secrets beside listeners, which have none', async () => {
     await listen();
     await world.subscribe();
-    const report = await rewrapSecrets({ ...world.operator, secretKeys: world.partnerApi.secretKeys });
+    const report = await rewrapSecrets({ ...world.operator, secretKeys: world.customerApi.secretKeys });
     expect(report).toMatchObject({ unreadable: 0 });
   });
 });

@@ -10,7 +10,7 @@ import {
   type ReplayWebhookEventsInput,
 } from '../src/index.ts';
 import { expectRefused } from './support/operator.ts';
-import { useWorld } from './support/use-firm-world.ts';
+import { useWorld } from './support/use-world.ts';
 
 const world = await useWorld();
 
@@ -18,7 +18,7 @@ let subscriptionId: string;
 beforeEach(async () => {
   ({ id: subscriptionId } = await world.subscribe());
   await seed();
-  world.partnerApi.notified = 0;
+  world.customerApi.notified = 0;
 });
 
 /** 10 deliveries of two types; those with even sequences have failed. */
@@ -27,7 +27,7 @@ async function seed(): Promise<void> {
     `with delivery as (
        insert into webhook_delivery
          (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-       select id, account_id, interface, 1, case when n > 6 then 'referral.declined' else 'referral.created' end, '2026-11-01',
+       select id, account_id, interface, 1, case when n > 6 then 'api_key.created' else 'order.placed' end, '2026-11-01',
          now(), n
        from webhook_subscription, generate_series(1, 10) n where id = $1
        returning *
@@ -39,8 +39,8 @@ async function seed(): Promise<void> {
 }
 
 const start = new Date('2026-01-02T00:00:00.000Z');
-const replay = (input: Partial<ReplayWebhookEventsInput> = {}, by = world.partner) =>
-  replayWebhookEvents(world.partnerApi, by, { subscriptionId, ...input });
+const replay = (input: Partial<ReplayWebhookEventsInput> = {}, by = world.customer) =>
+  replayWebhookEvents(world.customerApi, by, { subscriptionId, ...input });
 const estimate = async (input: Partial<ReplayWebhookEventsInput>) => {
   const { estimate: estimated, userErrors } = await replay({ ...input, dryRun: true });
   expect(userErrors).toEqual([]);
@@ -59,20 +59,20 @@ describe('a dry run', () => {
       count: 5,
       isLowerBound: false,
       byType: [
-        { type: 'referral.created', count: 3 },
-        { type: 'referral.declined', count: 2 },
+        { type: 'order.placed', count: 3 },
+        { type: 'api_key.created', count: 2 },
       ],
       seconds: 3,
     });
     expect(await stored()).toEqual([]);
-    expect(world.partnerApi.notified).toBe(0);
+    expect(world.customerApi.notified).toBe(0);
     expect(await world.sql(`select from audit_entry where action like '%replay'`)).toEqual([]);
   });
 
   test.each<[string, Partial<ReplayWebhookEventsInput>, number]>([
     ['everything since a time', { onlyFailed: false, since: start }, 10],
     ['nothing that was created later', { since: new Date(Date.now() - 1), until: new Date(Date.now() - 0) }, 0],
-    ['a type', { eventTypes: ['referral.declined'] }, 2],
+    ['a type', { eventTypes: ['api_key.created'] }, 2],
     ['sequences, both included', { onlyFailed: false, fromSequence: 3, toSequence: 6 }, 4],
     ['failed ones of sequences', { fromSequence: 3, toSequence: 6 }, 2],
   ])('counts %s', async (_, input, count) => {
@@ -85,8 +85,8 @@ describe('a dry run', () => {
 const searchedFor = async (input: Partial<ReplayWebhookEventsInput>): Promise<[count: number, searched: number]> => {
   let searched = 0;
   const { estimate: estimated } = await replayWebhookEvents(
-    world.partnerApi,
-    world.partner,
+    world.customerApi,
+    world.customer,
     { subscriptionId, dryRun: true, ...input },
     (deliveries) => (searched += deliveries),
   );
@@ -95,14 +95,14 @@ const searchedFor = async (input: Partial<ReplayWebhookEventsInput>): Promise<[c
 
 test('a dry run reports how many deliveries it reads, including those that do not match', async () => {
   expect(await searchedFor({})).toEqual([5, 5]);
-  expect(await searchedFor({ eventTypes: ['referral.converted'] })).toEqual([0, 5]);
+  expect(await searchedFor({ eventTypes: ['api_key.revoked'] })).toEqual([0, 5]);
   // All are of the same minute.
   expect(await searchedFor({ onlyFailed: false, fromSequence: 10 })).toEqual([1, 10]);
 });
 
 describe('replayWebhookEvents', () => {
   test('notes the range for the worker, shows the replay, and records who asked', async () => {
-    const { webhookReplay } = await replay({ eventTypes: ['referral.created'], maxPerSecond: 100 });
+    const { webhookReplay } = await replay({ eventTypes: ['order.placed'], maxPerSecond: 100 });
     expect(webhookReplay).toEqual({
       id: expect.stringMatching(/^gid:\/\/service\/WebhookReplay\/\d+$/),
       subscriptionId,
@@ -115,18 +115,18 @@ describe('replayWebhookEvents', () => {
       position: 0,
       waitsFor: 'NO_WORKER',
     });
-    expect(await findWebhookReplay(world.partnerApi, world.partner, webhookReplay?.id ?? '')).toEqual(webhookReplay);
-    expect(world.partnerApi.notified).toBe(1);
+    expect(await findWebhookReplay(world.customerApi, world.customer, webhookReplay?.id ?? '')).toEqual(webhookReplay);
+    expect(world.customerApi.notified).toBe(1);
     const [entry] = await world.sql(
       `select actor, subject, details from audit_entry where action = 'webhook_subscription.replay'`,
     );
     expect(entry).toEqual({
-      actor: 'Partner-client',
+      actor: 'Customer-client',
       subject: subscriptionId,
       details: {
         replay: webhookReplay?.id,
         onlyFailed: true,
-        eventTypes: ['referral.created'],
+        eventTypes: ['order.placed'],
         since: null,
         until: null,
         fromSequence: null,
@@ -148,8 +148,8 @@ describe('replayWebhookEvents', () => {
   });
 
   test('keeps a type that is repeated once', async () => {
-    await replay({ eventTypes: Array.from({ length: 1_000 }, () => 'referral.created') });
-    expect(await world.sql('select event_types from webhook_replay')).toEqual([{ event_types: ['referral.created'] }]);
+    await replay({ eventTypes: Array.from({ length: 1_000 }, () => 'order.placed') });
+    expect(await world.sql('select event_types from webhook_replay')).toEqual([{ event_types: ['order.placed'] }]);
   });
 
   test('returns the first result to a request with the same key', async () => {
@@ -183,16 +183,25 @@ describe('replayWebhookEvents', () => {
     ['no deliveries per second', { maxPerSecond: 0 }, ['RANGE_INVALID maxPerSecond']],
     ['too many per second', { maxPerSecond: 501 }, ['RANGE_INVALID maxPerSecond']],
     ['no types', { eventTypes: [] }, ['RANGE_INVALID eventTypes']],
-    ['an unknown type', { eventTypes: ['referral.created', 'nope'] }, ['EVENT_TYPE_UNKNOWN eventTypes 1']],
-    ['a type of the other interface', { eventTypes: ['team_member.added'] }, ['EVENT_TYPE_UNKNOWN eventTypes 0']],
+    ['an unknown type', { eventTypes: ['order.placed', 'nope'] }, ['EVENT_TYPE_UNKNOWN eventTypes 1']],
   ])('rejects %s', async (_, input, expected) => {
     expect(await errors(input)).toEqual(expected);
     expect(await errors({ ...input, dryRun: true })).toEqual(expected);
     expect(await stored()).toEqual([]);
   });
+
+  test('rejects a type of the other interface', async () => {
+    const { id: theirs } = await world.subscribe({ eventTypes: [{ type: 'webhook.test' }] }, world.supplier);
+    const input = { subscriptionId: theirs, eventTypes: ['order.placed'] };
+    for (const dryRun of [false, true]) {
+      const { userErrors } = await replayWebhookEvents(world.supplierApi, world.supplier, { ...input, dryRun });
+      expect(userErrors).toMatchObject([{ code: 'EVENT_TYPE_UNKNOWN', field: ['input', 'eventTypes', '0'] }]);
+    }
+    expect(await stored()).toEqual([]);
+  });
 });
 
-const cancel = (id: string) => cancelWebhookReplay(world.partnerApi, world.partner, { id });
+const cancel = (id: string) => cancelWebhookReplay(world.customerApi, world.customer, { id });
 
 describe('cancelWebhookReplay', () => {
   test('ends a replay at once, and changes nothing the second time', async () => {
@@ -207,7 +216,7 @@ describe('cancelWebhookReplay', () => {
       1,
     );
     expect((await replay()).userErrors).toEqual([]);
-    expect((await listWebhookReplays(world.partnerApi, world.partner, { subscriptionId })).edges).toHaveLength(2);
+    expect((await listWebhookReplays(world.customerApi, world.customer, { subscriptionId })).edges).toHaveLength(2);
   });
 
   test('does not find a retry', async () => {
@@ -217,7 +226,7 @@ describe('cancelWebhookReplay', () => {
        select 5, account_id, interface, id, 9, false, 1, 9, 10, 8 from webhook_subscription`,
     );
     expect((await cancel('gid://service/WebhookReplay/5')).userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
-    expect((await listWebhookReplays(world.partnerApi, world.partner, {})).edges).toEqual([]);
+    expect((await listWebhookReplays(world.customerApi, world.customer, {})).edges).toEqual([]);
   });
 });
 
@@ -232,15 +241,15 @@ test('a page of the replays of a subscription reads at most 1,000 of the account
     [otherId.split('/').at(-1)],
   );
   const list = (after: string | null) =>
-    listWebhookReplays(world.partnerApi, world.partner, { subscriptionId, first: 1, after });
+    listWebhookReplays(world.customerApi, world.customer, { subscriptionId, first: 1, after });
   const first = await list(null);
   expect(first).toMatchObject({ edges: [], endCursor: expect.any(String), hasNextPage: true });
   const second = await list(first.endCursor);
   expect(second).toMatchObject({ edges: [{ node: { id: webhookReplay?.id } }], hasNextPage: false });
-  const all = await listWebhookReplays(world.partnerApi, world.partner, { first: 100 });
+  const all = await listWebhookReplays(world.customerApi, world.customer, { first: 100 });
   expect(all.edges).toHaveLength(100);
   const others = { subscriptionId: otherId, first: 100 };
-  expect(await listWebhookReplays(world.partnerApi, world.partner, others)).toMatchObject({
+  expect(await listWebhookReplays(world.customerApi, world.customer, others)).toMatchObject({
     edges: { length: 100 },
     hasNextPage: true,
   });
@@ -248,13 +257,13 @@ test('a page of the replays of a subscription reads at most 1,000 of the account
 
 test('a replay ends with its subscription, and stays visible', async () => {
   const { webhookReplay } = await replay();
-  await deleteWebhookSubscription(world.partnerApi, world.partner, { id: subscriptionId });
+  await deleteWebhookSubscription(world.customerApi, world.customer, { id: subscriptionId });
   const id = webhookReplay?.id ?? '';
-  expect(await findWebhookReplay(world.partnerApi, world.partner, id)).toMatchObject({
+  expect(await findWebhookReplay(world.customerApi, world.customer, id)).toMatchObject({
     status: 'SUBSCRIPTION_DELETED',
     endedAt: expect.any(Date),
   });
-  expect(await cancelWebhookReplay(world.partnerApi, world.partner, { id })).toMatchObject({
+  expect(await cancelWebhookReplay(world.customerApi, world.customer, { id })).toMatchObject({
     webhookReplay: { status: 'SUBSCRIPTION_DELETED' },
   });
   expect(await errors({})).toEqual(['NOT_FOUND subscriptionId']);
@@ -281,7 +290,7 @@ test.each<[string, string, string]>([
      ), shard as (update webhook_shard set worker_id = worker.id from worker)
      insert into webhook_pending_delivery (subscription_id, delivery_id, account_id, interface, event_id, event_type,
        event_version, occurred_at, sequence, due_at, body_bytes)
-     select id, 1, account_id, interface, 1, 'referral.created', '2026-11-01', now(), 1, now() - interval '1 minute', 1
+     select id, 1, account_id, interface, 1, 'order.placed', '2026-11-01', now(), 1, now() - interval '1 minute', 1
      from webhook_subscription`,
     'LIVE_TRAFFIC',
   ],
@@ -289,7 +298,7 @@ test.each<[string, string, string]>([
   const { webhookReplay } = await replay();
   await world.sql(change);
   try {
-    expect(await findWebhookReplay(world.partnerApi, world.partner, webhookReplay?.id ?? '')).toMatchObject({
+    expect(await findWebhookReplay(world.customerApi, world.customer, webhookReplay?.id ?? '')).toMatchObject({
       status: 'RUNNING',
       waitsFor: reason,
     });

@@ -156,7 +156,7 @@ export async function createWorld<Served extends Service>(options: WorldOptions<
       }
     },
     async subscribe(input = {}, by = accounts.get(mainInterface)) {
-      const context = contexts.get(mainInterface);
+      const context = contexts.get(by?.interfaceName ?? mainInterface);
       if (by === undefined || context === undefined) throw new Error('The world was not reset.');
       const { webhookSubscription, userErrors } = await createWebhookSubscription(context, by, {
         callbackUrl: 'https://receiver.example/hook',

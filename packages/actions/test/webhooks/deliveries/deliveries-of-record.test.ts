@@ -48,7 +48,7 @@ for (const [time, days] of [0.01, 0.5, 3, 16, 29.5, 33.9].entries()) {
       const status = isFailed ? (days > 30 ? 'EXPIRED' : 'FAILED') : number === 1 ? 'PENDING' : 'DELIVERED';
       // Of the others, one each is about another record, about none, and about a record of another type with the same id.
       const recordId = number < 2 ? record : number === 2 ? otherRecord : number === 3 ? null : record;
-      const type = number === 4 ? 'team_member.added' : eventType;
+      const type = number === 4 ? 'line_item.added' : eventType;
       const isListed = recordId === record && number !== 4 && subscriptionId !== subscriptions.deleted;
       await insert({ id, subscriptionId, eventType: type, status, recordId });
       if (isListed) stored.push({ id, subscriptionId, eventType, status });
