@@ -17,7 +17,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { interfaceContracts, served } from './support/firm-contracts.ts';
+import { interfaceContracts, served } from './firm/support/firm-contracts.ts';
 import { startInterfaces } from './support/interface-client.ts';
 import { subscribe } from './support/subscribe.ts';
 

@@ -4,7 +4,7 @@ import { createReferralForPartner } from '@deedwire/firm/partner';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { served } from './support/firm-contracts.ts';
+import { served } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
 
 const t = await forFile(joinSharedSystem());

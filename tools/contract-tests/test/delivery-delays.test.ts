@@ -1,7 +1,7 @@
 import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, describe, expect, test } from 'vitest';
-import { newest } from './support/firm-contracts.ts';
+import { newest } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 import {
   insertAttempts,

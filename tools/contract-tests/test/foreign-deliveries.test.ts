@@ -5,7 +5,7 @@ import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { interfaceContracts, othersThan, served } from './support/firm-contracts.ts';
+import { interfaceContracts, othersThan, served } from './firm/support/firm-contracts.ts';
 import { hashTables } from './support/homes.ts';
 import { startInterfaces } from './support/interface-client.ts';
 import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';

@@ -11,7 +11,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { buildASTSchema, parse, validate, visit } from 'graphql';
 import { expect, onTestFinished, test } from 'vitest';
-import { interfaceContracts } from './support/firm-contracts.ts';
+import { interfaceContracts } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';

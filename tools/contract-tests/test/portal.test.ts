@@ -12,7 +12,7 @@ import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, missing, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { interfaceContracts, othersThan } from './support/firm-contracts.ts';
+import { interfaceContracts, othersThan } from './firm/support/firm-contracts.ts';
 import {
   type Browser,
   createBrowser,

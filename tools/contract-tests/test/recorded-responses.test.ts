@@ -3,7 +3,7 @@ import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { interfaceNames } from '@deedwire/firm';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { othersThan } from './support/firm-contracts.ts';
+import { othersThan } from './firm/support/firm-contracts.ts';
 import { recordedRequests } from './support/recorded-requests.ts';
 
 /*

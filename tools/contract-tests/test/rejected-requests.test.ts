@@ -9,7 +9,7 @@ import { firm, type InterfaceName, interfaceNames, perInterface } from '@deedwir
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { accountField, interfaceContracts, othersThan } from './support/firm-contracts.ts';
+import { accountField, interfaceContracts, othersThan } from './firm/support/firm-contracts.ts';
 import { startInterfaces } from './support/interface-client.ts';
 
 const t = await forFile(createHarness());

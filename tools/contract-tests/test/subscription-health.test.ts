@@ -2,7 +2,7 @@ import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harn
 import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { newest } from './support/firm-contracts.ts';
+import { newest } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 import {
   insertAttempts,

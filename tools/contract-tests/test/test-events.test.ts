@@ -14,7 +14,7 @@ import { webhookEventTypes as ownEventTypes } from '@deedwire/webhook-contract';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { newest } from './support/firm-contracts.ts';
+import { newest } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
 
 const t = await forFile(joinSharedSystem());

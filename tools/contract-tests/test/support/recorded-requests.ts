@@ -1,6 +1,6 @@
 import type { InterfaceName } from '@deedwire/firm';
 import type { Credential } from '@deedwire/testing';
-import { accountField } from './firm-contracts.ts';
+import { accountField } from '../firm/support/firm-contracts.ts';
 
 /** Who sends the requests, and to which path. */
 export interface Sender {

@@ -26,6 +26,6 @@ test.each(recordings)('$responsePath lists the event types of the registry', ({ 
     }));
   expect(
     response,
-    'Record it: npx -y pnpm@12.21.0 exec vitest run --project integration tools/contract-tests/test/examples.test.ts -u',
+    'Record it: npx -y pnpm@12.21.0 exec vitest run --project integration tools/contract-tests/test/firm/examples.test.ts -u',
   ).toEqual({ data: { webhookEventTypes: listed } });
 });

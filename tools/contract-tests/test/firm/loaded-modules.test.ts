@@ -34,7 +34,7 @@ const env = {
 };
 
 async function loadedBy(file: string, ...commandArguments: string[]): Promise<string[]> {
-  const module = new URL(`../../../apps/${file}`, import.meta.url).href;
+  const module = new URL(`../../../../apps/${file}`, import.meta.url).href;
   const args = ['--conditions=deedwire-source', '--input-type=module', '--eval', script(module), '--', file];
   const { stdout } = await run(process.execPath, [...args, ...commandArguments], { maxBuffer: 2 ** 24, env });
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n')));

@@ -4,7 +4,7 @@ import { interfaceNames } from '@deedwire/firm';
 import { clientServerConfig, httpLimits } from '@deedwire/service-runtime';
 import { expect, test } from 'vitest';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const caddyfile = read('deploy/compose/Caddyfile');
 

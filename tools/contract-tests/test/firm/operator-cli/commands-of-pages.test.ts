@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { expect, test } from 'vitest';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 const pages = globSync(['README.md', 'docs/**/*.md', '{apps,packages}/*/README.md', 'deploy/*.md'], {
   cwd: workspaceRoot,

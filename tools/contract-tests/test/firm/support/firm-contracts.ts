@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
 
 const read = (name: InterfaceName, file: string): string =>
-  readFileSync(new URL(`../../../../packages/${name}-schema/${file}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../../../packages/${name}-schema/${file}`, import.meta.url), 'utf8');
 
 /** The dates of the versions of each interface, oldest first, and their SDL and manifests. From the files, so that no package is named. */
 export const interfaceContracts = perInterface((name) => ({

@@ -13,7 +13,7 @@ export interface Consumer {
   recorded: readonly { operation: string; variables: Record<string, unknown> }[];
 }
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 
 /** Reads `consumers/<name>/`. Returns the consumers sorted by name. */
 export function readConsumers(): Consumer[] {

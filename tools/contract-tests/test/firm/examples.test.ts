@@ -24,7 +24,7 @@ import { createExampleIds, type ExampleIds } from './support/example-ids.ts';
  * on every run. Other values that change between runs are replaced below.
  */
 
-const workspaceRoot = join(import.meta.dirname, '../../..');
+const workspaceRoot = join(import.meta.dirname, '../../../..');
 const exampleCallbackUrl = 'https://hooks.example.com/deedwire';
 const exampleSubscription = 'gid://service/WebhookSubscription/1';
 const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;

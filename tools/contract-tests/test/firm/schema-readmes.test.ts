@@ -52,7 +52,7 @@ const packages = [
 ];
 
 test.each(['codegen.ts', 'operations.graphql'])('the README of partner-schema contains %s as tested here', (file) => {
-  const root = fileURLToPath(new URL('../../../packages/partner-schema/', import.meta.url));
+  const root = fileURLToPath(new URL('../../../../packages/partner-schema/', import.meta.url));
   const source = readFileSync(join(root, 'test/consumer', file), 'utf8');
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`\n${source}\`\`\`\n`);
 });

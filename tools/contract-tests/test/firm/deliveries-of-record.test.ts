@@ -4,8 +4,8 @@ import { convertReferral, createReferralForPartner } from '@deedwire/firm/partne
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
+import { createInterfaceClient } from '../support/interface-client.ts';
 import { served } from './support/firm-contracts.ts';
-import { createInterfaceClient } from './support/interface-client.ts';
 
 const t = await forFile(joinSharedSystem());
 const receiver = await forFile(startReceiver());

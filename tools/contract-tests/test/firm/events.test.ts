@@ -15,13 +15,13 @@ import addFormats from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import * as lender from '../consumers/loan-desk/generated/2026-11-01.ts';
-import * as partner from '../consumers/referral-portal/generated/2026-11-01.ts';
+import * as lender from '../../consumers/loan-desk/generated/2026-11-01.ts';
+import * as partner from '../../consumers/referral-portal/generated/2026-11-01.ts';
 
 const t = await forFile(joinSharedSystem());
 const receivers = { lender: await forFile(startReceiver()), partner: await forFile(startReceiver()) };
 
-const schemaFolder = fileURLToPath(new URL('../../../packages/webhook-events/json-schema/', import.meta.url));
+const schemaFolder = fileURLToPath(new URL('../../../../packages/webhook-events/json-schema/', import.meta.url));
 
 interface ListedType {
   type: string;
