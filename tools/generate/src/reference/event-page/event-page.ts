@@ -1,5 +1,6 @@
 import { interfaceNames } from '@deedwire/firm/interfaces';
 import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
+import { z } from 'zod';
 import { eventsFolder } from '../../event-versions.ts';
 import { describeDifferences, describeUpgrade } from '../differences.ts';
 import { describeAddition, type History, releaseOf, type Remark, remarksOn } from '../history.ts';
@@ -47,7 +48,7 @@ export function eventPage(history: History, eventType: WebhookEventType, version
     pinOf(type, version),
     '## Body',
     jsonBlock(example),
-    `${presence(fields)} New fields can appear: ignore fields that you do not know. Deliveries can repeat: ${link('`webhook-id`', '../README.md#headers')} says how to recognize them.`,
+    `${presence(fields, version.body)} New fields can appear: ignore fields that you do not know. Deliveries can repeat: ${link('`webhook-id`', '../README.md#headers')} says how to recognize them.`,
     table(
       ['field', 'type', 'can be null', 'description'],
       fields.map((field) => [code(field.path), field.type, field.isNullable ? 'yes' : 'no', field.description]),
@@ -90,19 +91,35 @@ function pinOf(type: string, { version }: WebhookEventVersion): string {
   return codeBlock('graphql', `eventTypes: [{ type: "${type}", version: "${version}" }]`);
 }
 
-/** Which fields a body can lack. */
-export function presence(fields: readonly PayloadField[]): string {
-  const pathsOf = (areAddedLater: boolean): string[] =>
-    fields
-      .filter(({ isOptional, isAddedLater }) => isOptional && isAddedLater === areAddedLater)
-      .map(({ path }) => code(path));
+/**
+ * Which fields a body can lack: those that are optional in the contract. Of a later release, one with `.exactOptional()` is in every newer
+ * body.
+ */
+export function presence(fields: readonly PayloadField[], body: z.core.$ZodType): string {
+  const optional = fields.filter(({ isOptional }) => isOptional);
+  const isAdded = ({ path, isAddedLater }: PayloadField): boolean =>
+    isAddedLater && memberAt(body, path.replaceAll('[*]', '').split('.')) instanceof z.ZodExactOptional;
+  const pathsOf = (areAdded: boolean): string[] =>
+    optional.filter((field) => isAdded(field) === areAdded).map(({ path }) => code(path));
   const [absent, added] = [pathsOf(false), pathsOf(true)] as const;
+  const [verb, pronoun] = added.length > 1 ? ['were', 'them'] : ['was', 'it'];
   const exceptions = [
     ...(absent.length === 0 ? [] : [`${absent.join(' and ')} can be absent`]),
-    ...(added.length === 0 ? [] : [`bodies from before ${added.join(' and ')} was added lack it`]),
+    ...(added.length === 0 ? [] : [`bodies from before ${added.join(' and ')} ${verb} added lack ${pronoun}`]),
   ];
   if (exceptions.length === 0) return 'Every field is always present.';
   return `Every field is always present, except that ${exceptions.join(', and ')}.`;
+}
+
+/** The member of an object, or of the items of an array, at a path. */
+function memberAt(schema: z.core.$ZodType | undefined, path: readonly string[]): z.core.$ZodType | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) return schema;
+  if (schema instanceof z.ZodObject) return memberAt(schema.shape[name], rest);
+  if (schema instanceof z.ZodArray) return memberAt(schema.element, path);
+  const isWrapper =
+    schema instanceof z.ZodNullable || schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional;
+  return isWrapper ? memberAt(schema.unwrap(), path) : undefined;
 }
 
 /** @throws {Error} that names the version and the field, if the reference cannot show the schema */
