@@ -9,6 +9,7 @@ import {
   describeLostStatements,
   findDatabaseRisks,
   findLostStatements,
+  findUnregistered,
   type PoolState,
   SecretUnreadableError,
 } from '@deedwire/store';
@@ -168,7 +169,8 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     async readiness() {
       const problems = await engine.problems();
-      return problems.length > 0 ? problems : findLostStatements(store);
+      if (problems.length > 0) return problems;
+      return [...(await findUnregistered(store, service)), ...(await findLostStatements(store))];
     },
     risks: () => findDatabaseRisks(store),
     failures: () => [...describeLostStatements([store, fanOutStore, renewalStore]), ...loops.problems()],

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
 import { defineService, ServiceError } from './define-service.ts';
-import { defineEvent, type EventContract, withRenderers } from './event.ts';
+import { defineEvent, type EventContract, requiredPaths, withRenderers } from './event.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
 function versionOf(version: string) {
@@ -246,6 +246,50 @@ test('refuses persons that the sample of the event does not have', () => {
   ).toEqual(['The event order.paid identifies persons by home.zip, which its sample does not have.']);
 });
 
+test('refuses an address of an event that does not identify', () => {
+  expect(
+    faultsOf(
+      { partner },
+      {
+        contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
+        events: [withRenderers({ ...orderPaid, address: 'order' }, { '2026-11-01': render })],
+        tables: { order: { persons: ofOrder } },
+      },
+    ),
+  ).toEqual(['The event order.paid has the address order, which must be one of `persons`.']);
+});
+
+test('refuses persons of one record in two tables, or in events of two interfaces', () => {
+  expect(
+    faultsOf(
+      { partner, lender: { title: 'Lender', account: 'Lender' } },
+      {
+        contracts: [
+          contractOf('order.paid', [['2026-11-01', 'current']]),
+          contractOf('order.sent', [['2026-11-01', 'current']], ['lender']),
+        ],
+        events: ['order.paid', 'order.sent'].map((type) =>
+          withRenderers({ ...orderPaid, type }, { '2026-11-01': render }),
+        ),
+        tables: { order: { persons: ofOrder }, basket: { persons: ofOrder } },
+      },
+    ),
+  ).toEqual([
+    'The tables order and basket both have `persons` of the record Order.',
+    'Events of the interfaces partner and lender identify persons of the record Order. It must be one.',
+  ]);
+});
+
+test('the paths that every snapshot has are those of its required members', () => {
+  const snapshot = z.object({
+    order: z.object({ id: z.string(), note: z.string().optional(), price: z.number().nullable() }),
+    buyer: z.object({ name: z.string() }).nullable(),
+    lines: z.array(z.object({ id: z.string() })),
+    seller: z.object({ name: z.string() }).optional(),
+  });
+  expect(requiredPaths({ snapshot })).toEqual(['order', 'order.id', 'order.price', 'buyer', 'lines']);
+});
+
 const form = 'its type must be <noun>.<participle>, for example order.paid, with 100 characters at most';
 
 test.each<[string, EventContract[], string[]]>([
@@ -292,18 +336,18 @@ test('knows the tables of the application, and which of them identify persons', 
     tables: { order: {}, buyer: { persons } },
   });
   expect(tables).toEqual(['order', 'buyer']);
-  expect(found).toEqual([{ table: 'buyer', ...persons, isAddressUnique: false }]);
+  expect(found).toEqual([{ table: 'buyer', ...persons, columns: [], knownBy: [], isAddressUnique: false }]);
 });
 
 test('names all tables, columns and sequences that cannot be parts of SQL', () => {
-  const persons = { record: 'Buyer', noun: 'buyer', address: 'email; drop' };
+  const persons = { record: 'Buyer', noun: 'buyer', address: 'email; drop', columns: ['name', 'last name'] };
   expect(
     faultsOf(
       { customer },
       { tables: { 'order item': {}, buyer: { persons } }, sequences: { 'order-number': 'the number' } },
     ),
   ).toEqual(
-    ['order item', 'email; drop', 'order-number'].map(
+    ['order item', 'email; drop', 'last name', 'order-number'].map(
       (name) => `${JSON.stringify(name)} is not the name of a table, a column or a sequence.`,
     ),
   );

@@ -56,7 +56,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
   });
   const { tables = {}, sequences = {}, auditActions = {} } = options;
   const persons = Object.entries(tables).flatMap(([table, { persons: of }]): PersonTable[] =>
-    of === undefined ? [] : [{ table, isAddressUnique: false, ...of }],
+    of === undefined ? [] : [{ table, isAddressUnique: false, columns: [], knownBy: [], ...of }],
   );
   const faults = [
     ...findNameFaults(names),
@@ -64,8 +64,9 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     ...faultsOfEvents,
     ...findForeignNames(events, options.interfaces),
     ...findPersonsWithoutTable(events, persons),
+    ...findSharedRecords(events, persons),
     // They are parts of SQL.
-    ...[...Object.keys(tables), ...persons.map(({ address }) => address), ...Object.keys(sequences)]
+    ...[...Object.keys(tables), ...persons.flatMap((of) => [of.address, ...of.columns]), ...Object.keys(sequences)]
       .filter((name) => !/^[a-z][a-z\d_]{0,62}$/.test(name))
       .map((name) => `${JSON.stringify(name)} is not the name of a table, a column or a sequence.`),
   ];
@@ -142,6 +143,8 @@ function joinEvent(contract: EventContract, { renderers, ...definition }: Render
     faults.push(`The record of the event ${contract.type} must be a name such as Order; it is ${definition.record}.`);
   if (definition.persons.length > 0 && (definition.record === null || contract.interfaces.length !== 1))
     faults.push(`The event ${contract.type} identifies persons, so it needs a record and one interface.`);
+  if (definition.address !== null && !definition.persons.includes(definition.address))
+    faults.push(`The event ${contract.type} has the address ${definition.address}, which must be one of \`persons\`.`);
   const sample = definition.persons.length > 0 ? definition.sample('service') : {};
   for (const path of definition.persons.filter((each) => !hasPath(sample, each.split('.'))))
     faults.push(`The event ${contract.type} identifies persons by ${path}, which its sample does not have.`);
@@ -163,6 +166,26 @@ function findPersonsWithoutTable(events: readonly Event[], tables: readonly Pers
       ({ type, record }) =>
         `The event ${type} identifies persons, so a table needs \`persons\` of the record ${record}.`,
     );
+}
+
+/** `person erase` finds the rows and the account of a person by the type of the record alone. */
+function findSharedRecords(events: readonly Event[], tables: readonly PersonTable[]): string[] {
+  return [...Map.groupBy(tables, ({ record }) => record)].flatMap(([record, ofRecord]) => {
+    const personal = events.filter((event) => event.record === record && event.persons.length > 0);
+    const interfaces = new Set(personal.flatMap((event) => event.interfaces));
+    return [
+      ...(ofRecord.length > 1
+        ? [
+            `The tables ${ofRecord.map(({ table }) => table).join(' and ')} both have \`persons\` of the record ${record}.`,
+          ]
+        : []),
+      ...(interfaces.size > 1
+        ? [
+            `Events of the interfaces ${[...interfaces].join(' and ')} identify persons of the record ${record}. It must be one.`,
+          ]
+        : []),
+    ];
+  });
 }
 
 function findForeignNames(events: readonly Event[], interfaces: ServiceOptions['interfaces']): string[] {

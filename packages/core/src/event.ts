@@ -39,6 +39,8 @@ export interface EventDefinition<
   readonly record: RecordType;
   /** The values of the snapshot that identify the person of the record, by their paths. */
   readonly persons: readonly string[];
+  /** The one of `persons` that is the address, by which `person erase` finds the event. Null: the snapshot has none. */
+  readonly address: string | null;
   /**
    * The content that the outbox stores for each event, from which every version of its payload is rendered. Ids are global identifiers,
    * times are RFC 3339 in UTC. One build writes a snapshot and another, newer or older, reads it: only add fields.
@@ -65,13 +67,15 @@ export function defineEvent<
     record?: RecordType;
     /** Defaults to none. */
     persons?: readonly string[];
+    /** Defaults to null. */
+    address?: string;
     snapshot: z.ZodType<Snapshot>;
     sample: (gidNamespace: string) => Required<NoInfer<Snapshot>>;
   },
 ): EventDefinition<Snapshot, RecordType, Type> {
-  const { record = null, persons = [], snapshot, sample } = options;
+  const { record = null, persons = [], address = null, snapshot, sample } = options;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of a record that is omitted is null
-  return { type, record: record as RecordType, persons, snapshot, sample };
+  return { type, record: record as RecordType, persons, address, snapshot, sample };
 }
 
 /** By version. */
@@ -133,4 +137,16 @@ export interface SnapshotSchema {
 /** The JSON Schema of the snapshot of an event. A snapshot can have more fields. */
 export function snapshotSchema({ snapshot }: Pick<Event, 'snapshot'>): SnapshotSchema {
   return JSON.parse(JSON.stringify(z.toJSONSchema(snapshot, { io: 'input' })));
+}
+
+/** The paths of the values that every snapshot of an event has: `order` and `order.id`. */
+export function requiredPaths(event: Pick<Event, 'snapshot'>): string[] {
+  return requiredPathsOf(snapshotSchema(event));
+}
+
+function requiredPathsOf({ properties = {}, required = [] }: SnapshotSchema): string[] {
+  return required.flatMap((name) => [
+    name,
+    ...requiredPathsOf(properties[name] ?? {}).map((path) => `${name}.${path}`),
+  ]);
 }

@@ -27,6 +27,7 @@ export {
   type RenderData,
   type RenderedEvent,
   renderersFor,
+  requiredPaths,
   type SnapshotOf,
   snapshotSchema,
   type SnapshotSchema,
@@ -58,7 +59,7 @@ export {
 export { apiKeyHeader, deliveryHeaders, requestHeaders } from './header-names.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
-export { addressKey, interfaceOfPerson, personEventsOf, personTableOf, placeholderOf } from './personal-data.ts';
+export { addressKey } from './personal-data.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
 export {
   describeRequestHeaderNames,
@@ -75,6 +76,7 @@ export type {
   Interface,
   InterfaceVersion,
   Names,
+  Persons,
   PersonTable,
   Service,
   ServiceOf,

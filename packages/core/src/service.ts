@@ -48,7 +48,7 @@ export interface InterfaceOptions extends Pick<Interface, 'title' | 'account'> {
   versions?: readonly InterfaceVersion[];
 }
 
-/** What rows of a table say about a person. Migrations of the application define which columns `person erase` replaces. */
+/** What rows of a table say about a person. */
 export interface Persons {
   /** The type of the records. */
   readonly record: string;
@@ -56,7 +56,20 @@ export interface Persons {
   readonly noun: string;
   /** The column of the address. */
   readonly address: string;
-  /** Whether an account cannot have two rows with one address. Spellings of one address count as several. Defaults to false. */
+  /**
+   * The further columns that identify. `person erase` sets what can be null to null. The others are texts: it sets them to `erased-4711`,
+   * and the address to `erased-4711@erased.invalid`, with the number of the record, of up to 19 digits. Defaults to none.
+   */
+  readonly columns?: readonly string[];
+  /**
+   * The members of what mutations return that have the address and the names of the person. `person erase` deletes an idempotency key that
+   * contains their values. Defaults to none.
+   */
+  readonly knownBy?: readonly string[];
+  /**
+   * Whether an account cannot have two rows with one address. Spellings of one address count as several. The table then has an index that
+   * begins with `account_id`. Defaults to false.
+   */
   readonly isAddressUnique?: boolean;
 }
 

@@ -17,8 +17,24 @@ export const firm = defineService({
   contracts: webhookEventTypes,
   events,
   tables: {
-    team_member: { persons: { record: 'TeamMember', noun: 'member', address: 'email', isAddressUnique: true } },
-    referral: { persons: { record: 'Referral', noun: 'referral', address: 'client_email' } },
+    team_member: {
+      persons: {
+        record: 'TeamMember',
+        noun: 'member',
+        address: 'email',
+        columns: ['first_name', 'last_name'],
+        isAddressUnique: true,
+      },
+    },
+    referral: {
+      persons: {
+        record: 'Referral',
+        noun: 'referral',
+        address: 'client_email',
+        columns: ['client_name', 'external_reference', 'note', 'decline_reason'],
+        knownBy: ['clientEmail', 'clientName'],
+      },
+    },
     matter: {},
   },
   sequences: {

@@ -19,6 +19,7 @@ import {
   describeLostStatements,
   findDatabaseRisks,
   findLostStatements,
+  findUnregistered,
   requestTimeouts,
 } from '@deedwire/store';
 import { createRenderer } from '@deedwire/webhook-rendering';
@@ -208,11 +209,12 @@ export async function startInterfaceService<Served extends Service>(
     async readiness() {
       const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
       if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
+      const unregistered = await findUnregistered(store, service);
       const ofWorkers = await findWorkersToReplace({ store, service }, [interfaceName]);
       if (ofWorkers.warnings.join() !== workerWarnings.join() && ofWorkers.warnings.length > 0)
         logger.warn({ warnings: ofWorkers.warnings }, 'events of this interface can wait for another worker');
       workerWarnings = ofWorkers.warnings;
-      return [...contract.problems, ...ofWorkers.problems, ...(await findLostStatements(store))];
+      return [...contract.problems, ...unregistered, ...ofWorkers.problems, ...(await findLostStatements(store))];
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     risks: () => findDatabaseRisks(store),

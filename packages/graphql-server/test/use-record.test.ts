@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { firm } from '@deedwire/firm';
 import { createLogger } from '@deedwire/service-runtime';
@@ -10,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openUseRecord } from '../src/use/open-use-record.ts';
 
 const database = await forFile(
-  createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) }),
+  createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url, testService)) }),
 );
 const superuser = await forFile(connect(database.databaseUrl));
 await superuser.run(`

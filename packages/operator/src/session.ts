@@ -7,6 +7,7 @@ import {
   createSecretKeyRing,
   createStore,
   findDatabaseProblems,
+  findUnregistered,
   migrate,
   onNewWait,
   type SecretKeyRing,
@@ -31,7 +32,7 @@ export async function withContext<Result>(
   timeouts = backgroundTimeouts,
 ): Promise<Result> {
   const workOnSchema: typeof work = async (context, config) => {
-    await requireDatabase(context.store);
+    await requireDatabase(context);
     return work({ ...context, store: registerBeforeWrites(shell, context.store) }, config);
   };
   return withAnyDatabase(shell, workOnSchema, timeouts);
@@ -129,8 +130,9 @@ export function readSecretKeys(shell: Shell): SecretKeyRing {
 }
 
 /** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
-async function requireDatabase(store: Store): Promise<void> {
-  const [problem] = await findDatabaseProblems(store, 'operator');
+async function requireDatabase({ store, service }: OperatorContext): Promise<void> {
+  const [ofDatabase] = await findDatabaseProblems(store, 'operator');
+  const problem = ofDatabase ?? (await findUnregistered(store, service))[0];
   if (problem !== undefined) throw new Error(problem.replace(/^t/, 'T'));
 }
 
@@ -143,7 +145,7 @@ function userName(): string {
   }
 }
 
-/** Applies the migrations that this build needs. Returns the names of the applied ones. Reports each new cause of a wait. */
+/** Applies the migrations that this build needs, and registers the service. Returns the names of the applied ones. Reports each new cause of a wait. */
 export async function migrateDatabase(
   shell: Shell,
   options: { cell?: number; waitMs: number },
@@ -153,8 +155,9 @@ export async function migrateDatabase(
     throw new Error(
       'Migrations need a direct connection to the database, not a transaction pooler. Set DATABASE_DIRECT_URL.',
     );
-  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), {
+  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), shell.service, {
     ...options,
     onWait: onNewWait(shell.warn),
+    onUnregistered: (problem) => shell.warn(`${problem}.`),
   });
 }

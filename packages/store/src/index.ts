@@ -9,6 +9,7 @@ export {
   MigrationMissingError,
   ObjectsOfAppsError,
   PublicationError,
+  ServiceConflictError,
   StatementTimeoutError,
   StoreUnavailableError,
   UnconfirmedCommitError,
@@ -54,6 +55,7 @@ export { createStore, type PooledStore, type Store, type StoreOptions } from './
 export { vacuumTables } from './persons/vacuum.ts';
 
 // Migrations, and the rights that they grant.
+export { findUnregistered } from './migrations/find-unregistered.ts';
 export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrations/migrate.ts';
 export { createLoginSql, type GroupRole, groupRolesOf, selectDatabaseName } from './migrations/rights.ts';
 

@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -22,7 +23,7 @@ test('an account and a subscription above the limits keep what they have, lose w
     insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
       select g, 2, 'partner', '', '', 0 from generate_series(1, 21) g;
     insert into webhook_subscription_event_type select 1, 'partner', g::text, 'x' from generate_series(1, 102) g`);
-  await migrate(own.databaseUrl);
+  await migrate(own.databaseUrl, testService);
 
   const api = await connect(await own.urlFor('partner_api'));
   onTestFinished(() => api.close());

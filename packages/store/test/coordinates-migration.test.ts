@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,7 +36,7 @@ test('periods keep their coordinates, each set once, and the newest 8 MB of an a
   await applyBefore('0068');
   await count(one, '2026-11-01 Query.of_one');
   await count(other, '2026-11-01 Query.old');
-  await migrate(own.databaseUrl);
+  await migrate(own.databaseUrl, testService);
   await count(one, '2026-11-01 Query.of_one');
 
   const periods = await owner.run(`

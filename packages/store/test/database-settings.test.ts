@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -113,7 +114,7 @@ test('sets what a login, a login in the database, PGOPTIONS and the URL have', a
 test('migrates a database with these settings, and leaves every object as it should be', async () => {
   const { databaseUrl, set, run } = await emptyDatabase();
   for (const [setting, value] of ofResults) await set(`${setting} = ${value}`);
-  await migrate(databaseUrl);
+  await migrate(databaseUrl, testService);
   expect(await problemsOf(databaseUrl)).toEqual([]);
   // With backslashes as escapes, migration 0005 would not find these tables.
   expect(
@@ -200,7 +201,7 @@ test('names a database whose triggers are off', async () => {
     /^the setting session_replication_role is "replica", but must be "origin"; it is set for the database; run: alter database /,
   );
   expect(await problemsOf(databaseUrl)).toEqual([problem]);
-  await expect(migrate(databaseUrl)).rejects.toThrow('the setting session_replication_role is "replica"');
+  await expect(migrate(databaseUrl, testService)).rejects.toThrow('the setting session_replication_role is "replica"');
 });
 
 test('names the setting of a read-only database, in which an operator can read', async () => {
@@ -208,7 +209,7 @@ test('names the setting of a read-only database, in which an operator can read',
   await set('default_transaction_read_only = on');
   const message = `the setting default_transaction_read_only is "on", but must be "off"; it is set for the database; on the new side of a split, run \`cell split activate\`; elsewhere, run: alter database`;
   expect(await problemsOf(databaseUrl)).toEqual([expect.stringContaining(message)]);
-  await expect(migrate(databaseUrl)).rejects.toThrow(`Nothing was migrated: ${message}`);
+  await expect(migrate(databaseUrl, testService)).rejects.toThrow(`Nothing was migrated: ${message}`);
   await withStore(databaseUrl, async (store) => {
     expect(await findDatabaseProblems(store, 'operator')).toEqual([]);
     await expect(
@@ -227,7 +228,7 @@ describe('the schema', () => {
   ])('is refused before the first statement if search_path is %s', async (path, message) => {
     const { databaseUrl, set } = await emptyDatabase();
     await set(`search_path = ${path}`);
-    await expect(migrate(databaseUrl)).rejects.toThrow(`Nothing was migrated: ${message}`);
+    await expect(migrate(databaseUrl, testService)).rejects.toThrow(`Nothing was migrated: ${message}`);
   });
 
   test('is named if search_path no longer leads to the tables, or no longer begins with it', async () => {
@@ -236,12 +237,14 @@ describe('the schema', () => {
     await set('search_path = other');
     const message = 'the tables are in the schema public, but search_path is other, which does not contain';
     expect(await problemsOf(databaseUrl)).toEqual([expect.stringContaining(message)]);
-    await expect(migrate(databaseUrl)).rejects.toThrow(
+    await expect(migrate(databaseUrl, testService)).rejects.toThrow(
       'the tables are in the schema public, but search_path is other, which does not begin with it',
     );
     await set('search_path = other, public');
     expect(await problemsOf(databaseUrl)).toEqual([]);
-    await expect(migrate(databaseUrl)).rejects.toThrow('which does not begin with it; run: alter role postgres');
+    await expect(migrate(databaseUrl, testService)).rejects.toThrow(
+      'which does not begin with it; run: alter role postgres',
+    );
     expect(await run(`select from pg_class where relnamespace = 'other'::regnamespace`)).toEqual([]);
   });
 });
@@ -255,7 +258,7 @@ test.each(['LATIN1', 'SQL_ASCII'])(
     const encoded = new URL(databaseUrl);
     encoded.pathname = `${name}_encoded`;
     const message = `the encoding of the database is ${encoding}, but must be UTF8; create another one: create database`;
-    await expect(migrate(encoded.href)).rejects.toThrow(`Nothing was migrated: ${message}`);
+    await expect(migrate(encoded.href, testService)).rejects.toThrow(`Nothing was migrated: ${message}`);
     expect(await problemsOf(encoded.href)).toEqual([expect.stringContaining(message)]);
   },
 );
@@ -277,7 +280,7 @@ test('a login that is no superuser needs the rights to grant the role of the wor
   const [version] = await database.run(`select current_setting('server_version_num')::int as number`);
   // Until PostgreSQL 15, who may create roles may grant any.
   const problems = version?.number < 160_000 ? remedies.slice(0, 1) : remedies;
-  await expect(migrate(url)).rejects.toThrow(
+  await expect(migrate(url, testService)).rejects.toThrow(
     `Nothing was migrated: ${problems.map((problem) => problem.join(': ')).join('. ')}.`,
   );
   for (const [, remedy = ''] of remedies) await database.run(remedy);

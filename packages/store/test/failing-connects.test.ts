@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { type Errno, failConnects, type FailsWhen } from '@deedwire/testing/failing-connects';
 import { recordUncaughtErrors } from '@deedwire/testing/uncaught-errors';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +30,7 @@ describe.each<FailsWhen>(['in the same tick', 'later'])('a connection to the dat
       const unavailable = { name: 'StoreUnavailableError', reason: code };
       await expect(store.query({ name: 'one', text: 'select 1' }, [])).rejects.toMatchObject(unavailable);
       await expect(store.transaction(async () => {})).rejects.toMatchObject(unavailable);
-      await expect(migrate(databaseUrl)).rejects.toMatchObject(unavailable);
+      await expect(migrate(databaseUrl, testService)).rejects.toMatchObject(unavailable);
       const lock = { directUrl: databaseUrl, applicationName: 'test', table: 'account' };
       await expect(withTableLock(lock, async () => {})).rejects.toThrow(StoreUnavailableError);
       const errors = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()] as const;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, startPostgres } from '@deedwire/embedded-postgres';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -43,10 +44,19 @@ async function createDatabase(): Promise<string> {
 }
 
 function startMigrating(databaseUrl: string): ChildProcess {
-  const program = `const { migrate } = await import(process.argv[1]); await migrate(process.argv[2]);`;
+  const program = `
+    const [{ migrate }, { testService }] = [await import(process.argv[1]), await import(process.argv[2])];
+    await migrate(process.argv[3], testService);`;
   return spawn(
     process.execPath,
-    ['--conditions=deedwire-source', '--eval', program, import.meta.resolve('../src/index.ts'), databaseUrl],
+    [
+      '--conditions=deedwire-source',
+      '--eval',
+      program,
+      import.meta.resolve('../src/index.ts'),
+      import.meta.resolve('@deedwire/core/test-service'),
+      databaseUrl,
+    ],
     { stdio: 'inherit' },
   );
 }
@@ -75,7 +85,7 @@ test.each(['the process', 'the process and the server'])(
     else await server.restart('immediate');
 
     // PostgreSQL completes the index of a process that has ended. The server that crashed leaves one that is not valid.
-    expect((await migrate(databaseUrl)).applied).toContain(migration);
+    expect((await migrate(databaseUrl, testService)).applied).toContain(migration);
     const connection = await connect(databaseUrl);
     const completed = await stateOfIndex(connection);
     expect(completed).toEqual({ isValid: true, id: expect.any(String) });

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -101,8 +102,8 @@ describe('a migrated database', () => {
 
   test('rejects a database with a migration of another form', async () => {
     await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
-    await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationChangedError);
-    await expect(migrate(database.databaseUrl)).rejects.toThrow(
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(MigrationChangedError);
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(
       /Migration 0001-accounts-and-credentials was applied to the database/,
     );
     await expect(pending()).rejects.toThrow(MigrationChangedError);
@@ -111,10 +112,10 @@ describe('a migrated database', () => {
 
   test('rejects a database that lacks a migration before an applied one', async () => {
     await connection.run('delete from schema_migration where name = $1', [allMigrations[0]]);
-    await expect(migrate(database.databaseUrl)).rejects.toThrow(MigrationMissingError);
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(MigrationMissingError);
     const message =
       'The database lacks 0001-accounts-and-credentials although 0002-webhooks, a later migration, was applied.';
-    await expect(migrate(database.databaseUrl)).rejects.toThrow(message);
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(message);
     await expect(pending()).rejects.toThrow(MigrationMissingError);
     expect(await problems()).toEqual([expect.stringContaining(message)]);
   });
@@ -122,7 +123,7 @@ describe('a migrated database', () => {
   test('accepts migrations of a later build', async () => {
     await connection.run(`insert into schema_migration (name, checksum) values ('9999-later', 'x')`);
     expect(await pending()).toEqual([]);
-    expect(await migrate(database.databaseUrl)).toEqual({ applied: [] });
+    expect(await migrate(database.databaseUrl, testService)).toEqual({ applied: [] });
     expect(await problems()).toEqual([]);
   });
 
@@ -149,7 +150,7 @@ describe('an empty database', () => {
       `the database lacks migrations: ${allMigrations.join(', ')}; run: deedwire-operator database migrate`,
     ]);
     expect(await pending()).toEqual(allMigrations);
-    const migrating = Array.from({ length: 20 }, () => migrate(database.databaseUrl, { cell: 1023 }));
+    const migrating = Array.from({ length: 20 }, () => migrate(database.databaseUrl, testService, { cell: 1023 }));
     const results = await Promise.all(migrating);
     expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(allMigrations);
     expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
@@ -159,13 +160,13 @@ describe('an empty database', () => {
     expect(await problems()).toEqual([]);
     expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
 
-    await expect(migrate(database.databaseUrl, { cell: 8 })).rejects.toThrow(CellMismatchError);
-    await expect(migrate(database.databaseUrl, { cell: 0 })).rejects.toThrow(
+    await expect(migrate(database.databaseUrl, testService, { cell: 8 })).rejects.toThrow(CellMismatchError);
+    await expect(migrate(database.databaseUrl, testService, { cell: 0 })).rejects.toThrow(
       'The database has cell 1023, not 0. The ids of its records contain the cell, so it cannot change. ' +
         'Omit the cell, or use an empty database for cell 0.',
     );
     for (const options of [{ cell: 1023 }, {}])
-      expect(await migrate(database.databaseUrl, options)).toEqual({ applied: [] });
+      expect(await migrate(database.databaseUrl, testService, options)).toEqual({ applied: [] });
     const [own] = await connection.run('select (new_record_id() >> 12) & 1023 as cell, id_seed from installation');
     expect(Number(own?.['cell'])).toBe(1023);
     const other = await createMigratedDatabase();
@@ -179,7 +180,9 @@ describe('an empty database', () => {
 
   test('rejects a cell that is no number from 0 to 1023', async () => {
     for (const cell of [-1, 1024, 1.5])
-      await expect(migrate(database.databaseUrl, { cell })).rejects.toThrow(/check constraint|invalid input syntax/);
+      await expect(migrate(database.databaseUrl, testService, { cell })).rejects.toThrow(
+        /check constraint|invalid input syntax/,
+      );
     expect(await pending()).toEqual(allMigrations);
   });
 
@@ -447,5 +450,5 @@ describe('an empty database', () => {
 });
 
 test('throws StoreUnavailableError when the database is unavailable', async () => {
-  await expect(migrate('postgres://nobody@127.0.0.1:1/none')).rejects.toThrow(StoreUnavailableError);
+  await expect(migrate('postgres://nobody@127.0.0.1:1/none', testService)).rejects.toThrow(StoreUnavailableError);
 });

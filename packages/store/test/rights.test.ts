@@ -100,6 +100,7 @@ describe('the catalog', () => {
       'merge_audit_claim:',
       'next_freeze:',
       'offer_home:',
+      'person_accounts: operator',
       'person_addresses: operator',
       'person_row: operator',
       'record_use: lender_api',
@@ -420,7 +421,7 @@ describe('locks of migrations and maintenance', () => {
           where relname ~ '^audit_entry_\\d{4}_\\d\\d$'); end$$`),
       );
       await attacker.run('select pg_advisory_lock(4301777), pg_advisory_lock(4301778)');
-      expect(await migrate(own.databaseUrl)).toEqual({ applied: [] });
+      expect(await migrate(own.databaseUrl, testService)).toEqual({ applied: [] });
       expect(await worker.run('select dropped from maintain_audit_log(100)')).toEqual([{ dropped: null }]);
     } finally {
       for (const connection of [attacker, worker]) await connection.close();
@@ -448,7 +449,7 @@ test('what a login of the worker left behind while it owned tables is reset, or 
       set role webhook_worker;
       create trigger steal before insert on webhook_event for each row execute function steal();
       reset role`);
-    const refused = (): Promise<string> => migrate(own.databaseUrl).then(() => 'applied', String);
+    const refused = (): Promise<string> => migrate(own.databaseUrl, testService).then(() => 'applied', String);
     const loginName = name.slice(1, -1);
     expect(await refused()).toContain(
       `: ${loginName} owns function public.steal(), ${loginName} owns table public.loot. No release of an app`,
@@ -463,7 +464,7 @@ test('what a login of the worker left behind while it owned tables is reset, or 
     await worker.run('drop rule spy on webhook_event; drop trigger copy on webhook_event');
     await worker.close();
 
-    await migrate(own.databaseUrl);
+    await migrate(own.databaseUrl, testService);
     await withClient(own.databaseUrl, async (owner) => {
       const rights = `select relname, relrowsecurity, relacl::text from pg_class
         where relname ~ '^webhook_(event|payload|delivery|attempt)$' order by 1`;
@@ -508,7 +509,7 @@ test('an owner that is no superuser migrates, and then owns all', async () => {
       alter database ${name} owner to ${deployer}`);
     const url = new URL(own.databaseUrl);
     [url.username, url.password] = [deployer, 'd'];
-    await migrate(url.href);
+    await migrate(url.href, testService);
     const worker = await connect(await own.urlFor('webhook_worker'));
     try {
       await worker.run('call webhook_create_partitions(20)');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { testService } from '@deedwire/core/test-service';
 import { seededRandom } from '@deedwire/testing';
 import { recordUncaughtErrors } from '@deedwire/testing/uncaught-errors';
 import { expect, onTestFinished, test } from 'vitest';
@@ -40,7 +41,7 @@ async function errorsOf(databaseUrl: string): Promise<unknown[]> {
   const uses = [
     store.query({ name: 'one', text: 'select 1' }, []),
     store.transaction(async () => {}),
-    migrate(databaseUrl),
+    migrate(databaseUrl, testService),
   ].map((use) => use.then(() => null).catch((error: unknown) => error));
   const found = await Promise.all(uses);
   expect(await notListening).toBeInstanceOf(Error);

@@ -97,6 +97,7 @@ const storeParts: Record<string, readonly string[]> = {
     'foreign-rows',
     'idempotency',
     'person-erasures',
+    'person-registry',
     'portal-sessions',
     'processes',
     'restored-database',

@@ -41,7 +41,7 @@ const flow: Steps = {
     const server = await startPostgres();
     undo.unshift(() => server.stop());
     databaseUrl = server.url;
-    note(`${(await migrate(databaseUrl)).applied.length} migrations applied`);
+    note(`${(await migrate(databaseUrl, firm)).applied.length} migrations applied`);
   },
   'Create organizations, credentials and referrals': () =>
     withSeedContext(databaseUrl, firm.names.gidNamespace, async (context) => {

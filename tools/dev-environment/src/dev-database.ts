@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { createStore, migrate, MigrationChangedError, onlyRow, onNewWait, type Store } from '@deedwire/store';
 import { CannotStartError } from './command-line.ts';
 import type { DevConfig } from './dev-config.ts';
@@ -55,7 +56,7 @@ export async function migrateDevDatabase(
   say: (text: string) => void,
 ): Promise<void> {
   try {
-    await migrate(directUrl, { onWait: onNewWait(say) });
+    await migrate(directUrl, firm, { onWait: onNewWait(say) });
   } catch (error) {
     if (!(error instanceof MigrationChangedError)) throw error;
     throw new CannotStartError(`${error.message}\n${howToReset}`, { cause: error });

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { runOnce } from '@deedwire/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -23,7 +24,7 @@ beforeEach(async () => {
 test('claims an empty database for a home, and recognizes it later', async () => {
   const home = await newHome();
   const state = await claimDatabase(database.databaseUrl, home);
-  await migrate(database.databaseUrl);
+  await migrate(database.databaseUrl, firm);
   expect(await claimDatabase(database.databaseUrl, home)).toBe(state);
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountId, timeoutDefaultSeconds } from '@deedwire/core';
 import { createLogin } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { createSecretKeyRing, migrate } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import { type AppProcessOptions, startAppProcess } from '../../app-process.ts';
@@ -29,7 +30,7 @@ export async function until(condition: () => Promise<boolean>, problem: string):
 /** Our engine with a separate database. It has no worker at first. */
 export async function createOurSystem(postgres: BenchPostgres, database: string, defer: Defer) {
   const databaseUrl = await postgres.createDatabase(database);
-  await migrate(databaseUrl);
+  await migrate(databaseUrl, firm);
   const store = createBenchStore(databaseUrl);
   defer(() => store.close());
   const key = randomBytes(32);

@@ -4,6 +4,7 @@ import {
   type DatabaseRisk,
   findCertificateRisk,
   findDatabaseRisks,
+  findUnregistered,
   type GroupRole,
   groupRolesOf,
   selectDatabaseName,
@@ -40,12 +41,13 @@ export async function checkDatabase(context: ActionContext & { store: PooledStor
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);
   const mayRead = check.missingRights.length === 0;
+  const unregistered = mayRead ? await findUnregistered(store, service) : [];
   const workers = mayRead
     ? await findWorkersToReplace(context, interfaceNamesOf(service))
     : { problems: [], warnings: [] };
   return {
     ...check,
-    problems: [...(problem === null ? [] : [problem]), ...workers.problems],
+    problems: [...(problem === null ? [] : [problem]), ...unregistered, ...workers.problems],
     warnings: workers.warnings,
     risks: [...(await findDatabaseRisks(store)), ...findCertificateRisk(store.poolState().certificateEndsAt, now())],
     sharedAddresses: mayRead ? await findSharedAddresses(context) : [],

@@ -1,13 +1,20 @@
 import { formatGid } from '@deedwire/core';
 import { AccountAwayError, PublicationError } from '@deedwire/store';
 import { type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
+import { selectPersonRegistry } from '@deedwire/store/person-registry';
 import { selectTime } from '@deedwire/store/time';
-import type { ActionContext, OperatorContext } from '../kernel/context.ts';
+import type { OperatorContext } from '../kernel/context.ts';
 import { RefusedError } from '../kernel/errors.ts';
 import type { OnProgress } from '../kernel/unhurried.ts';
 import { countKept, type KeptRows } from '../webhooks/persons/kept-of-person.ts';
 import { isOneOf, newHistory, type PersonHistory, readHistory } from '../webhooks/persons/person-history.ts';
-import { beginErasing, eraseRecords, type EraseRecordsOptions, type OpenErasure } from './erase-records.ts';
+import {
+  beginErasing,
+  eraseRecords,
+  type EraseRecordsOptions,
+  type ErasingContext,
+  type OpenErasure,
+} from './erase-records.ts';
 import { accountGidOf, findPerson, type PersonInput } from './find-person.ts';
 
 /** A record and its account, by global identifiers. */
@@ -52,11 +59,11 @@ export interface ErasedPerson {
  * interrupted erasure is not finished. Nothing is erased, unless the message says that the erasure is not finished.
  */
 export async function erasePerson(
-  context: OperatorContext,
+  { store, ...others }: OperatorContext,
   input: PersonInput,
   options: ErasePersonOptions,
 ): Promise<ErasedPerson> {
-  const { store } = context;
+  const context = { store, ...others, registry: await selectPersonRegistry(store) };
   const { isDryRun, onProgress, onFound } = options;
   const startedAt = await selectTime(store);
   const history = newHistory();
@@ -87,9 +94,9 @@ export async function erasePerson(
   const erasing = { ...options, startedAt, unvacuumed };
   await eraseOwn(context, own, history, erasing);
   const left: string[] = [];
-  const others = unfinished.filter((record) => !isOwn(record));
+  const ofOthers = unfinished.filter((record) => !isOwn(record));
   // An account that is frozen, or whose login stores events all the time, keeps none of the other accounts from being finished.
-  for (const ofAccount of Map.groupBy(others, ({ accountId }) => accountId).values())
+  for (const ofAccount of Map.groupBy(ofOthers, ({ accountId }) => accountId).values())
     left.push(...(await finishErasures(context, ofAccount, erasing)));
   // Each of these can be of the person whose address was found nowhere.
   if (found.length === 0 && left.length > 0) throw new RefusedError('CONFLICT', left.join('\n'));
@@ -97,7 +104,7 @@ export async function erasePerson(
 }
 
 async function eraseOwn(
-  context: OperatorContext,
+  context: ErasingContext,
   [first, ...further]: readonly PersonRecord[],
   history: PersonHistory,
   options: EraseRecordsOptions,
@@ -129,7 +136,7 @@ async function eraseOwn(
  * @returns for each that is not finished, its record and why
  */
 async function finishErasures(
-  context: OperatorContext,
+  context: ErasingContext,
   records: readonly PersonRecord[],
   options: EraseRecordsOptions,
 ): Promise<string[]> {
@@ -165,7 +172,7 @@ async function finishErasures(
 const recordsNamed = 20;
 const eventsNamed = 3;
 
-function describeOpen(context: OperatorContext, { record, written, eventIds }: OpenErasure): string {
+function describeOpen(context: ErasingContext, { record, written, eventIds }: OpenErasure): string {
   const { recordId, accountId } = idsOf(context, record);
   const rows = written.map(({ table, rows: count }) => `${table} (${count})`).join(', ');
   const events = eventIds.slice(0, eventsNamed).map((id) => formatGid(context.gidNamespace, 'WebhookEvent', id));
@@ -173,7 +180,7 @@ function describeOpen(context: OperatorContext, { record, written, eventIds }: O
   return `What was written about ${recordId} of ${accountId} meanwhile is kept: ${rows}${named}. Run the command again with --record ${recordId}.`;
 }
 
-function idsOf(context: ActionContext, record: PersonRecord): PersonRecordIds {
+function idsOf(context: ErasingContext, record: PersonRecord): PersonRecordIds {
   const { type, id } = record;
   return {
     recordId: formatGid<string>(context.gidNamespace, type, id),

@@ -1,17 +1,22 @@
-import { idAt, personTableOf, placeholderOf, type Service, timeOf } from '@deedwire/core';
+import { idAt, timeOf } from '@deedwire/core';
 import { type Transaction, vacuumTables } from '@deedwire/store';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
+import type { PersonRegistry } from '@deedwire/store/person-registry';
 import type { EventId } from '@deedwire/webhooks/tables';
 import { nameOperator } from '../kernel/audit.ts';
 import type { OperatorContext } from '../kernel/context.ts';
 import { RefusedError } from '../kernel/errors.ts';
 import { type OnProgress, unhurried } from '../kernel/unhurried.ts';
+import type { PersonContext } from '../webhooks/persons/history.ts';
 import { countKept, idsInParts, type KeptRows } from '../webhooks/persons/kept-of-person.ts';
 import { nameOf, newHistory, type PersonHistory, readHistory, recordOf } from '../webhooks/persons/person-history.ts';
 import { waitForWorkers } from '../webhooks/persons/wait-for-workers.ts';
 
+/** What an erasure needs. */
+export type ErasingContext = OperatorContext & PersonContext;
+
 export async function beginErasing(
-  { store, service, operator }: OperatorContext,
+  { store, registry, operator }: ErasingContext,
   { type, id, accountId }: PersonRecord,
 ): Promise<void> {
   const begin = async (transaction: Transaction): Promise<void> => {
@@ -20,11 +25,25 @@ export async function beginErasing(
     await callErasing(transaction, 'begin_person_erasure', type, id, accountId);
   };
   await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
-    const { table, address } = personTableOf(service, type);
-    if (!(error instanceof Error && 'constraint' in error && error.constraint === `${table}_${address}`)) throw error;
-    const message = `Another ${table.replaceAll('_', ' ')} has ${placeholderOf(id, 'address')}, the placeholder of ${type} ${id}.`;
-    throw new RefusedError('CONFLICT', `${message} Change this address, and run the command again.`);
+    const table = registry.records.get(type)?.tables.find((each) => isTaken(error, each));
+    const [placeholder] = /erased-\d+(?:@erased\.invalid)?/.exec(String(Reflect.get(Object(error), 'detail'))) ?? [];
+    if (table === undefined || placeholder === undefined) throw error;
+    const message = `Another ${table.replaceAll('_', ' ')} has ${placeholder}, the placeholder of ${type} ${id}.`;
+    throw new RefusedError('CONFLICT', `${message} Change it, and run the command again.`);
   });
+}
+
+const uniqueViolation = '23505';
+
+/** Whether a row of the table has a placeholder that must be unique. */
+function isTaken(error: unknown, table: string): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === uniqueViolation &&
+    'table' in error &&
+    error.table === table
+  );
 }
 
 /** A record whose erasure has not ended, because something was written about it meanwhile. */
@@ -44,7 +63,7 @@ const passesMax = 10;
  * @param unvacuumed gets the tables that the login may not vacuum
  */
 export async function eraseRecords(
-  context: OperatorContext,
+  context: ErasingContext,
   records: readonly PersonRecord[],
   history: PersonHistory,
   { startedAt, directUrl, onProgress, unvacuumed }: EraseRecordsOptions,
@@ -53,7 +72,7 @@ export async function eraseRecords(
   const from = idAt(startedAt);
   const all = newHistory();
   const clean = async (): Promise<void> => {
-    const tables = tablesOf(context.service, all, startedAt);
+    const tables = tablesOf(context.registry, all, startedAt);
     for (const table of tables) {
       const forget = (): Promise<unknown> => callErasing(store, 'forget_emptied_table', table);
       // The worker can drop a partition while it is read. It does not exist for the second call.
@@ -92,7 +111,7 @@ export interface EraseRecordsOptions {
 
 /** Erases a history, and adds to it what was written since. */
 async function eraseHistory(
-  context: OperatorContext,
+  context: ErasingContext,
   records: readonly PersonRecord[],
   history: PersonHistory,
   from: string,
@@ -110,22 +129,22 @@ async function eraseHistory(
   await erase('end_erased_deliveries', history.deliveries);
 }
 
-function nameIn(service: Service, each: PersonHistory['deliveries' | 'events'][number]): string | null {
-  const record = recordOf(service, each);
+function nameIn(registry: PersonRegistry, each: PersonHistory['deliveries' | 'events'][number]): string | null {
+  const record = recordOf(registry, each);
   return record && nameOf(record);
 }
 
 /** Ends the erasure of each record of which nothing is left. From then on, no address finds the record. */
 async function endErasures(
-  context: OperatorContext,
+  context: ErasingContext,
   records: readonly PersonRecord[],
   from: string,
   onProgress: OnProgress,
 ): Promise<OpenErasure[]> {
   const later = newHistory();
   await readHistory(context, records, later, onProgress, { from });
-  const eventsOf = Map.groupBy(later.events, (each) => nameIn(context.service, each));
-  const deliveriesOf = Map.groupBy(later.deliveries, (each) => nameIn(context.service, each));
+  const eventsOf = Map.groupBy(later.events, (each) => nameIn(context.registry, each));
+  const deliveriesOf = Map.groupBy(later.deliveries, (each) => nameIn(context.registry, each));
   const open: OpenErasure[] = [];
   for (const record of records) {
     // What an early release wrote about one of them names none.
@@ -147,9 +166,9 @@ function daysOf(rows: PersonHistory['deliveries' | 'events']): Set<number> {
 }
 
 /** The tables and partitions from which something is deleted. */
-function tablesOf(service: Service, { events, deliveries }: PersonHistory, now: Date): string[] {
+function tablesOf(registry: PersonRegistry, { events, deliveries }: PersonHistory, now: Date): string[] {
   const days = daysOf(events);
-  const tables = [...service.persons.map(({ table }) => table), 'idempotency_key'];
+  const tables = [...[...registry.records.values()].flatMap((each) => each.tables), 'idempotency_key'];
   for (let day = Math.min(...days, ...daysOf(deliveries)); (day - 1) * dayMs < now.getTime(); day += 1) {
     const suffix = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '');
     // An exchange belongs to the day on which it was stored.

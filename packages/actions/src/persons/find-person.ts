@@ -1,10 +1,10 @@
-import { type AccountId, formatAccountGid, interfaceOfPerson, parseGid, parseRecordId } from '@deedwire/core';
+import { type AccountId, formatGid, parseGid, parseRecordId } from '@deedwire/core';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import { findAccount } from '../accounts/accounts.ts';
-import type { ActionContext } from '../kernel/context.ts';
 import { RefusedError } from '../kernel/errors.ts';
 import type { OnProgress } from '../kernel/unhurried.ts';
 import { findByAddress, type FoundPerson } from '../webhooks/persons/find-by-address.ts';
+import type { PersonContext } from '../webhooks/persons/history.ts';
 import {
   isOneOf,
   nameOf,
@@ -28,7 +28,7 @@ export type PersonInput = Record<'accountId' | 'address' | 'record', string | un
  * of another type or account, or if its row is gone and events of several accounts name it
  */
 export async function findPerson(
-  context: ActionContext,
+  context: PersonContext,
   { address = '', record, accountId: accountGid }: PersonInput,
   unfinished: readonly PersonRecord[],
   unreadable: PersonHistory['unreadable'],
@@ -44,14 +44,14 @@ export async function findPerson(
 }
 
 async function findRecord(
-  context: ActionContext,
+  context: PersonContext,
   record: string,
   accountId: AccountId | null,
   unfinished: readonly PersonRecord[],
   onProgress: OnProgress,
 ): Promise<PersonRecord> {
-  const { store, service, gidNamespace } = context;
-  const types = service.persons.map((table) => table.record);
+  const { store, registry, gidNamespace } = context;
+  const types = [...registry.records.keys()];
   const named = types.flatMap((type) => {
     const id = parseGid(gidNamespace, type, record) ?? parseRecordId(record);
     return id === null ? [] : [{ type, id, accountId }];
@@ -75,7 +75,7 @@ async function findRecord(
   const left = newHistory();
   await readHistory(context, named, left, onProgress);
   const isSought = isOneOf(named);
-  const kept = [...left.events, ...left.deliveries].flatMap((each) => recordOf(context.service, each) ?? []);
+  const kept = [...left.events, ...left.deliveries].flatMap((each) => recordOf(registry, each) ?? []);
   const removed = new Map([...kept, ...unfinished.filter(isSought)].map((each) => [nameOf(each), each]));
   const [first, ...others] = removed.values();
   if (first === undefined) throw new RefusedError('NOT_FOUND', `${record} does not exist, and no event of it is kept.`);
@@ -89,6 +89,8 @@ async function findRecord(
   return first;
 }
 
-export function accountGidOf(context: ActionContext, { type, accountId }: PersonRecord): string {
-  return formatAccountGid(context, interfaceOfPerson(context.service, type), accountId);
+export function accountGidOf({ gidNamespace, registry }: PersonContext, { type, accountId }: PersonRecord): string {
+  const accountType = registry.records.get(type)?.accountType;
+  if (accountType === undefined) throw new TypeError(`The database knows no persons of the record ${type}.`);
+  return formatGid<string>(gidNamespace, accountType, accountId);
 }

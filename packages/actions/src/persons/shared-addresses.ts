@@ -1,11 +1,13 @@
 import { type AccountId, addressKey, formatGid, type PersonTable } from '@deedwire/core';
 import { type PersonAddress, selectAddresses } from '@deedwire/store/person-erasures';
+import { selectPersonRegistry } from '@deedwire/store/person-registry';
 import type { ActionContext } from '../kernel/context.ts';
-import { accountGidOf } from './find-person.ts';
 
 /** Records of an account with the same address in different spellings. An erasure of the person erases all of them. */
 export interface SharedAddress {
   table: PersonTable;
+  /** The type of the account. */
+  accountType: string;
   accountId: string;
   recordIds: string[];
 }
@@ -15,13 +17,19 @@ const rowsTogether = 10_000;
 /** What was added while the locale of the database decided which addresses are the same. */
 export async function findSharedAddresses(context: ActionContext): Promise<SharedAddress[]> {
   const shared: SharedAddress[] = [];
-  for (const table of context.service.persons.filter(({ isAddressUnique }) => isAddressUnique))
-    shared.push(...(await findInTable(context, table)));
+  const { records } = await selectPersonRegistry(context.store);
+  for (const table of context.service.persons.filter(({ isAddressUnique }) => isAddressUnique)) {
+    const { accountType } = records.get(table.record) ?? {};
+    if (accountType !== undefined) shared.push(...(await findInTable(context, table, accountType)));
+  }
   return shared;
 }
 
-async function findInTable(context: ActionContext, table: PersonTable): Promise<SharedAddress[]> {
-  const { store, gidNamespace } = context;
+async function findInTable(
+  { store, gidNamespace }: ActionContext,
+  table: PersonTable,
+  accountType: string,
+): Promise<SharedAddress[]> {
   const shared: SharedAddress[] = [];
   let accountId: AccountId | null = null;
   let byKey = new Map<string, PersonAddress[]>();
@@ -31,7 +39,8 @@ async function findInTable(context: ActionContext, table: PersonTable): Promise<
       if (accountId === null || first === undefined || second === undefined) continue;
       shared.push({
         table,
-        accountId: accountGidOf(context, { type: table.record, id: first.id, accountId }),
+        accountType,
+        accountId: formatGid<string>(gidNamespace, accountType, accountId),
         recordIds: rows.map(({ id }) => formatGid<string>(gidNamespace, table.record, id)),
       });
     }

@@ -19,7 +19,10 @@ export const teamMember = z.object({ id: z.string(), firstName: z.string(), last
  */
 export const changed = z.array(z.string()).exactOptional();
 
-export const ofMember = ['teamMember.firstName', 'teamMember.lastName', 'teamMember.email'];
+export const ofMember = {
+  persons: ['teamMember.firstName', 'teamMember.lastName', 'teamMember.email'],
+  address: 'teamMember.email',
+};
 
 export const sampleTime = '2026-11-03T09:30:00.000Z';
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { connect, type Connection } from '@deedwire/testing';
@@ -22,7 +23,7 @@ export interface AttackedDatabase {
 export async function createDatabase(): Promise<AttackedDatabase> {
   const database = await createTestDatabase({
     template: 'migrated',
-    prepare: async (url) => void (await migrate(url)),
+    prepare: async (url) => void (await migrate(url, testService)),
   });
   onTestFinished(() => database.drop());
   const superuser = await connect(database.databaseUrl);

@@ -6,7 +6,6 @@ import {
   proposeLogins,
   setKeySelfService,
 } from '@deedwire/actions';
-import { interfaceOf, interfaceOfPerson } from '@deedwire/core';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
@@ -88,7 +87,7 @@ an account with the same address.`),
       const { sequences, missingRights, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
-        print(shell, options, { ...checked, sharedAddresses: checked.sharedAddresses.map(sharedByName(shell)) }, () =>
+        print(shell, options, { ...checked, sharedAddresses: checked.sharedAddresses.map(sharedByName) }, () =>
           tableFor(shell, sequences, {
             sequence: ({ name }) => name,
             'last number': ({ lastNumber }) => lastNumber,
@@ -185,11 +184,9 @@ const warningsOf = ({ warnings, risks, sharedAddresses }: OperatorsCheck): strin
 ];
 
 /** As a program reads it: `lenderId` and `teamMemberIds`. */
-const sharedByName =
-  ({ service }: Shell) =>
-  ({ table: { record }, accountId, recordIds }: OperatorsCheck['sharedAddresses'][number]): Record<string, unknown> => {
-    const { account } = interfaceOf(service, interfaceOfPerson(service, record));
-    return { [`${lowerFirst(account)}Id`]: accountId, [`${lowerFirst(record)}Ids`]: recordIds };
-  };
+function sharedByName(shared: OperatorsCheck['sharedAddresses'][number]): Record<string, unknown> {
+  const { table, accountType, accountId, recordIds } = shared;
+  return { [`${lowerFirst(accountType)}Id`]: accountId, [`${lowerFirst(table.record)}Ids`]: recordIds };
+}
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -99,6 +99,16 @@ export class MigrationMissingError extends Error {
   }
 }
 
+/** The database knows another service by the names of this one. */
+export class ServiceConflictError extends Error {
+  readonly code = 'SERVICE_CONFLICT';
+  override readonly name = 'ServiceConflictError';
+
+  constructor(conflicts: readonly string[]) {
+    super(`The service differs from what a release of it has registered: ${conflicts.join('; ')}. Use another name.`);
+  }
+}
+
 /** The login of an app owns objects in the database, or may create some. */
 export class ObjectsOfAppsError extends Error {
   readonly code = 'OBJECTS_OF_APPS';

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '@deedwire/core';
 import { type Client, DatabaseError, type QueryResultRow } from 'pg';
 import { CellMismatchError, MigrationBlockedError, toStoreError, UnsuitableDatabaseError } from '../kernel/errors.ts';
 import type { LockHolder, MigrationWait } from '../kernel/migration-wait.ts';
 import { type Database, onlyRow, type Statement } from '../statements/database.ts';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
 import { findSettingProblems } from './database-settings.ts';
+import { findUnregistered } from './find-unregistered.ts';
 import { openMigrationSession } from './migration-session.ts';
 import { findOutdatingMigration, findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
+import { registerService } from './register-service.ts';
 import { watchWaits } from './watch-waits.ts';
 
 export interface Migration extends AppliedMigration {
@@ -26,6 +29,8 @@ export interface MigrateOptions {
   waitMs?: number;
   /** Called again and again while a migration waits for other sessions. */
   onWait?: (wait: MigrationWait) => void;
+  /** Called with what migrations of the application have yet to do: a sentence each, without the period. */
+  onUnregistered?: (problem: string) => void;
 }
 
 const defaultCell = 0;
@@ -50,27 +55,34 @@ const migrationsFolder = new URL('../../migrations/', import.meta.url);
 /**
  * Applies the migrations of this build that the database lacks, each in its own transaction, or without one if it builds an index
  * while the table is written. Several processes may call it at the same time: they apply each migration once. A migration that
- * waits too long for a lock is rolled back and tried again.
+ * waits too long for a lock is rolled back and tried again. Then registers the service.
  *
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
+ * @param service the application, as its apps take it
  * @returns the names of the migrations that this call applied, in order
  * @throws {CellMismatchError} if the database has another cell than `options.cell`
  * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
+ * @throws {ServiceConflictError} if the database knows another service by the names of this one. The migrations are applied.
  * @throws {ObjectsOfAppsError} if the login of an app owns objects, or may create some
  * @throws {StoreUnavailableError} when the database is unavailable
  * @throws {UnsuitableDatabaseError} if the encoding, a setting, the schema or the login keeps migrations from being applied
  */
-export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  return applyMigrations(databaseUrl, await readMigrations(), options);
+export async function migrate(
+  databaseUrl: string,
+  service: Service,
+  options: MigrateOptions = {},
+): Promise<{ applied: string[] }> {
+  return applyMigrations(databaseUrl, await readMigrations(), options, service);
 }
 
-/** Does what `migrate` does with other migrations, for tests. */
+/** Does what `migrate` does with other migrations, for tests. Registers nothing if `service` is null. */
 export async function applyMigrations(
   databaseUrl: string,
   migrations: readonly Migration[],
   options: MigrateOptions,
+  service: Service | null = null,
 ): Promise<{ applied: string[] }> {
   const { cell, waitMs = defaultWaitMs, onWait } = options;
   let client: Client | undefined;
@@ -88,6 +100,7 @@ export async function applyMigrations(
       client,
       pid: onlyRow(rows).pid,
       migrations,
+      service,
       cell,
       deadlineMs: performance.now() + waitMs,
       onWait(wait) {
@@ -97,8 +110,10 @@ export async function applyMigrations(
     };
     for (let isComplete = false; !isComplete;) {
       const step = await applyNext(run);
-      if (step.kind === 'complete') isComplete = true;
-      else if (step.kind === 'applied') applied.push(step.migration);
+      if (step.kind === 'complete') {
+        isComplete = true;
+        for (const problem of step.unregistered) options.onUnregistered?.(problem);
+      } else if (step.kind === 'applied') applied.push(step.migration);
       else {
         const { migration, cause } = step;
         const holders = lastWait.migration === migration ? lastWait.holders : [];
@@ -120,6 +135,7 @@ interface Run {
   /** Of the client's session. */
   pid: number;
   migrations: readonly Migration[];
+  service: Service | null;
   cell: number | undefined;
   deadlineMs: number;
   onWait: (wait: MigrationWait) => void;
@@ -127,7 +143,7 @@ interface Run {
 
 type Step =
   | { kind: 'applied'; migration: string }
-  | { kind: 'complete' }
+  | { kind: 'complete'; unregistered: string[] }
   | { kind: 'blocked'; migration: string | null; cause: unknown };
 
 /**
@@ -135,7 +151,7 @@ type Step =
  * without one. It is idle meanwhile and has no snapshot, so that the build does not wait for it.
  */
 async function applyNext(run: Run): Promise<Step> {
-  const { databaseUrl, client, pid, onWait } = run;
+  const { databaseUrl, client, pid, service, onWait } = run;
   let next: Migration | undefined;
   const onBlocked = (holders: readonly LockHolder[]) => onWait({ migration: next?.name ?? null, holders });
   const watched = <Result>(work: Promise<Result>): Promise<Result> =>
@@ -143,8 +159,12 @@ async function applyNext(run: Run): Promise<Step> {
   try {
     next = await watched(beginNext(run));
     if (next === undefined) {
+      if (service !== null) await registerService(client, service);
       await client.query('commit');
-      return { kind: 'complete' };
+      return {
+        kind: 'complete',
+        unregistered: service === null ? [] : await findUnregistered(asDatabase(client), service),
+      };
     }
     const index = concurrentIndexOf(next);
     await (index === null
@@ -198,12 +218,15 @@ function isConflict(error: unknown, isPreparing: boolean): boolean {
 
 /** Before the first statement that changes something. @throws {UnsuitableDatabaseError} */
 async function requireSuitableDatabase(client: Client): Promise<void> {
-  const database: Database = {
+  const problems = await findSettingProblems(asDatabase(client), 'migrate');
+  if (problems.length > 0) throw new UnsuitableDatabaseError(problems);
+}
+
+function asDatabase(client: Client): Database {
+  return {
     query: async <Row extends QueryResultRow>({ text }: Statement, values: readonly unknown[]) =>
       (await client.query<Row>(text, [...values])).rows,
   };
-  const problems = await findSettingProblems(database, 'migrate');
-  if (problems.length > 0) throw new UnsuitableDatabaseError(problems);
 }
 
 /** @throws {CellMismatchError} if the database has a cell, and it is not this one */

@@ -9,7 +9,7 @@ export interface PersonRecord {
   accountId: AccountId;
 }
 
-/** The results of the functions of migrations 0051, 0058, 0060 and 0064 that the operator calls. */
+/** The results of the functions that the operator calls. */
 interface Results {
   are_erased_deliveries_reread: boolean;
   begin_person_erasure: unknown;
@@ -20,8 +20,9 @@ interface Results {
   forget_emptied_table: unknown;
   forget_keys_of_person: unknown;
   mark_erased_deliveries: unknown;
+  person_accounts: Pick<PersonRecord, 'accountId' | 'id'>[];
   person_addresses: { readTo: string | null; rows: (PersonRecord & { address: string })[] };
-  person_row: { accountId: AccountId; isErased: boolean; savedResults: number } | null;
+  person_row: { table: string; accountId: AccountId; isErased: boolean; savedResults: number } | null;
   reread_erased_deliveries: AccountId;
   webhook_unquiet_workers: string;
 }
@@ -62,15 +63,4 @@ export async function selectAddresses(
       limit $3`;
   const values = [after?.accountId ?? '0', after?.id ?? '0', limit];
   return database.query<PersonAddress & Record<string, unknown>>(statement, values);
-}
-
-/** The accounts of the rows that exist. Served by the primary key of the table. */
-export async function selectAccountsOfPersons(
-  database: Database,
-  { table }: PersonTable,
-  ids: readonly string[],
-): Promise<Pick<PersonRecord, 'accountId' | 'id'>[]> {
-  const statement = sql(`select-accounts-${table}`)`
-      select id, account_id as "accountId" from ${table} where id = any ($1::bigint[])`;
-  return database.query<Pick<PersonRecord, 'accountId' | 'id'>>(statement, [ids]);
 }

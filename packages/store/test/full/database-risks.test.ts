@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { withClient } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -112,7 +113,7 @@ describe('a collation', () => {
     );
     onTestFinished(async () => void (await run(`drop database "${name}"`)));
     const url = databaseUrl.replace(beside, name);
-    await migrate(url);
+    await migrate(url, testService);
     const risks = async () => describeAll(await withStore(url, findDatabaseRisks));
     expect(await risks()).toEqual([]);
     const [{ actual } = {}] = await run(

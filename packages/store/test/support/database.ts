@@ -1,18 +1,21 @@
-import { testServiceStatements } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
+import { testService, testServiceStatements } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { createStore, migrate, type Store, type StoreOptions } from '../../src/index.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
-  return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) });
+  return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url, testFirm)) });
 }
 
 /** Applies every migration, and creates the interfaces and the table of the test service. */
 export async function migrateTestService(databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
+  await migrate(databaseUrl, testService);
   await withClient(databaseUrl, async (client) => {
     for (const statement of testServiceStatements) await client.query(statement);
   });
+  // Registers the events with the interfaces that exist now.
+  await migrate(databaseUrl, testService);
 }
 
 /** A new database of the test service. */

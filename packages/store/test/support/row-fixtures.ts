@@ -34,6 +34,8 @@ const fixtures: readonly RowFixture[] = [
   migrated('schema_migration'),
   migrated('interface'),
   migrated('own_table'),
+  migrated('event_type'),
+  migrated('person_table'),
   migrated('own_sequence'),
   migrated('shared_right'),
   migrated('shared_policy'),

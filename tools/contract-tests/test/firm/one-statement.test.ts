@@ -11,7 +11,7 @@ import { execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
 
 const database = await forFile(
-  createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url)) }),
+  createTestDatabase({ template: 'migrated_firm', prepare: async (url) => void (await migrate(url, firm)) }),
 );
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const operator = { name: 'ada', host: 'desk', requestId: randomUUID() };

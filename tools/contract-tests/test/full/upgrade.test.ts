@@ -1,4 +1,5 @@
 import { startPostgres } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -16,7 +17,7 @@ const system = await forFile(startFaultSystem({ server, release, accounts: 4, le
 test('migrations delay the apps of the previous release, and fail no request of theirs for good', async () => {
   const load = system.startLoad();
   await system.received.waitForMore(50);
-  await migrate(server.url);
+  await migrate(server.url, firm);
   await system.received.waitForMore(50);
 
   system.apis.push(await system.startApi({}, workspaceRoot));

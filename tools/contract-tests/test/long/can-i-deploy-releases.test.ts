@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callOperator, startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -44,7 +45,7 @@ test('each answer names the apps of the previous release that registered no cont
     seeding: await release.seeding(),
   });
   onTestFinished(() => t.close());
-  await migrate(server.url);
+  await migrate(server.url, firm);
   const names = apps.map((app) => {
     const { version } = JSON.parse(readFileSync(join(release.folder, `apps/${app}/package.json`), 'utf8'));
     return `${app} ${version} (test, seen`;

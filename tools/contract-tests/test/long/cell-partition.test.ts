@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperatorWith, createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { connect, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -183,7 +184,7 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
 
   beforeEach(async () => {
     servers = await startCellServers();
-    await migrate(servers.primary.url);
+    await migrate(servers.primary.url, firm);
     const [{ id } = {}] = await servers.primary.run(`insert into organization (name) values ('Ash') returning id`);
     gid = `gid://service/Organization/${String(id)}`;
     await servers.primary.run(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperatorWith } from '@deedwire/dev-environment/firm-harness';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, runOnce as run } from '@deedwire/testing';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -197,7 +198,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
 
   test('does not go against Patroni, whatever ends meanwhile', async () => {
     const old = await startCluster({ synchronous: false, names: ['a'] });
-    await migrate(old.url);
+    await migrate(old.url, firm);
     const [organization] = await run(old.url, `insert into organization (name) values ('Ash') returning id`);
     const next = await startCluster({ synchronous: false, names: ['c'], standbyOf: old });
     const split = createSplit(old, next, `gid://service/Organization/${String(organization?.['id'])}`);

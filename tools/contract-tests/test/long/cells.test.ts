@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -63,7 +64,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
   beforeEach(async () => {
     servers = await startCellServers();
     old = servers.primary;
-    await migrate(old.url);
+    await migrate(old.url, firm);
     const inserted = await old.run(`insert into organization (name) values ('Ash'), ('Birch'), ('Cedar') returning id`);
     ids = inserted.map(({ id }) => `gid://service/Organization/${String(id)}`);
     await old.run(`

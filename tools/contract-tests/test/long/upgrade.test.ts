@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   release = await checkOutLastRelease({ isBeforeMigration: true });
   server = await startPostgres();
   system = await startFaultSystem({ server, release, accounts: 4, leaseMs: 5_000 });
-  await migrate(server.url);
+  await migrate(server.url, firm);
   system.workers.push(await system.addWorker({}, workspaceRoot));
 }, timeout);
 

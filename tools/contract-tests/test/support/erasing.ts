@@ -28,6 +28,12 @@ export const identifyingDetails = {
   TeamMember: Record<keyof TeamMemberDetails, 'address' | 'text'>;
 };
 
+/** What replaces a detail of a record, by its global identifier. */
+export function placeholderOf(gid: string, kind: 'address' | 'text'): string {
+  const placeholder = `erased-${gid.split('/').at(-1)}`;
+  return kind === 'text' ? placeholder : `${placeholder}@erased.invalid`;
+}
+
 /** How a text can be spelled where it is kept. */
 const spellingsOf = (text: string): string[] => [
   text.toLowerCase(),

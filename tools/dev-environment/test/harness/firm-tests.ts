@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { appOf } from '@deedwire/core';
+import { firm } from '@deedwire/firm';
 import { firmCommands } from '@deedwire/firm/commands';
 import type { InterfaceCode } from '@deedwire/graphql-server';
 import { migrate } from '@deedwire/store';
@@ -22,7 +23,7 @@ export interface FirmRecords {
 export const firmTests: TestedService<Firm, FirmSeeding, FirmRecords> = {
   ...firmApplication,
   key: 'firm',
-  migrate,
+  migrate: (databaseUrl) => migrate(databaseUrl, firm),
   mainInterface: 'partner',
   // By path, because no package can depend on the interfaces that are added later.
   async codeOf(name) {

@@ -1,9 +1,8 @@
-import { type AccountId, addressKey, formatGid, personTableOf, timeOf } from '@deedwire/core';
+import { type AccountId, addressKey, formatGid, timeOf } from '@deedwire/core';
 import { type AuditBound, type AuditPosition, selectAuditBatch, selectRemovedRecords } from '@deedwire/store/audit';
-import { callErasing, type PersonRecord, selectAccountsOfPersons } from '@deedwire/store/person-erasures';
-import type { ActionContext } from '../../kernel/context.ts';
+import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import { type OnProgress, unhurried } from '../../kernel/unhurried.ts';
-import { scanPersonEvents } from './history.ts';
+import { type PersonContext, scanPersonEvents } from './history.ts';
 import { nameOf, type PersonHistory, recordOf } from './person-history.ts';
 
 export interface FoundPerson {
@@ -19,15 +18,15 @@ export interface FoundPerson {
  * @param unreadable gets what cannot be read of events
  */
 export async function findByAddress(
-  context: ActionContext,
+  context: PersonContext,
   address: string,
   unreadable: PersonHistory['unreadable'],
   onProgress: OnProgress,
 ): Promise<FoundPerson> {
-  const { store, service } = context;
+  const { store, registry } = context;
   const key = addressKey(address);
   const records = new Map<string, PersonRecord>();
-  for (const { record: type } of service.persons)
+  for (const type of registry.records.keys())
     for (let after: string | null = '0'; after !== null;) {
       const from: string = after;
       const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
@@ -39,7 +38,7 @@ export async function findByAddress(
   let since = new Date();
   await scanPersonEvents(context, { from: '1', recordIds: [], key }, onProgress, (event) => {
     if (event.problem !== null) unreadable.set(event.id, event.problem);
-    const record = recordOf(service, event);
+    const record = recordOf(registry, event);
     if (record === null || event.address === null || addressKey(event.address) !== key) return;
     if (BigInt(event.id) < BigInt(record.id)) return void unreadable.set(event.id, 'it is older than its record');
     // The entry of the removal is as old as its event, which is kept if any event of the record is.
@@ -68,15 +67,12 @@ const entriesPerStatement = 5_000;
 const keyOf = ({ type, id }: Pick<PersonRecord, 'id' | 'type'>): string => `${type} ${id}`;
 
 /** The accounts of the records whose rows exist, by their types and ids. */
-async function accountsOf(
-  { store, service }: ActionContext,
-  records: readonly PersonRecord[],
-): Promise<Map<string, AccountId>> {
+async function accountsOf({ store }: PersonContext, records: readonly PersonRecord[]): Promise<Map<string, AccountId>> {
   const accountIds = new Map<string, AccountId>();
   for (const [type, ofType] of Map.groupBy(records, (each) => each.type))
     for (let start = 0; start < ofType.length; start += recordsPerStatement) {
       const ids = ofType.slice(start, start + recordsPerStatement).map(({ id }) => id);
-      const rows = await unhurried(() => selectAccountsOfPersons(store, personTableOf(service, type), ids));
+      const [rows = []] = await unhurried(() => callErasing(store, 'person_accounts', type, ids));
       for (const { id, accountId } of rows) accountIds.set(keyOf({ type, id }), accountId);
     }
   return accountIds;
@@ -84,7 +80,7 @@ async function accountsOf(
 
 /** Tells whether an operator has removed a record from its account since a time. */
 async function readRemovals(
-  { store, service, gidNamespace }: ActionContext,
+  { store, service, gidNamespace }: PersonContext,
   since: Date,
   onProgress: OnProgress,
 ): Promise<(record: PersonRecord) => boolean> {
@@ -107,7 +103,7 @@ async function readRemovals(
 
 /** Those of which an event is kept that has another account or address. */
 async function disagreeing(
-  context: ActionContext,
+  context: PersonContext,
   removed: ReadonlyMap<string, PersonRecord>,
   key: string,
   onProgress: OnProgress,
@@ -116,7 +112,7 @@ async function disagreeing(
   if (removed.size === 0) return found;
   const byId = Map.groupBy(removed.values(), ({ id }) => id);
   await scanPersonEvents(context, { from: '1', recordIds: [...byId.keys()], key }, onProgress, (event) => {
-    const record = recordOf(context.service, event);
+    const record = recordOf(context.registry, event);
     if (record === null || event.isErased) return;
     const hasAddress = event.address !== null && addressKey(event.address) === key;
     for (const each of byId.get(record.id) ?? [])

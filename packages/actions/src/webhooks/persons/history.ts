@@ -1,11 +1,17 @@
-import { type AccountId, ofService, personEventsOf } from '@deedwire/core';
+import type { AccountId } from '@deedwire/core';
 import { type Database, onlyRow, sql } from '@deedwire/store';
+import type { PersonRegistry } from '@deedwire/store/person-registry';
 import { selectTime } from '@deedwire/store/time';
 import { type DeliveryId, type EventId, storedRange } from '@deedwire/webhooks/tables';
 import type { ActionContext } from '../../kernel/context.ts';
 import { type OnProgress, unhurried } from '../../kernel/unhurried.ts';
 import { splitForward } from '../deliveries/pages.ts';
 import { selectExpiredBefore } from '../replay/replays.ts';
+
+/** What identifies persons, beside the dependencies of a use case. */
+export interface PersonContext extends ActionContext {
+  registry: PersonRegistry;
+}
 
 /** An event of a type that identifies persons, of an account that can have such records. Its interface can have invented it. */
 export interface PersonEvent {
@@ -14,7 +20,7 @@ export interface PersonEvent {
   type: string;
   /** Null if an app of an early release wrote the event, and it is erased or cannot be read. */
   recordId: string | null;
-  /** Null if the event is not of a team member, if the address is not searched for, and if it cannot be read. */
+  /** Null if its type has none, if the address is not searched for, and if it cannot be read. */
   address: string | null;
   /** What cannot be read. Null if nothing, or if it is not needed. */
   problem: string | null;
@@ -68,10 +74,12 @@ async function scan(
 }
 
 /** The types of the events and, in the same order, their interfaces. */
-const eventsOfPersons = ofService((service) => {
-  const events = [...personEventsOf(service)];
-  return [events.map(([type]) => type), events.map(([, { interfaceName }]) => interfaceName)] as const;
-});
+function eventsOfPersons({ events }: PersonRegistry): [types: string[], interfaceNames: string[]] {
+  const pairs = [...events.values()].flatMap(({ type, interfaceNames }) =>
+    interfaceNames.map((name) => [type, name] as const),
+  );
+  return [pairs.map(([type]) => type), pairs.map(([, name]) => name)];
+}
 
 const isOfPerson = '(event_type, interface::text) in (select * from unnest($3::text[], $4::text[]))';
 
@@ -80,7 +88,7 @@ const isOfPerson = '(event_type, interface::text) in (select * from unnest($3::t
  * `addressKey()` knows how an address can be spelled that is not ASCII. Also those that cannot be read. Served by webhook_event_pkey.
  */
 export function scanPersonEvents(
-  { store, service }: Pick<ActionContext, 'service' | 'store'>,
+  { store, registry }: Pick<PersonContext, 'registry' | 'store'>,
   { from, recordIds, key }: { from: string; recordIds: readonly string[]; key: string | null },
   onProgress: OnProgress,
   take: (event: PersonEvent) => void,
@@ -91,7 +99,7 @@ export function scanPersonEvents(
     from,
     columns: `account_id, event_type, record_id, snapshot, ${isOfPerson} as is_of_person,
           case when ${isOfPerson} and snapshot::text <> '{}'
-            and (record_id is null or $6::text is not null and event_type like 'team\\_member.%')
+            and (record_id is null or $6::text is not null and event_type = any ($7::text[]))
           then read_person_event(event_type, record_id, snapshot) end as person`,
     row: `'accountId', account_id::text, 'type', event_type, 'address', person ->> 'address', 'problem', person ->> 'problem',
           'recordId', case when person is null then record_id::text else person ->> 'recordId' end, 'isErased', snapshot::text = '{}'`,
@@ -99,12 +107,13 @@ export function scanPersonEvents(
     condition: `is_of_person and (record_id is null or record_id = any ($5::bigint[]) or person ->> 'problem' is not null
           or lower(${address}) = $6 or ${address} ~ '[^ -~]')`,
   };
-  return scan(store, part, [...eventsOfPersons(service), recordIds, key], onProgress, take);
+  const withAddress = [...registry.events.values()].filter(({ hasAddress }) => hasAddress).map(({ type }) => type);
+  return scan(store, part, [...eventsOfPersons(registry), recordIds, key, withAddress], onProgress, take);
 }
 
 /** The deliveries of events about these records, which may be deleted, and of these events. Served by webhook_delivery_pkey. */
 export function scanPersonDeliveries(
-  { store, service }: Pick<ActionContext, 'service' | 'store'>,
+  { store, registry }: Pick<PersonContext, 'registry' | 'store'>,
   { from, recordIds, eventIds }: { from: string; recordIds: readonly string[]; eventIds: readonly EventId[] },
   onProgress: OnProgress,
   take: (delivery: PersonDelivery) => void,
@@ -117,5 +126,5 @@ export function scanPersonDeliveries(
           'isErased', erased_at is not null`,
     condition: `${isOfPerson} and (event_id = any ($5::bigint[]) or record_id = any ($6::bigint[]))`,
   };
-  return scan(store, part, [...eventsOfPersons(service), eventIds, recordIds], onProgress, take);
+  return scan(store, part, [...eventsOfPersons(registry), eventIds, recordIds], onProgress, take);
 }

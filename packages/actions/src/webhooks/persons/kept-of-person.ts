@@ -1,4 +1,3 @@
-import { personTableOf } from '@deedwire/core';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { ActionContext } from '../../kernel/context.ts';
 import { unhurried } from '../../kernel/unhurried.ts';
@@ -12,7 +11,7 @@ export interface KeptRows {
 
 /** The tables that have rows of these records, with their number. */
 export async function countKept(
-  { store, service }: ActionContext,
+  { store }: ActionContext,
   records: readonly PersonRecord[],
   { events, deliveries }: Pick<PersonHistory, 'deliveries' | 'events'>,
 ): Promise<KeptRows[]> {
@@ -23,8 +22,7 @@ export async function countKept(
   add({ webhook_event: keptOf(events), webhook_delivery: keptOf(deliveries) });
   for (const { type, id, accountId } of records) {
     const [row] = await unhurried(() => callErasing(store, 'person_row', type, id));
-    const { table } = personTableOf(service, type);
-    if (row?.accountId === accountId) add({ [table]: Number(!row.isErased), idempotency_key: row.savedResults });
+    if (row?.accountId === accountId) add({ [row.table]: Number(!row.isErased), idempotency_key: row.savedResults });
   }
   const addOf = async (...ids: readonly (readonly string[])[]): Promise<void> => {
     for (const counts of await unhurried(() => callErasing(store, 'count_kept_of_person', ...ids))) add(counts);

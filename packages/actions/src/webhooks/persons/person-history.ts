@@ -1,9 +1,15 @@
-import { type AccountId, parseRecordId, personEventsOf, type Service } from '@deedwire/core';
+import { type AccountId, parseRecordId } from '@deedwire/core';
 import type { PersonRecord } from '@deedwire/store/person-erasures';
+import type { PersonRegistry } from '@deedwire/store/person-registry';
 import type { EventId } from '@deedwire/webhooks/tables';
-import type { ActionContext } from '../../kernel/context.ts';
 import type { OnProgress } from '../../kernel/unhurried.ts';
-import { type PersonDelivery, type PersonEvent, scanPersonDeliveries, scanPersonEvents } from './history.ts';
+import {
+  type PersonContext,
+  type PersonDelivery,
+  type PersonEvent,
+  scanPersonDeliveries,
+  scanPersonEvents,
+} from './history.ts';
 
 /** What is stored of records. Rows can be in it twice. */
 export interface PersonHistory {
@@ -22,10 +28,10 @@ export type SoughtRecord = Omit<PersonRecord, 'accountId'> & { accountId: Accoun
 
 /** The record that an event or a delivery names, in the account of this event or delivery. */
 export function recordOf(
-  service: Service,
+  registry: PersonRegistry,
   { type, recordId, accountId }: PersonDelivery | PersonEvent,
 ): PersonRecord | null {
-  const recordType = personEventsOf(service).get(type)?.recordType;
+  const recordType = registry.events.get(type)?.recordType;
   const id = recordId === null ? null : parseRecordId(recordId);
   return recordType && id !== null ? { type: recordType, id, accountId } : null;
 }
@@ -43,7 +49,7 @@ export function isOneOf(records: readonly SoughtRecord[]): (record: PersonRecord
 
 /** Adds the events and deliveries of these records to a history, by default all of them. */
 export async function readHistory(
-  context: ActionContext,
+  context: PersonContext,
   records: readonly SoughtRecord[],
   { events, deliveries, unreadable }: PersonHistory,
   onProgress: OnProgress,
@@ -56,7 +62,7 @@ export async function readHistory(
   const accountIds = new Set(records.map(({ accountId }) => accountId));
   const of = { from: from ?? oldest, recordIds, key: null };
   await scanPersonEvents(context, of, onProgress, (event) => {
-    const record = recordOf(context.service, event);
+    const record = recordOf(context.registry, event);
     if (record === null && event.problem !== null) unreadable.set(event.id, event.problem);
     // The event of an early release is erased, and its deliveries may not be.
     if (record === null ? event.isErased && accountIds.has(event.accountId) : isSought(record)) events.push(event);
@@ -65,7 +71,7 @@ export async function readHistory(
   // A worker of an earlier release writes no record beside the event of a delivery.
   const eventIds = events.map(({ id }) => id);
   await scanPersonDeliveries(context, { ...of, eventIds }, onProgress, (delivery) => {
-    const record = recordOf(context.service, delivery);
+    const record = recordOf(context.registry, delivery);
     if (record === null ? accountIds.has(delivery.accountId) : isSought(record)) deliveries.push(delivery);
   });
 }

@@ -4,7 +4,7 @@ import { lender, ofMember, sampleLender, sampleTeamMember, teamMember } from '..
 
 export const teamMemberRemoved = defineEvent('team_member.removed', {
   record: 'TeamMember',
-  persons: ofMember,
+  ...ofMember,
   snapshot: z.object({ lender, teamMember }),
   sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace), teamMember: sampleTeamMember(gidNamespace) }),
 });

@@ -4,7 +4,7 @@ import { changed, lender, ofMember, sampleLender, sampleTeamMember, teamMember }
 
 export const teamMemberUpdated = defineEvent('team_member.updated', {
   record: 'TeamMember',
-  persons: ofMember,
+  ...ofMember,
   snapshot: z.object({ lender, teamMember, changed }),
   sample: (gidNamespace) => ({
     lender: sampleLender(gidNamespace),

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type AppDatabaseUrls, createAppLogins, generateSecretKeys, perApp } from '@deedwire/dev-environment';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { createLink, eventually, type Link, missing, startConnectProxy } from '@deedwire/testing';
 import { expect } from 'vitest';
@@ -88,7 +89,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
     setTimeout(() => response.writeHead(fails ? 503 : 204).end(), system.answerAfterMs);
   };
 
-  await migrate(servers.primary.url);
+  await migrate(servers.primary.url, firm);
   const logins: AppDatabaseUrls = await createAppLogins(servers.primary.url);
   const webhookSecretKeys = generateSecretKeys();
   const sideOf = async (cell: number, server: CellServer): Promise<Side> => {

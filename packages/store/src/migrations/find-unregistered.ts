@@ -1,0 +1,101 @@
+import type { Service } from '@deedwire/core';
+import { type Database, sql } from '../statements/database.ts';
+import { describeService } from './describe-service.ts';
+
+/** Of an address, and of another text, with a number of 19 digits. */
+const placeholderLengths = [41, 26];
+
+const kinds = ['interface', 'event', 'persons', 'column', 'account', 'table', 'sequence'] as const;
+
+/** What each kind needs. */
+const remedies: Readonly<Record<(typeof kinds)[number], (names: string) => string>> = {
+  interface: (names) =>
+    `the database lacks the interfaces ${names} with the types of their accounts; call add_interface() in a migration`,
+  event: (names) => `the database does not know all of the events ${names}; run: deedwire-operator database migrate`,
+  persons: (names) =>
+    `the database does not know all that identifies persons in ${names}; run: deedwire-operator database migrate`,
+  column: (names) =>
+    `person erase cannot replace ${names}: each must exist, and can be null or is a text with room for the placeholder`,
+  account: (names) =>
+    `own_table() has registered ${names} for another interface than that of the events of their persons`,
+  table: (names) => `own_table() has not registered ${names}, or the table was created again; call it in a migration`,
+  sequence: (names) => `own_sequence() has not registered ${names}, or its column is gone; call it in a migration`,
+};
+
+/**
+ * Compares a service with what a migrated database knows of it: without that, rows stay after a split or an erasure, and row-level security
+ * does not apply. What the database knows of other releases does not count. One sentence each, without the period.
+ */
+export async function findUnregistered(database: Database, service: Service): Promise<string[]> {
+  const statement = sql('find-unregistered')`
+      select 'interface' as kind, s.name
+      from jsonb_to_recordset($1::jsonb -> 'interfaces') as s (name text, account_type text)
+      where not exists (select from interface i where i.name::text = s.name and i.account_type = s.account_type)
+      union all
+      select 'event', s.type
+      from jsonb_to_recordset($1::jsonb -> 'events')
+        as s (type text, interfaces text[], record_type text, persons text[], addresses text[])
+      where not exists (
+        select
+        from event_type e
+        where e.type = s.type and e.interfaces::text[] @> s.interfaces and e.persons @> s.persons and e.addresses @> s.addresses
+          and (s.record_type is null or e.record_type = s.record_type)
+      )
+      union all
+      select 'table', s.name
+      from jsonb_array_elements_text($1::jsonb -> 'tables') as s (name)
+      where not exists (
+        select
+        from own_table o
+        join pg_class c on c.oid = to_regclass(quote_ident(o.relation)) and c.relrowsecurity
+        join pg_trigger t on t.tgrelid = c.oid and t.tgname = 'check_home'
+        where o.relation = s.name
+      )
+      union all
+      select 'sequence', s.name
+      from jsonb_array_elements_text($1::jsonb -> 'sequences') as s (name)
+      where not exists (
+        select
+        from own_sequence o
+        join pg_attribute a on a.attrelid = to_regclass(quote_ident(o.relation)) and a.attname = o.column_name and not a.attisdropped
+        where o.sequence = s.name and to_regclass(quote_ident(o.sequence)) is not null
+      )
+      union all
+      select 'persons', s.relation
+      from jsonb_to_recordset($1::jsonb -> 'persons')
+        as s (relation text, record_type text, columns text[], addresses text[], known_by text[])
+      where not exists (
+        select
+        from person_table p
+        where p.relation = s.relation and p.record_type = s.record_type and p.columns @> s.columns and p.addresses @> s.addresses
+          and p.known_by @> s.known_by
+      )
+      union all
+      select 'column', s.relation || '.' || c.name
+      from jsonb_to_recordset($1::jsonb -> 'persons') as s (relation text, columns text[], addresses text[]), unnest(s.columns) as c (name)
+      where to_regclass(quote_ident(s.relation)) is not null and not exists (
+        select
+        from pg_attribute a
+        join pg_type t on t.oid = a.atttypid
+        where a.attrelid = to_regclass(quote_ident(s.relation)) and a.attname = c.name and not a.attisdropped and a.attgenerated = ''
+          and (not (a.attnotnull or t.typnotnull) or t.typcategory = 'S'
+            -- The length of varchar(n) is 4 less.
+            and (a.atttypmod < 0 or a.atttypmod - 4 >= case when c.name = any (s.addresses) then $2::int else $3::int end))
+      )
+      union all
+      select 'account', s.relation
+      from jsonb_to_recordset($1::jsonb -> 'persons') as s (relation text, record_type text)
+      join own_table o on o.relation = s.relation
+      join jsonb_to_recordset($1::jsonb -> 'events') as e (interfaces text[], record_type text, persons text[])
+        on e.record_type = s.record_type and e.persons <> '{}'
+      where not o.of_interface::text = any (e.interfaces)
+      group by s.relation`;
+  const rows = await database.query<{ kind: (typeof kinds)[number]; name: string }>(statement, [
+    JSON.stringify(describeService(service)),
+    ...placeholderLengths,
+  ]);
+  return kinds.flatMap((kind) => {
+    const names = rows.filter((row) => row.kind === kind).map(({ name }) => name);
+    return names.length > 0 ? [remedies[kind](names.toSorted().join(', '))] : [];
+  });
+}

@@ -1,0 +1,64 @@
+import { requiredPaths, type Service } from '@deedwire/core';
+import type { Client } from 'pg';
+import { ServiceConflictError } from '../kernel/errors.ts';
+import { type DescribedService, describeService } from './describe-service.ts';
+
+/**
+ * Writes what the database must know of a service. Only adds, so that an application of an earlier release continues.
+ *
+ * @throws {ServiceConflictError} if the database knows another service by these names
+ */
+export async function registerService(client: Client, service: Service): Promise<void> {
+  const described = describeService(service);
+  await refuseConflicts(client, described);
+  const required = new Map(service.events.map((event) => [event.type, requiredPaths(event)]));
+  const events = described.events.map((event) => ({ ...event, required: required.get(event.type) ?? [] }));
+  // A member is required as long as all releases append it. A type of record that is known stays.
+  await client.query(
+    `insert into event_type as e (type, interfaces, record_type, required, persons, addresses)
+     select s.type, array(select i.name from interface i where i.name::text = any (s.interfaces) order by i.name), s.record_type,
+       s.required, s.persons, s.addresses
+     from jsonb_to_recordset($1::jsonb)
+       as s (type text, interfaces text[], record_type text, required text[], persons text[], addresses text[])
+     on conflict (type) do update set
+       interfaces = array(select unnest(e.interfaces) union select unnest(excluded.interfaces) order by 1),
+       record_type = coalesce(e.record_type, excluded.record_type),
+       required = array(select unnest(e.required) intersect select unnest(excluded.required) order by 1),
+       persons = array(select unnest(e.persons) union select unnest(excluded.persons) order by 1),
+       addresses = array(select unnest(e.addresses) union select unnest(excluded.addresses) order by 1)`,
+    [JSON.stringify(events)],
+  );
+  await client.query(
+    `insert into person_table as p (relation, record_type, columns, addresses, known_by)
+     select * from jsonb_to_recordset($1::jsonb)
+       as s (relation text, record_type text, columns text[], addresses text[], known_by text[])
+     on conflict (relation) do update set
+       columns = array(select unnest(p.columns) union select unnest(excluded.columns) order by 1),
+       addresses = array(select unnest(p.addresses) union select unnest(excluded.addresses) order by 1),
+       known_by = array(select unnest(p.known_by) union select unnest(excluded.known_by) order by 1)`,
+    [JSON.stringify(described.persons)],
+  );
+}
+
+async function refuseConflicts(client: Client, { events, persons }: DescribedService): Promise<void> {
+  const { rows } = await client.query<{ conflict: string }>(
+    `select format('the event %s is about the record %s, and in the database about %s', e.type, s.record_type, e.record_type) as conflict
+     from jsonb_to_recordset($1::jsonb) as s (type text, record_type text)
+     join event_type e using (type)
+     where e.record_type <> s.record_type
+     union all
+     select format('the table %s has persons of the record %s, and in the database of %s', p.relation, s.record_type, p.record_type)
+     from jsonb_to_recordset($2::jsonb) as s (relation text, record_type text)
+     join person_table p using (relation)
+     where p.record_type <> s.record_type
+     union all
+     select distinct format('the persons of the record %s are in events of the interface %s, and in the database of %s',
+       e.record_type, array_to_string(s.interfaces, ', '), array_to_string(e.interfaces, ', '))
+     from jsonb_to_recordset($1::jsonb) as s (interfaces text[], record_type text, persons text[])
+     join event_type e using (record_type)
+     where s.persons <> '{}' and e.persons <> '{}' and not e.interfaces::text[] @> s.interfaces
+     order by 1`,
+    [JSON.stringify(events), JSON.stringify(persons)],
+  );
+  if (rows.length > 0) throw new ServiceConflictError(rows.map(({ conflict }) => conflict));
+}

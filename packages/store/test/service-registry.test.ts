@@ -1,0 +1,262 @@
+import {
+  defineEvent,
+  defineService,
+  type EventContract,
+  type Persons,
+  type RenderedEvent,
+  type ServiceOptions,
+} from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
+import { connect } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
+import { beforeEach, expect, test } from 'vitest';
+import * as z from 'zod';
+import { findUnregistered, groupRolesOf, migrate } from '../src/index.ts';
+import { createMigratedDatabase, withStore } from './support/database.ts';
+
+const database = await forFile(createMigratedDatabase());
+const owner = await forFile(connect(database.databaseUrl));
+
+const registries = ['event_type', 'person_table'];
+
+beforeEach(async () => {
+  await owner.run(registries.map((table) => `delete from ${table}`).join(';'));
+});
+
+const contractOf = (type: string, interfaces: readonly string[]): EventContract => ({
+  type,
+  description: type,
+  interfaces,
+  versions: [{ version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null, data: z.object({}) }],
+});
+
+const order = z.object({ id: z.string(), buyer: z.string(), note: z.string().optional() });
+const sample = { id: '1', buyer: 'Ada', note: 'x' };
+const sampleOf = () => ({ order: sample, paidAt: 'now', price: 1 });
+const snapshots = {
+  order: z.object({ order, paidAt: z.string() }),
+  /** Of a later release. */
+  orderWithPrice: z.object({ order, price: z.number(), paidAt: z.string().optional() }),
+};
+
+interface OrderOptions {
+  type?: string;
+  record?: string;
+  interfaces?: readonly string[];
+  persons?: readonly string[];
+  address?: string;
+  snapshot?: z.ZodType<object>;
+}
+
+const orderEvent = (options: OrderOptions): RenderedEvent => {
+  const { type = 'order.paid', record = 'Order', persons = [], address, snapshot = snapshots.order } = options;
+  const event = defineEvent(type, { record, persons, ...(address && { address }), snapshot, sample: sampleOf });
+  return { ...event, renderers: { '2026-11-01': () => ({}) } };
+};
+
+/** A service with an event. */
+function serviceOf(event: OrderOptions, more: Partial<ServiceOptions> = {}) {
+  return defineService({
+    names: testService.names,
+    interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner: { title: 'Partner', account: 'Partner' } },
+    contracts: [contractOf(event.type ?? 'order.paid', event.interfaces ?? ['partner'])],
+    events: [orderEvent(event)],
+    ...more,
+  });
+}
+
+const typesOf = () =>
+  owner.run(
+    'select type, interfaces::text[] as interfaces, record_type as record, required, persons, addresses from event_type',
+  );
+
+const known = {
+  type: 'order.paid',
+  interfaces: ['partner'],
+  record: 'Order',
+  required: ['order', 'order.buyer', 'order.id', 'paidAt'],
+  persons: [],
+  addresses: [],
+};
+
+test('a migration registers the event types of the service, again without a change', async () => {
+  const service = serviceOf({});
+  await migrate(database.databaseUrl, service);
+  expect(await typesOf()).toEqual([{ ...known, required: expect.arrayContaining(known.required) }]);
+  await migrate(database.databaseUrl, service);
+  expect(await typesOf()).toEqual([known]);
+});
+
+test('a release adds to what an earlier one has registered, and the earlier one takes nothing away', async () => {
+  const earlier = serviceOf({});
+  const later = serviceOf({ interfaces: ['lender'], snapshot: snapshots.orderWithPrice });
+  const both = { ...known, interfaces: ['lender', 'partner'], required: ['order', 'order.buyer', 'order.id'] };
+  for (const service of [earlier, later, earlier]) await migrate(database.databaseUrl, service);
+  expect(await typesOf()).toEqual([both]);
+  await migrate(database.databaseUrl, serviceOf({ type: 'order.sent' }));
+  expect(await typesOf()).toHaveLength(2);
+  for (const service of [earlier, later])
+    expect(await withStore(database.databaseUrl, (store) => findUnregistered(store, service))).toEqual([]);
+});
+
+test('a migration refuses another record of an event, and registers nothing', async () => {
+  await migrate(database.databaseUrl, serviceOf({}));
+  const before = await typesOf();
+  await expect(migrate(database.databaseUrl, serviceOf({ record: 'Invoice', interfaces: ['lender'] }))).rejects.toThrow(
+    'the event order.paid is about the record Invoice, and in the database about Order',
+  );
+  expect(await typesOf()).toEqual(before);
+});
+
+test('names what the database does not know of a service', async () => {
+  const problems = async (service: Parameters<typeof findUnregistered>[1], role = 'lender_api') =>
+    withStore(await database.urlFor(role), (store) => findUnregistered(store, service));
+  const service = serviceOf(
+    {},
+    {
+      interfaces: {
+        lender: { title: 'Lender', account: 'Bank' },
+        partner: { title: 'Partner', account: 'Partner' },
+        customer: { title: 'Customer', account: 'Customer' },
+      },
+      tables: { booking: {}, referral: {} },
+      sequences: { booking_number: '', matter_number: '' },
+    },
+  );
+  const expected = [
+    'the database lacks the interfaces customer, lender with the types of their accounts; call add_interface() in a migration',
+    'the database does not know all of the events order.paid; run: deedwire-operator database migrate',
+    'own_table() has not registered booking, or the table was created again; call it in a migration',
+    'own_sequence() has not registered booking_number, or its column is gone; call it in a migration',
+  ];
+  for (const role of groupRolesOf(testService)) expect(await problems(service, role)).toEqual(expected);
+
+  const told: string[] = [];
+  await migrate(database.databaseUrl, service, { onUnregistered: (problem) => told.push(problem) });
+  expect(told).toEqual(expected.filter((problem) => !problem.includes('events')));
+  expect(await problems(serviceOf({}))).toEqual([]);
+  expect(await problems(serviceOf({ interfaces: ['lender'] }))).toEqual([
+    'the database does not know all of the events order.paid; run: deedwire-operator database migrate',
+  ]);
+});
+
+test('a table that was created again needs own_table() again', async () => {
+  const service = serviceOf({}, { tables: { booking: {} }, sequences: { booking_number: '' } });
+  const problems = () => withStore(database.databaseUrl, (store) => findUnregistered(store, service));
+  const create = `create table booking (id bigint primary key default new_record_id(), account_id bigint not null,
+    interface interface_name not null default 'partner', number text)`;
+  const register = `select own_table('booking', 'partner', 'select'); select own_sequence('booking_number', 'booking', 'number')`;
+  await migrate(database.databaseUrl, service);
+  await owner.run(`${create}; create sequence booking_number; ${register}`);
+  expect(await problems()).toEqual([]);
+
+  const needed = [
+    'own_table() has not registered booking, or the table was created again; call it in a migration',
+    'own_sequence() has not registered booking_number, or its column is gone; call it in a migration',
+  ];
+  await owner.run('drop table booking');
+  expect(await problems()).toEqual(needed);
+  // What is left stops no worker.
+  expect(await owner.run('select sequence from sequence_states()')).not.toContainEqual({ sequence: 'booking_number' });
+  await owner.run(create);
+  expect(await problems()).toEqual(needed.slice(0, 1));
+  await owner.run('alter table booking rename number to reference');
+  expect(await problems()).toEqual(needed);
+  await owner.run(register.replace("'number'", "'reference'"));
+  expect(await problems()).toEqual([]);
+});
+
+const buyers = (persons: Partial<Persons> = {}): Partial<ServiceOptions> => ({
+  tables: { buyer: { persons: { record: 'Order', noun: 'buyer', address: 'email', ...persons } } },
+});
+const personal = { persons: ['order.buyer'], address: 'order.buyer' };
+
+const personsOf = () =>
+  owner.run('select relation, record_type as record, columns, addresses, known_by as "knownBy" from person_table');
+
+test('what identifies persons is registered, and stays when a release no longer has it', async () => {
+  const earlier = serviceOf(personal, buyers({ columns: ['name'], knownBy: ['name'] }));
+  const later = serviceOf(
+    { ...personal, persons: ['order.buyer', 'order.note'] },
+    buyers({ address: 'mail', columns: ['phone'], knownBy: ['mail'] }),
+  );
+  const all = {
+    relation: 'buyer',
+    record: 'Order',
+    columns: ['email', 'mail', 'name', 'phone'],
+    addresses: ['email', 'mail'],
+    knownBy: ['mail', 'name'],
+  };
+  for (const service of [earlier, later, earlier, serviceOf({})]) await migrate(database.databaseUrl, service);
+  expect(await personsOf()).toEqual([all]);
+  expect(await typesOf()).toEqual([{ ...known, persons: ['order.buyer', 'order.note'], addresses: ['order.buyer'] }]);
+});
+
+test.each([
+  [
+    'a table of other records',
+    serviceOf({ ...personal, type: 'invoice.paid', record: 'Invoice' }, buyers({ record: 'Invoice' })),
+    'the table buyer has persons of the record Invoice, and in the database of Order',
+  ],
+  [
+    'persons of another interface',
+    serviceOf({ ...personal, type: 'order.sent', interfaces: ['lender'] }, buyers()),
+    'the persons of the record Order are in events of the interface lender, and in the database of partner',
+  ],
+])('a migration refuses %s', async (_, service, message) => {
+  await migrate(database.databaseUrl, serviceOf(personal, buyers()));
+  const before = [await personsOf(), await typesOf()];
+  await expect(migrate(database.databaseUrl, service)).rejects.toThrow(message);
+  expect([await personsOf(), await typesOf()]).toEqual(before);
+});
+
+test('names the columns that an erasure could not replace', async () => {
+  const columns = ['name', 'born', 'short', 'long', 'initial', 'gone', 'code', 'id'];
+  const service = serviceOf(personal, buyers({ columns }));
+  await owner.run(`
+    begin;
+    create domain code as text not null check (value ~ '^[A-Z]$');
+    create table buyer (
+      id bigint primary key default new_record_id(), account_id bigint not null, interface interface_name not null default 'lender',
+      email varchar(40) not null, name text not null, born date not null, short varchar(25) not null, long varchar(26) not null,
+      code code, initial text generated always as (left(name, 1)) stored
+    );
+    select own_table('buyer', 'lender', 'select')`);
+  const check = async () =>
+    findUnregistered({ query: async ({ text }, values) => (await owner.run(text, [...values])) as never }, service);
+  try {
+    const problems = await check();
+    expect(problems).toEqual([
+      'the database does not know all of the events order.paid; run: deedwire-operator database migrate',
+      'the database does not know all that identifies persons in buyer; run: deedwire-operator database migrate',
+      'person erase cannot replace buyer.born, buyer.email, buyer.gone, buyer.id, buyer.initial, buyer.short: each must exist, and can be null or is a text with room for the placeholder',
+      'own_table() has registered buyer for another interface than that of the events of their persons',
+    ]);
+  } finally {
+    await owner.run('rollback');
+  }
+});
+
+test.each(groupRolesOf(testService))('%s reads the registries and cannot change them', async (role) => {
+  await migrate(database.databaseUrl, serviceOf({}));
+  const login = await connect(await database.urlFor(role));
+  try {
+    expect(await login.run('select type from event_type')).toEqual([{ type: 'order.paid' }]);
+    for (const table of [...registries, 'own_table', 'own_sequence', 'interface']) {
+      const [{ column = '' } = {}] = (await owner.run(
+        `select attname as column from pg_attribute where attrelid = $1::regclass and attnum = 1`,
+        [table],
+      )) as { column?: string }[];
+      for (const statement of [
+        `insert into ${table} (${column}) values (null)`,
+        `update ${table} set ${column} = ${column}`,
+        `delete from ${table}`,
+        `truncate ${table}`,
+        `alter table ${table} disable trigger all`,
+      ])
+        await expect(login.run(statement)).rejects.toThrow(/permission denied|must be owner/);
+    }
+  } finally {
+    await login.close();
+  }
+});
