@@ -246,6 +246,22 @@ test('refuses persons that the sample of the event does not have', () => {
   ).toEqual(['The event order.paid identifies persons by home.zip, which its sample does not have.']);
 });
 
+test('names all actions that the audit log would refuse, and those of clients that are not listed', () => {
+  expect(
+    faultsOf(
+      { partner },
+      {
+        auditActions: { 'order.cancel': 'update', Order: 'update', [`order.${'x'.repeat(95)}`]: 'update' },
+        clientActions: ['order.cancel', 'order.create'],
+      },
+    ),
+  ).toEqual([
+    '"Order" is not an action of the audit log, such as order.cancel.',
+    `"order.${'x'.repeat(95)}" is not an action of the audit log, such as order.cancel.`,
+    'Clients take the action order.create, which is not in `auditActions`.',
+  ]);
+});
+
 test('refuses an address of an event that does not identify', () => {
   expect(
     faultsOf(

@@ -22,6 +22,9 @@ const workerAdminPort = 4003;
 /** That of its column. */
 const eventTypeMaxLength = 100;
 
+/** That of its column. */
+const auditActionMaxLength = 100;
+
 /** Who has a value that only one may have. */
 type Use = [user: string, value: number | string];
 
@@ -54,7 +57,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     const { port = pair ?? 0, adminPort = (pair ?? 0) + 100 } = own;
     return [name, { title, account, path, port, adminPort, records: [...records], versions }] as const;
   });
-  const { tables = {}, sequences = {}, auditActions = {} } = options;
+  const { tables = {}, sequences = {}, auditActions = {}, clientActions = [] } = options;
   const persons = Object.entries(tables).flatMap(([table, { persons: of }]): PersonTable[] =>
     of === undefined ? [] : [{ table, isAddressUnique: false, columns: [], knownBy: [], ...of }],
   );
@@ -69,11 +72,17 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     ...[...Object.keys(tables), ...persons.flatMap((of) => [of.address, ...of.columns]), ...Object.keys(sequences)]
       .filter((name) => !/^[a-z][a-z\d_]{0,62}$/.test(name))
       .map((name) => `${JSON.stringify(name)} is not the name of a table, a column or a sequence.`),
+    ...Object.keys(auditActions)
+      .filter((action) => action.length > auditActionMaxLength || !/^[a-z_]+\.[a-z_-]+$/.test(action))
+      .map((action) => `${JSON.stringify(action)} is not an action of the audit log, such as order.cancel.`),
+    ...clientActions
+      .filter((action) => !Object.hasOwn(auditActions, action))
+      .map((action) => `Clients take the action ${action}, which is not in \`auditActions\`.`),
   ];
   if (faults.length > 0) throw new ServiceError(faults);
   const value = { names, interfaces: Object.fromEntries(interfaces), events, tables: Object.keys(tables), persons };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return { ...value, sequences, auditActions } as unknown as ServiceOf<Options>;
+  return { ...value, sequences, auditActions, clientActions } as unknown as ServiceOf<Options>;
 }
 
 /** Gives each contract its event. */

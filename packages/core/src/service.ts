@@ -97,6 +97,7 @@ export interface Service {
   readonly persons: readonly PersonTable[];
   readonly sequences: Readonly<Record<string, string>>;
   readonly auditActions: Readonly<Record<string, ActionKind>>;
+  readonly clientActions: readonly string[];
 }
 
 /** As the application writes it. */
@@ -117,6 +118,8 @@ export interface ServiceOptions {
   readonly sequences?: Readonly<Record<string, string>>;
   /** The actions of its audit entries, except changes of accounts. Defaults to none. */
   readonly auditActions?: Readonly<Record<string, ActionKind>>;
+  /** Those of `auditActions` that clients take. The database lets no interface record another one. Defaults to none. */
+  readonly clientActions?: readonly string[];
 }
 
 /** A service that knows the names and the types of accounts of its interfaces. */

@@ -49,6 +49,7 @@ export const testFirm = defineService({
     'referral.create': 'lost',
     'referral.decline': 'lost',
   },
+  clientActions: ['referral.create'],
 });
 
 export type InterfaceName = keyof typeof testFirm.interfaces;

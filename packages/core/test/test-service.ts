@@ -26,6 +26,7 @@ export const testService = defineService({
   events: [renderedOrderPlaced],
   tables: { customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } } },
   auditActions: { 'order.place': 'lost' },
+  clientActions: ['order.place'],
 });
 
 export type InterfaceName = keyof typeof testService.interfaces;

@@ -48,4 +48,5 @@ export const firm = defineService({
     'referral.create': 'lost',
     'referral.decline': 'lost',
   },
+  clientActions: ['referral.create'],
 });

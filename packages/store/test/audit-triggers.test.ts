@@ -387,3 +387,21 @@ test('an entry contains the first 250 characters of a value, including of a colu
     await superuser.run('rollback');
   }
 });
+
+const writeAction = (action: string) =>
+  partnerApi.run(
+    `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+     values ('CLIENT', 'client', $1, 's', 2, 'partner')`,
+    [action],
+  );
+
+test('an API writes an entry with an action that clients take, or that is not registered', async () => {
+  for (const action of ['referral.create', 'referral.read']) await writeAction(action);
+  await superuser.run(`insert into audit_action values ('referral.read', true, false)`);
+  try {
+    await expect(writeAction('referral.read')).rejects.toThrow('violates row-level security policy');
+  } finally {
+    await superuser.run(`delete from audit_action where action = 'referral.read'`);
+  }
+  expect(await summary()).toEqual(['client referral.create s', 'client referral.read s']);
+});

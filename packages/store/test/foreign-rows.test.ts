@@ -64,6 +64,7 @@ test('deletes the rows of children before those of their parents, and of every t
     'account_home',
     'app_contracts',
     'app_process',
+    'audit_action',
     // It says what happened here.
     'audit_entry',
     'cell_split',

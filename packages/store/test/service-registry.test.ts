@@ -17,7 +17,7 @@ import { createMigratedDatabase, withStore } from './support/database.ts';
 const database = await forFile(createMigratedDatabase());
 const owner = await forFile(connect(database.databaseUrl));
 
-const registries = ['event_type', 'person_table'];
+const registries = ['audit_action', 'event_type', 'person_table'];
 
 beforeEach(async () => {
   await owner.run(registries.map((table) => `delete from ${table}`).join(';'));
@@ -208,6 +208,31 @@ test.each([
   const before = [await personsOf(), await typesOf()];
   await expect(migrate(database.databaseUrl, service)).rejects.toThrow(message);
   expect([await personsOf(), await typesOf()]).toEqual(before);
+});
+
+const actionsOf = () =>
+  owner.run('select action, of_operators as "ofOperators", removes from audit_action order by action');
+
+test('an action that clients take in any release stays theirs', async () => {
+  const earlier = serviceOf({}, { auditActions: { 'order.cancel': 'update', 'order.remove': 'lost' } });
+  const later = serviceOf(
+    {},
+    { auditActions: { 'order.cancel': 'update', 'order.remove': 'delete' }, clientActions: ['order.cancel'] },
+  );
+  const isKnown = async (service: Parameters<typeof findUnregistered>[1]) =>
+    (await withStore(database.databaseUrl, (store) => findUnregistered(store, service))).length === 0;
+  await migrate(database.databaseUrl, earlier);
+  expect(await actionsOf()).toEqual([
+    { action: 'order.cancel', ofOperators: true, removes: false },
+    { action: 'order.remove', ofOperators: true, removes: false },
+  ]);
+  expect([await isKnown(earlier), await isKnown(later)]).toEqual([true, false]);
+  for (const service of [later, earlier]) await migrate(database.databaseUrl, service);
+  expect(await actionsOf()).toEqual([
+    { action: 'order.cancel', ofOperators: false, removes: false },
+    { action: 'order.remove', ofOperators: true, removes: true },
+  ]);
+  expect([await isKnown(earlier), await isKnown(later)]).toEqual([true, true]);
 });
 
 test('names the columns that an erasure could not replace', async () => {

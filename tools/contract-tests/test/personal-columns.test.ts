@@ -63,6 +63,7 @@ const withoutPersons = [
   'app_process.digest',
   'app_process.id',
   'app_process.version',
+  'audit_action.action',
   'audit_entry.action',
   'audit_entry.actor_type',
   'audit_entry.login',

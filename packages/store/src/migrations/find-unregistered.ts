@@ -5,13 +5,15 @@ import { describeService } from './describe-service.ts';
 /** Of an address, and of another text, with a number of 19 digits. */
 const placeholderLengths = [41, 26];
 
-const kinds = ['interface', 'event', 'persons', 'column', 'account', 'table', 'sequence'] as const;
+const kinds = ['interface', 'event', 'action', 'persons', 'column', 'account', 'table', 'sequence'] as const;
 
 /** What each kind needs. */
 const remedies: Readonly<Record<(typeof kinds)[number], (names: string) => string>> = {
   interface: (names) =>
     `the database lacks the interfaces ${names} with the types of their accounts; call add_interface() in a migration`,
   event: (names) => `the database does not know all of the events ${names}; run: deedwire-operator database migrate`,
+  action: (names) =>
+    `the database does not know all of the audit actions ${names}; run: deedwire-operator database migrate`,
   persons: (names) =>
     `the database does not know all that identifies persons in ${names}; run: deedwire-operator database migrate`,
   column: (names) =>
@@ -81,6 +83,14 @@ export async function findUnregistered(database: Database, service: Service): Pr
           and (not (a.attnotnull or t.typnotnull) or t.typcategory = 'S'
             -- The length of varchar(n) is 4 less.
             and (a.atttypmod < 0 or a.atttypmod - 4 >= case when c.name = any (s.addresses) then $2::int else $3::int end))
+      )
+      union all
+      select 'action', s.action
+      from jsonb_to_recordset($1::jsonb -> 'actions') as s (action text, of_operators boolean, removes boolean)
+      where not exists (
+        select
+        from audit_action a
+        where a.action = s.action and (s.of_operators or not a.of_operators) and (a.removes or not s.removes)
       )
       union all
       select 'account', s.relation

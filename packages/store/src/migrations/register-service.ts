@@ -38,6 +38,14 @@ export async function registerService(client: Client, service: Service): Promise
        known_by = array(select unnest(p.known_by) union select unnest(excluded.known_by) order by 1)`,
     [JSON.stringify(described.persons)],
   );
+  await client.query(
+    `insert into audit_action as a (action, of_operators, removes)
+     select * from jsonb_to_recordset($1::jsonb) as s (action text, of_operators boolean, removes boolean)
+     on conflict (action) do update set
+       of_operators = a.of_operators and excluded.of_operators,
+       removes = a.removes or excluded.removes`,
+    [JSON.stringify(described.actions)],
+  );
 }
 
 async function refuseConflicts(client: Client, { events, persons }: DescribedService): Promise<void> {

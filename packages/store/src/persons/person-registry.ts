@@ -25,6 +25,8 @@ export interface PersonRegistry {
   records: ReadonlyMap<string, PersonRecords>;
   /** By their types. */
   events: ReadonlyMap<string, PersonEventType>;
+  /** The actions of the audit log that remove the record that they are about. */
+  removals: string[];
 }
 
 export async function selectPersonRegistry(database: Database): Promise<PersonRegistry> {
@@ -47,9 +49,12 @@ export async function selectPersonRegistry(database: Database): Promise<PersonRe
       select type, record_type as "recordType", interfaces::text[] as "interfaceNames", addresses <> '{}' as "hasAddress"
       from event_type
       where persons <> '{}'`;
+  const ofRemovals = sql('select-removals')`select action from audit_action where removes`;
   const records = await database.query<PersonRecords & Record<string, unknown>>(ofRecords, []);
   const events = await database.query<PersonEventType & Record<string, unknown>>(ofEvents, []);
+  const removals = await database.query<{ action: string }>(ofRemovals, []);
   return {
+    removals: removals.map(({ action }) => action),
     records: new Map(records.map((each) => [each.type, each])),
     events: new Map(events.map((each) => [each.type, each])),
   };

@@ -36,6 +36,7 @@ const fixtures: readonly RowFixture[] = [
   migrated('own_table'),
   migrated('event_type'),
   migrated('person_table'),
+  migrated('audit_action'),
   migrated('own_sequence'),
   migrated('shared_right'),
   migrated('shared_policy'),

@@ -309,7 +309,7 @@ test('a login that may not vacuum says what to run', async () => {
     const surroundings = { env: own, input: Buffer.from(person.email) };
     return callOperatorWith(surroundings, 'person', 'erase', '--email', '-', '--account', id, '--yes', ...options);
   };
-  const advice = 'Run as the owner: vacuum (analyze, index_cleanup on) team_member';
+  const advice = 'Run as the owner: vacuum (analyze, index_cleanup on) referral, team_member';
   expect(await eraseOf(partner)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(advice) });
   const { stderr } = await eraseOf(lender, '--json');
   expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining(advice) } });

@@ -80,11 +80,10 @@ async function accountsOf({ store }: PersonContext, records: readonly PersonReco
 
 /** Tells whether an operator has removed a record from its account since a time. */
 async function readRemovals(
-  { store, service, gidNamespace }: PersonContext,
+  { store, registry, gidNamespace }: PersonContext,
   since: Date,
   onProgress: OnProgress,
 ): Promise<(record: PersonRecord) => boolean> {
-  const actions = service.persons.map(({ noun }) => `${noun}.remove`);
   const names = new Set<string>();
   let position: AuditBound = { at: null, number: null };
   for (let read = 0; ; read += entriesPerStatement) {
@@ -93,7 +92,9 @@ async function readRemovals(
       selectAuditBatch(store, before, since, entriesPerStatement),
     );
     if (last === null) break;
-    for (const { subject, accountId } of await unhurried(() => selectRemovedRecords(store, before, last, actions)))
+    for (const { subject, accountId } of await unhurried(() =>
+      selectRemovedRecords(store, before, last, registry.removals),
+    ))
       names.add(`${subject} ${accountId}`);
     position = last;
     onProgress(`Read ${read.toLocaleString('en')} entries of the audit log`);
