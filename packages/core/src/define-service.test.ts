@@ -249,7 +249,7 @@ test('refuses persons that the sample of the event does not have', () => {
 test('names all actions that the audit log would refuse, and those of clients that are not listed', () => {
   expect(
     faultsOf(
-      { partner },
+      { customer },
       {
         auditActions: { 'order.cancel': 'update', Order: 'update', [`order.${'x'.repeat(95)}`]: 'update' },
         clientActions: ['order.cancel', 'order.create'],
@@ -265,7 +265,7 @@ test('names all actions that the audit log would refuse, and those of clients th
 test('refuses an address of an event that does not identify', () => {
   expect(
     faultsOf(
-      { partner },
+      { customer },
       {
         contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
         events: [withRenderers({ ...orderPaid, address: 'order' }, { '2026-11-01': render })],
@@ -278,11 +278,11 @@ test('refuses an address of an event that does not identify', () => {
 test('refuses persons of one record in two tables, or in events of two interfaces', () => {
   expect(
     faultsOf(
-      { partner, lender: { title: 'Lender', account: 'Lender' } },
+      { customer, supplier: { title: 'Supplier', account: 'Supplier' } },
       {
         contracts: [
           contractOf('order.paid', [['2026-11-01', 'current']]),
-          contractOf('order.sent', [['2026-11-01', 'current']], ['lender']),
+          contractOf('order.sent', [['2026-11-01', 'current']], ['supplier']),
         ],
         events: ['order.paid', 'order.sent'].map((type) =>
           withRenderers({ ...orderPaid, type }, { '2026-11-01': render }),
@@ -292,7 +292,7 @@ test('refuses persons of one record in two tables, or in events of two interface
     ),
   ).toEqual([
     'The tables order and basket both have `persons` of the record Order.',
-    'Events of the interfaces partner and lender identify persons of the record Order. It must be one.',
+    'Events of the interfaces customer and supplier identify persons of the record Order. It must be one.',
   ]);
 });
 

@@ -2,7 +2,7 @@ import { type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createMigratedDatabase } from './support/database.ts';
-import { rowFixtures } from './support/row-fixtures.ts';
+import { sample } from './support/tested-services.ts';
 
 // Each test needs rows of an account of each interface, of which one is at home in another cell, and the others here.
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   });
   run = (statement, values) => superuser.run(statement, values);
   for (const interfaceName of interfaceNames)
-    for (const { rowsOf, insert } of rowFixtures.values())
+    for (const { rowsOf, insert } of sample.rows.values())
       if (insert !== null && rowsOf.includes(interfaceName) && !/into (\w+_home|cell_split)/.test(insert))
         await run(insert, [interfaceName]);
 });
@@ -107,12 +107,12 @@ test('deletes the rows of children before those of their parents, and of every t
 
 test.each(interfaceNames)('deletes every row of a %s of another cell, and no other', async (foreign) => {
   await leave(foreign);
-  const tables = [...rowFixtures].filter(([, { isChild }]) => isChild).map(([name]) => name);
+  const tables = [...sample.rows].filter(([, { isChild }]) => isChild).map(([name]) => name);
   const before = await rowsIn(tables);
   expect(Object.values(before)).not.toContain(0);
   expect(await deleteAll()).toEqual([]);
   const expected = tables.map((table) => {
-    const isGone = rowFixtures.get(table)?.rowsOf.includes(foreign) && !['account_home', 'audit_entry'].includes(table);
+    const isGone = sample.rows.get(table)?.rowsOf.includes(foreign) && !['account_home', 'audit_entry'].includes(table);
     return [table, Number(before[table]) - Number(isGone)];
   });
   // The database audits that a client and its key were deleted.
@@ -129,7 +129,7 @@ test.each(interfaceNames)('deletes every row of a %s of another cell, and no oth
 });
 
 test('deletes nothing of an account that is frozen or at home, or while a split is open', async () => {
-  const tables = [...rowFixtures.keys()];
+  const tables = [...sample.rows.keys()];
   await run('insert into account_home select id, 1, next_freeze() from account');
   const before = await rowsIn(tables);
   expect(await deleteAll()).toEqual([]);

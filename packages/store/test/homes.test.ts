@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { AccountAwayError, createStore } from '../src/index.ts';
 import { createMigratedDatabase } from './support/database.ts';
 import { referralWrite } from './support/referral-write.ts';
-import { rowFixtures } from './support/row-fixtures.ts';
+import { sample } from './support/tested-services.ts';
 
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
@@ -83,7 +83,7 @@ test('every write of an interface or an operator checks the home of the account,
 
 test('a check refuses the rows of an account that is frozen or foreign, from every role', async () => {
   for (const interfaceName of interfaceNames)
-    for (const { rowsOf, insert } of rowFixtures.values())
+    for (const { rowsOf, insert } of sample.rows.values())
       if (insert !== null && rowsOf.includes(interfaceName) && !/into \w+_home/.test(insert))
         await superuser.run(insert, [interfaceName]);
   const guarded = operations.filter(({ isGuarded }) => isGuarded);

@@ -1,434 +1,21 @@
 import { roleOf } from '@deedwire/core';
-import { testFirm, type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
+import { testFirm, interfaceNames } from '@deedwire/core/test-firm';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { connect, type Connection, untilBlocked } from '@deedwire/testing';
+import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { checkDatabase } from '../src/checks/check-database.ts';
-import { applyMigrations, describeDatabaseProblems, type GroupRole, migrate, readMigrations } from '../src/index.ts';
+import { describe, expect, test } from 'vitest';
+import { applyMigrations, type GroupRole, migrate, readMigrations } from '../src/index.ts';
 import { groupRolesOf, rightsOf } from '../src/migrations/rights.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
-import { openLogins } from './support/logins.ts';
+import { problemsOf, testRights } from './support/rights.ts';
+import { sample } from './support/tested-services.ts';
 
 const roles = groupRolesOf(testFirm);
 
-const login = (role: GroupRole): Connection => logins.of(role);
-
 const database = await forFile(createMigratedDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
-const logins = await forFile(openLogins(database));
 
-describe('the catalog', () => {
-  test('no app may create an object in a schema, or a schema', async () => {
-    const found = await superuser.run(
-      `select role_name, nspname as schema
-       from unnest($1::text[]) as role_name, pg_namespace
-       where nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(role_name, oid, 'create')
-       union all
-       select role_name, 'a new one' from unnest($1::text[]) as role_name
-       where has_database_privilege(role_name, current_database(), 'create')`,
-      [roles],
-    );
-    expect(found).toEqual([]);
-  });
-
-  test('no app owns a relation, a function, a type or a schema', async () => {
-    const found = await superuser.run(
-      `select owner.rolname as owner, pg_describe_object(d.classid, d.objid, d.objsubid) as object
-       from pg_shdepend d
-       join pg_roles owner on owner.oid = d.refobjid
-       where d.deptype = 'o' and d.dbid = (select oid from pg_database where datname = current_database())
-         and (owner.rolname = any($1) or exists (
-           select from unnest($1::text[]) as role_name where pg_has_role(owner.oid, role_name, 'member') and not owner.rolsuper
-         ))`,
-      [roles],
-    );
-    expect(found).toEqual([]);
-  });
-
-  test('every function that runs with the rights of its owner resolves names in pg_catalog only', async () => {
-    const functions = await superuser.run(
-      `select proname::text as name, coalesce((
-         select setting from unnest(proconfig) as setting where setting like 'search_path=%'
-       ), 'the search_path of the caller') as path
-       from pg_proc where prosecdef and pronamespace = 'public'::regnamespace order by 1`,
-    );
-    expect(functions.filter(({ path }) => path !== 'search_path=pg_catalog, pg_temp')).toEqual([]);
-  });
-
-  test('only the apps that need a function that runs with the rights of its owner may call it', async () => {
-    const callers = await superuser.run(
-      `select concat_ws(' ', proname || ':', string_agg(role_name, ' ' order by role_name)) as callers
-       from pg_proc left join unnest($1::text[] || array['public']) as role_name on has_function_privilege(role_name, oid, 'execute')
-       where prosecdef and pronamespace = 'public'::regnamespace
-       group by proname order by proname`,
-      // Every interface may call the same: interfaces.test.ts.
-      [['lender_api', 'webhook_worker', 'operator']],
-    );
-    expect(callers.map((row) => row['callers'])).toEqual([
-      'advance_sequences: operator',
-      'are_erased_deliveries_reread: operator',
-      'audit_change:',
-      'audit_portal_session:',
-      'begin_person_erasure: operator',
-      'check_api_key:',
-      'check_foreign_partition: operator',
-      'check_home:',
-      'check_homes: lender_api operator',
-      'check_portal_session:',
-      'close_copy: operator',
-      'count_kept_of_person: operator',
-      'create_cost_bucket:',
-      'delete_expired_idempotency_keys: webhook_worker',
-      'delete_expired_portal_sessions: webhook_worker',
-      'delete_foreign_rows: operator',
-      'delete_old_use: webhook_worker',
-      'drop_foreign_partition: operator',
-      'end_erased_deliveries: operator',
-      'end_person_erasure: operator',
-      'end_process: lender_api webhook_worker',
-      'erase_person_events: operator',
-      'expire_copied_deliveries: operator',
-      'foreign_bytes: operator',
-      'foreign_tables: operator',
-      'forget_emptied_table: operator',
-      'forget_ended_api_keys: webhook_worker',
-      'forget_keys_of_person: operator',
-      'issue_api_key: lender_api operator',
-      'maintain_audit_log: operator webhook_worker',
-      'mark_erased_deliveries: operator',
-      'merge_audit_claim:',
-      'next_freeze:',
-      'offer_home:',
-      'person_accounts: operator',
-      'person_addresses: operator',
-      'person_row: operator',
-      'record_use: lender_api',
-      'refuse_account_elsewhere:',
-      'register_process: lender_api operator webhook_worker',
-      'report_expiring_api_keys: webhook_worker',
-      'require_no_app: operator',
-      'reread_erased_deliveries: operator',
-      'revoke_api_key: lender_api operator',
-      'sequence_states: operator webhook_worker',
-      'store_app_contracts: lender_api operator webhook_worker',
-      'webhook_create_partitions: webhook_worker',
-      'webhook_delete_listener: operator',
-      'webhook_delete_subscription: operator',
-      'webhook_delete_unread_listeners: webhook_worker',
-      'webhook_drop_exchange_partition: webhook_worker',
-      'webhook_drop_partition: webhook_worker',
-      'webhook_end_rotations: webhook_worker',
-      'webhook_erase_exchanges: webhook_worker',
-      'webhook_forget_subscriptions: webhook_worker',
-      'webhook_has_worker: lender_api operator',
-      'webhook_note_pause:',
-      'webhook_oldest_queued_event: lender_api',
-      'webhook_raise_alerts: webhook_worker',
-      'webhook_sends_request_headers: lender_api operator',
-      'webhook_unquiet_workers: operator',
-      'webhook_workers_lacking: lender_api operator',
-      'webhook_workers_without: lender_api operator',
-    ]);
-  });
-});
-
-describe('a login of an app cannot become the owner', () => {
-  test('a function of the owner does not call a function in public, even if there is one', async () => {
-    const own = await createMigratedDatabase();
-    const owner = await connect(own.databaseUrl);
-    const worker = await connect(await own.urlFor('webhook_worker'));
-    const operator = await connect(await own.urlFor('operator'));
-    try {
-      // They match better than those of pg_catalog, whose parameters have other types.
-      await owner.run(`
-        create function public."right"(name, integer) returns text language plpgsql as $$begin raise 'shadowed'; end$$;
-        create function public.nextval(text) returns bigint language plpgsql as $$begin raise 'shadowed'; end$$;
-        create function public.to_char(date, text) returns text language plpgsql as $$begin raise 'shadowed'; end$$;
-        create table audit_entry_2026_01 partition of audit_entry for values from ('2026-01-01Z') to ('2026-02-01Z')`);
-      expect(await worker.run('select dropped from maintain_audit_log(100)')).toContainEqual({
-        dropped: 'audit_entry_2026_01',
-      });
-      await worker.run('call webhook_create_partitions(20)');
-      expect(await worker.run('select webhook_drop_partition(1) as name')).toEqual([{ name: null }]);
-      expect(await worker.run('select delete_expired_idempotency_keys(10) as count')).toEqual([{ count: '0' }]);
-      await operator.run(`insert into organization (name) values ('Test')`);
-    } finally {
-      for (const connection of [operator, worker, owner]) await connection.close();
-      await own.drop();
-    }
-  });
-
-  test.each(roles)('%s cannot run code with the rights of others who write events', async (role) => {
-    await expect(
-      login(role).run(
-        'create trigger steal before insert on webhook_event for each row execute function create_cost_bucket()',
-      ),
-    ).rejects.toThrow(/permission denied|must be owner/);
-    await expect(login(role).run('alter table webhook_event disable row level security')).rejects.toThrow(
-      'must be owner',
-    );
-  });
-
-  test('the worker locks deliveries, and changes none', async () => {
-    await superuser.run(`insert into webhook_delivery
-      (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-      values (1, 1, 'partner', 1, 't', 'v', now(), 1)`);
-    const worker = login('webhook_worker');
-    expect(await worker.run('select sequence from webhook_delivery for no key update')).toEqual([{ sequence: '1' }]);
-    await expect(worker.run('update webhook_delivery set sequence = 2')).rejects.toThrow('violates row-level security');
-    await expect(worker.run('update webhook_delivery set subscription_id = 2')).rejects.toThrow('permission denied');
-  });
-
-  test('the worker can neither drop a day that is younger than a day nor fill the catalog', async () => {
-    const worker = login('webhook_worker');
-    await expect(worker.run('select webhook_drop_partition(0)')).rejects.toThrow(
-      'The webhook history is kept for at least 1 day, not 0.',
-    );
-    await expect(worker.run('select webhook_drop_exchange_partition(0)')).rejects.toThrow(
-      'The details of attempts are kept for at least 1 day, not 0.',
-    );
-    expect(await worker.run('select webhook_drop_exchange_partition(1) as name')).toEqual([{ name: null }]);
-    await worker.run('begin');
-    try {
-      await worker.run('update webhook_retention set expired_before = 9000000000000000000');
-      expect(await worker.run('select name from webhook_due_partitions(1)')).toEqual([]);
-    } finally {
-      await worker.run('rollback');
-    }
-    await expect(worker.run('call webhook_create_partitions(100000)')).rejects.toThrow(
-      'Partitions are created for at most 366 days, not 100000.',
-    );
-  });
-});
-
-/** Returns the id of a new account. */
-async function addAccount(interfaceName: InterfaceName): Promise<string> {
-  const [row] = await superuser.run(
-    `with organization as (insert into organization (name) values ('Test') returning id)
-     insert into account (interface, organization_id, name) select $1, id, 'Test' from organization returning id`,
-    [interfaceName],
-  );
-  return String(row?.['id']);
-}
-
-/** The second of two concurrent transactions waits for the first one, and is refused. So is one whose snapshot may be older. */
-async function expectRefusedTogether(role: GroupRole, inserts: [string, string], one: string, message: string) {
-  const other = await connect(await database.urlFor(role));
-  try {
-    await login(role).run(`begin; ${inserts[0]}`);
-    const second = other.run(inserts[1]);
-    await untilBlocked(superuser, 1);
-    await Promise.all([login(role).run('commit'), expect(second).rejects.toThrow(message)]);
-    await other.run('begin isolation level repeatable read');
-    await expect(other.run(one)).rejects.toThrow('read committed');
-    await other.run('rollback');
-  } finally {
-    await other.close();
-  }
-}
-
-test('a subscription has a position that was drawn', async () => {
-  const account = await addAccount('partner');
-  const subscribe = (position: string) =>
-    login('partner_api').run(
-      `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-         values ($1, 'partner', '', '', ${position})`,
-      [account],
-    );
-  const refusal = 'new row violates row-level security policy for table "webhook_subscription"';
-  await subscribe(`nextval('webhook_queue_position')`);
-  await expect(subscribe('1000000')).rejects.toThrow(refusal);
-  await expect(
-    login('partner_api').run('update webhook_subscription set queue_position = 9223372036854775807'),
-  ).rejects.toThrow('permission denied for table webhook_subscription');
-  expect(await superuser.run('select sequence from sequence_states() where last_number < highest_used')).toEqual([]);
-});
-
-describe.each(interfaceNames)('the listeners of a %s', (interfaceName) => {
-  const role = roleOf(interfaceName);
-  const api = (): Connection => login(role);
-  let account: string;
-
-  beforeEach(async () => {
-    account = await addAccount(interfaceName);
-  });
-
-  const insert = (count: number, lastReadAt = 'now()'): string =>
-    `insert into webhook_subscription (account_id, interface, kind, callback_url, secret_ciphertext, paused_reason, paused_at,
-       last_read_at, queue_position)
-     select ${account}, '${interfaceName}', 'LISTENER', '', '', 'OWNER', now(), ${lastReadAt}, 0
-     from generate_series(1, ${count}) returning id`;
-  const listen = async (): Promise<string> => String((await api().run(insert(1)))[0]?.['id']);
-  const count = async (): Promise<unknown> =>
-    (
-      await superuser.run(
-        `select count(*)::int as listeners from webhook_subscription where account_id = $1 and deleted_at is null`,
-        [account],
-      )
-    )[0]?.['listeners'];
-
-  test('no login creates more than 10, in one statement or in concurrent transactions', async () => {
-    await expect(api().run(insert(11))).rejects.toThrow(`The account ${account} may have 10 listeners.`);
-    await expect(api().run(`with first as (${insert(10)}) ${insert(1)}`)).rejects.toThrow('may have 10 listeners');
-    await expectRefusedTogether(role, [insert(9), insert(9)], insert(1), 'may have 10 listeners');
-    expect(await count()).toBe(9);
-    await listen();
-    await expect(listen()).rejects.toThrow('may have 10 listeners');
-  });
-
-  test('no login creates one for an account that may have none, or restores a deleted one', async () => {
-    const id = await listen();
-    await api().run(`update webhook_subscription set deleted_at = now() where id = ${id}`);
-    for (const change of ['deleted_at = null', 'deleted_at = default'])
-      await expect(api().run(`update webhook_subscription set ${change} where id = ${id}`)).rejects.toThrow(
-        'is deleted',
-      );
-    await superuser.run('update account set webhook_listeners_forbidden_at = now() where id = $1', [account]);
-    await expect(listen()).rejects.toThrow('may have no listeners');
-    expect(await count()).toBe(0);
-  });
-
-  test('no login moves the last read of one back, or into the future', async () => {
-    const id = await listen();
-    const set = (time: string): string => `update webhook_subscription set last_read_at = ${time} where id = ${id}`;
-    for (const time of [`now() - interval '1 minute'`, `now() + interval '1 minute'`, `'infinity'`, `'-infinity'`])
-      await expect(api().run(set(time))).rejects.toThrow('The last read of the listener');
-    await expect(api().run(set('null'))).rejects.toThrow('webhook_listener_is_never_sent');
-    await expect(api().run(insert(1, `now() + interval '1 minute'`))).rejects.toThrow('cannot be read in the future');
-    // As time passes.
-    await superuser.run(set(`now() - interval '2 hours'`));
-    await api().run(set('now()'));
-  });
-
-  test('no setting of the session makes it the owner, to whom this does not apply', async () => {
-    const id = await listen();
-    for (const setting of ['row_security = off', `search_path = pg_temp, public`]) {
-      await api().run(`set ${setting}`);
-      try {
-        await expect(
-          api().run(`update webhook_subscription set last_read_at = 'infinity' where id = ${id}`),
-        ).rejects.toThrow(/The last read of the listener|would be affected by row-level security/);
-      } finally {
-        await api().run('reset row_security; reset search_path');
-      }
-    }
-    await expect(api().run('set session_replication_role = replica')).rejects.toThrow('permission denied');
-  });
-});
-
-/** Returns the id of a delivery of the subscription. */
-const deliver = async (subscription: string): Promise<string> => {
-  const [row] = await superuser.run(
-    `insert into webhook_delivery (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select account_id, id, interface, 1, 't', 'v', now(), 1 from webhook_subscription where id = $1 returning id`,
-    [subscription],
-  );
-  return String(row?.['id']);
-};
-
-describe.each(interfaceNames)('the subscriptions of a %s', (interfaceName) => {
-  const role = roleOf(interfaceName);
-  const api = (): Connection => login(role);
-
-  const insert = (account: string, count: number, id = 'new_record_id()'): string =>
-    `insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-     select ${id}, ${account}, '${interfaceName}', '', '', 0 from generate_series(1, ${count}) returning id`;
-  const subscribe = async (account: string): Promise<string> =>
-    String((await api().run(insert(account, 1)))[0]?.['id']);
-
-  test('no login creates more than 20, or one with an id of the past', async () => {
-    const account = await addAccount(interfaceName);
-    await expect(api().run(insert(account, 21))).rejects.toThrow(`The account ${account} may have 20 subscriptions.`);
-    await expect(api().run(insert(account, 1, '1'))).rejects.toThrow('was drawn more than an hour ago');
-    await api().run(insert(account, 20));
-    await expect(subscribe(account)).rejects.toThrow('may have 20 subscriptions');
-  });
-
-  test('no login dates the deletion of one, which decides when its rows end', async () => {
-    const id = await subscribe(await addAccount(interfaceName));
-    const set = (time: string): string => `update webhook_subscription set deleted_at = ${time} where id = ${id}`;
-    for (const time of [`now() - interval '1 minute'`, `now() + interval '1 minute'`, `'1970-01-01Z'`, `'9999-12-31Z'`])
-      await expect(api().run(set(time))).rejects.toThrow(`The subscription ${id} is deleted now, and not at `);
-    await api().run(set('now()'));
-    for (const time of [`'1970-01-01Z'`, `now() + interval '1 second'`, 'null'])
-      await expect(api().run(set(time))).rejects.toThrow(`The subscription ${id} is deleted.`);
-  });
-
-  test('no login adds more than 100 event types, in one statement or in concurrent transactions', async () => {
-    const id = await subscribe(await addAccount(interfaceName));
-    const add = (first: number, last: number): string =>
-      `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-       select ${id}, '${interfaceName}', g::text, 'x' from generate_series(${first}, ${last}) g`;
-    await expect(api().run(add(1, 101))).rejects.toThrow(`The subscription ${id} may have 100 event types.`);
-    await expectRefusedTogether(role, [add(1, 60), add(61, 120)], add(61, 61), 'may have 100 event types');
-    await api().run(add(61, 100));
-  });
-
-  test('no login asks for a replay of another account, or a retry of another subscription', async () => {
-    const [account, stranger] = [await addAccount(interfaceName), await addAccount(interfaceName)];
-    const [own, foreign] = [await subscribe(account), await subscribe(stranger)];
-    const replay = (subscription: string, delivery: string | null) =>
-      api().run(
-        `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
-         values ($1, '${interfaceName}', $2, $3, false, 1, 0, 1, 0)`,
-        [account, subscription, delivery],
-      );
-    for (const delivery of [null, await deliver(foreign)])
-      await expect(replay(foreign, delivery)).rejects.toThrow(`The account ${account} has no subscription ${foreign}.`);
-    for (const delivery of ['1', await deliver(foreign)])
-      await expect(replay(own, delivery)).rejects.toThrow(`The subscription ${own} has no delivery ${delivery}.`);
-    await replay(own, await deliver(own));
-    await replay(own, null);
-  });
-
-  test('no login continues a replay that was cancelled', async () => {
-    const account = await addAccount(interfaceName);
-    const id = await subscribe(account);
-    await api().run(
-      `insert into webhook_replay (account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id)
-       values ($1, '${interfaceName}', $2, false, 1, 0, 1, 0)`,
-      [account, id],
-    );
-    const set = (time: string) =>
-      api().run(`update webhook_replay set cancelled_at = ${time} where subscription_id = $1`, [id]);
-    await set('now()');
-    for (const time of ['null', `now() + interval '1 day'`])
-      await expect(set(time)).rejects.toThrow('has been cancelled since');
-  });
-});
-
-describe('locks of migrations and maintenance', () => {
-  const tables = ['schema_migration', 'audit_entry_default', 'webhook_retention'];
-
-  test.each(interfaceNames.map(roleOf).flatMap((role) => tables.map((table) => [role, table] as const)))(
-    '%s cannot take one on %s',
-    async (role, table) => {
-      await expect(login(role).run(`begin; lock table ${table} in share update exclusive mode`)).rejects.toThrow(
-        'permission denied',
-      );
-      await login(role).run('rollback');
-    },
-  );
-
-  test('advisory locks delay neither', async () => {
-    const own = await createMigratedDatabase();
-    const attacker = await connect(await own.urlFor('lender_api'));
-    const worker = await connect(await own.urlFor('webhook_worker'));
-    try {
-      await withClient(own.databaseUrl, (owner) =>
-        owner.query(`do $$begin execute (select format('drop table %I', max(relname)) from pg_class
-          where relname ~ '^audit_entry_\\d{4}_\\d\\d$'); end$$`),
-      );
-      await attacker.run('select pg_advisory_lock(4301777), pg_advisory_lock(4301778)');
-      expect(await migrate(own.databaseUrl, testService)).toEqual({ applied: [] });
-      expect(await worker.run('select dropped from maintain_audit_log(100)')).toEqual([{ dropped: null }]);
-    } finally {
-      for (const connection of [attacker, worker]) await connection.close();
-      await own.drop();
-    }
-  });
-});
+await testRights(sample);
 
 test('what a login of the worker left behind while it owned tables is reset, or stops the migration', async () => {
   const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
@@ -449,7 +36,7 @@ test('what a login of the worker left behind while it owned tables is reset, or 
       set role webhook_worker;
       create trigger steal before insert on webhook_event for each row execute function steal();
       reset role`);
-    const refused = (): Promise<string> => migrate(own.databaseUrl, testService).then(() => 'applied', String);
+    const refused = (): Promise<string> => migrate(own.databaseUrl, testFirm).then(() => 'applied', String);
     const loginName = name.slice(1, -1);
     expect(await refused()).toContain(
       `: ${loginName} owns function public.steal(), ${loginName} owns table public.loot. No release of an app`,
@@ -464,7 +51,7 @@ test('what a login of the worker left behind while it owned tables is reset, or 
     await worker.run('drop rule spy on webhook_event; drop trigger copy on webhook_event');
     await worker.close();
 
-    await migrate(own.databaseUrl, testService);
+    await migrate(own.databaseUrl, testFirm);
     await withClient(own.databaseUrl, async (owner) => {
       const rights = `select relname, relrowsecurity, relacl::text from pg_class
         where relname ~ '^webhook_(event|payload|delivery|attempt)$' order by 1`;
@@ -509,7 +96,7 @@ test('an owner that is no superuser migrates, and then owns all', async () => {
       alter database ${name} owner to ${deployer}`);
     const url = new URL(own.databaseUrl);
     [url.username, url.password] = [deployer, 'd'];
-    await migrate(url.href, testService);
+    await migrate(url.href, testFirm);
     const worker = await connect(await own.urlFor('webhook_worker'));
     try {
       await worker.run('call webhook_create_partitions(20)');
@@ -556,10 +143,6 @@ test('of two installations in one cluster, a login reaches only its own, once th
     await other.drop();
   }
 });
-
-function problemsOf(databaseUrl: string, role: GroupRole): Promise<string[]> {
-  return withStore(databaseUrl, (store) => describeDatabaseProblems(store, role));
-}
 
 describe('what an app finds missing in a database', () => {
   test('migrations/rights.json is what the migrations grant, to each role and to those of all interfaces', async () => {
@@ -614,39 +197,6 @@ describe('what an app finds missing in a database', () => {
     } finally {
       await own.drop();
     }
-  });
-
-  test.each(roles)('each right of %s', async (role) => {
-    const own = await createMigratedDatabase();
-    const owner = await connect(own.databaseUrl);
-    const url = await own.urlFor(role);
-    expect(await problemsOf(url, role)).toEqual([]);
-    await withStore(url, async (store) => {
-      const rights = await rightsOf(store, role);
-      expect(rights.length).toBeGreaterThan(10);
-      // Without it, an app cannot tell what else it lacks.
-      const ofMigrations = 'select on schema_migration';
-      await owner.run(`revoke ${ofMigrations} from ${role}`);
-      expect(await describeDatabaseProblems(store, role)).toEqual([
-        `the group role ${role} lacks the right "${ofMigrations}"; run: grant ${ofMigrations} to ${role}`,
-      ]);
-      await owner.run(`grant ${ofMigrations} to ${role}`);
-      const others = rights.filter((right) => right !== ofMigrations);
-      await owner.run(others.map((right) => `revoke ${right} from ${role}`).join(';'));
-      expect((await checkDatabase(store, role)).missingRights).toEqual(others.map((right) => ({ role, right })));
-      await owner.run(others.map((right) => `grant ${right} to ${role}`).join(';'));
-      expect(await describeDatabaseProblems(store, role)).toEqual([]);
-      for (const right of rights.slice(0, 3)) await owner.run(`revoke ${right} from ${role}`);
-      expect(await describeDatabaseProblems(store, role)).toEqual([
-        `the group role ${role} lacks the right "${rights[0]}" and 2 other rights; run: grant ${rights[0]} to ${role}`,
-      ]);
-      // A later migration revokes what a build uses no longer.
-      await owner.run(`insert into schema_migration (name, checksum) values ('9999-later', '')`);
-      expect(await describeDatabaseProblems(store, role)).toEqual([]);
-    });
-    expect(await problemsOf(own.databaseUrl, role)).toEqual([]);
-    await owner.close();
-    await own.drop();
   });
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 
@@ -22,6 +22,15 @@ function claimsOf(page: string): Claim[] {
   }));
 }
 
+/** The text of a file of tests, and of what it imports of `support`, without the escapes of quotes. */
+function sourceOf(path: string): string {
+  const own = readFileSync(path, 'utf8');
+  const shared = Array.from(own.matchAll(/ from '(\.\/support\/[^']+)'/g), ([, file = '']) =>
+    readFileSync(join(dirname(path), file), 'utf8'),
+  );
+  return [own, ...shared].join('\n').replaceAll(/\\(?=[`'"])/g, '');
+}
+
 const claims = claimsOf(readFileSync(join(workspaceRoot, 'docs/threats.md'), 'utf8'));
 
 test('the page has claims', () => expect(claims.length).toBeGreaterThan(50));
@@ -31,7 +40,7 @@ test.each(claims)('a test proves: $claim', ({ proofs }) => {
   const missing = proofs.flatMap(({ file, titles }) => {
     const path = join(workspaceRoot, file);
     if (!existsSync(path)) return [file];
-    const source = readFileSync(path, 'utf8').replaceAll(/\\(?=[`'"])/g, '');
+    const source = sourceOf(path);
     return titles.filter((title) => !source.includes(title)).map((title) => `${file}: ${title}`);
   });
   expect(missing).toEqual([]);

@@ -74,14 +74,29 @@ export interface MissingRight {
   right: string;
 }
 
-/** The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. */
+/** The tables, views and sequences of the schema, as `rightsOf` writes them. */
+async function selectRelations(database: Database): Promise<Set<string>> {
+  const statement = sql('relations')`
+      select case relkind when 'S' then 'sequence ' else '' end || relname as object
+      from pg_class
+      where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration')) and not relispartition`;
+  return new Set((await database.query<{ object: string }>(statement, [])).map(({ object }) => object));
+}
+
+/**
+ * The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. Those on the tables and
+ * sequences of the sample do not count if the database has none.
+ */
 export async function missingRights(database: Database, roles: readonly GroupRole[]): Promise<MissingRight[]> {
   const granted = await readGranted();
+  const relations = await selectRelations(database);
+  const exists = ([object = '']: string[]): boolean => object.startsWith('routine ') || relations.has(object);
   const missing: MissingRight[] = [];
   for (const role of roles) {
     const own = new Set(await rightsOf(database, role));
     const needed = [...(isRoleOfInterface(role) ? granted.shared : []), ...(granted[role] ?? [])];
-    for (const right of needed.toSorted(compareRights)) if (!own.has(right)) missing.push({ role, right });
+    for (const right of needed.toSorted(compareRights))
+      if (!own.has(right) && exists(partsOf(right))) missing.push({ role, right });
   }
   return missing;
 }

@@ -1,0 +1,126 @@
+import { defineEvent, defineService, type Service } from '@deedwire/core';
+import { testFirm } from '@deedwire/core/test-firm';
+import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import * as z from 'zod';
+import { applyMigrations, migrate, readMigrations } from '../../src/index.ts';
+import { createMigratedDatabase } from './database.ts';
+import { accountOfRow, fixture, type RowFixture, rowFixturesOf } from './row-fixtures.ts';
+
+/** A service and its database, for tests that each service has to pass. */
+export interface TestedService {
+  service: Service;
+  /** One row for each table. */
+  rows: ReadonlyMap<string, RowFixture>;
+  /** The tables and sequences on which migrations of the application grant rights, which no app looks for. */
+  granted: readonly string[];
+  createDatabase: () => Promise<TestDatabase>;
+}
+
+/** Whose interfaces and tables the migrations create. */
+export const sample: TestedService = {
+  service: testFirm,
+  rows: rowFixturesOf(testFirm, [
+    fixture(
+      ['lender'],
+      `insert into team_member (account_id, interface, first_name, last_name, email)
+       values (${accountOfRow}, $1, 'A', 'B', 'a@b.test')`,
+    ),
+    fixture(
+      ['partner'],
+      `insert into referral (account_id, interface, client_name) values (${accountOfRow}, $1, 'Client')`,
+    ),
+    fixture(
+      ['partner'],
+      `insert into matter (referral_id, reference) select id, 'M-1' from referral where interface = $1::interface_name`,
+    ),
+  ]),
+  granted: [],
+  createDatabase: createMigratedDatabase,
+};
+
+const orderPaid = defineEvent('order.paid', {
+  record: 'CustomerOrder',
+  persons: ['order.email'],
+  address: 'order.email',
+  snapshot: z.object({ order: z.object({ id: z.string(), email: z.string() }) }),
+  sample: () => ({ order: { id: '1', email: 'ada@shop.example' } }),
+});
+
+const shop = defineService({
+  names: testFirm.names,
+  interfaces: {
+    customer: { title: 'Customer', account: 'Customer' },
+    'supply-chain': { title: 'Supply chain', account: 'Supplier' },
+  },
+  contracts: [
+    {
+      type: 'order.paid',
+      description: 'An order was paid.',
+      interfaces: ['customer'],
+      versions: [{ version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null, data: z.object({}) }],
+    },
+  ],
+  events: [{ ...orderPaid, renderers: { '2026-11-01': () => ({}) } }],
+  tables: {
+    customer_order: { persons: { record: 'CustomerOrder', noun: 'order', address: 'email' } },
+    order_line: {},
+    delivery_note: {},
+  },
+  sequences: { order_number: 'the number of an order' },
+  auditActions: { 'order.cancel': 'update' },
+});
+
+const removeSample = `
+  drop owned by lender_api, partner_api;
+  drop table matter, referral, team_member cascade;
+  drop sequence matter_number;
+  delete from own_sequence;
+  delete from own_table;
+  delete from event_type;
+  delete from person_table;
+  delete from audit_action;
+  delete from interface`;
+
+const createTables = `
+  select add_interface('customer', 'Customer'), add_interface('supply-chain', 'Supplier');
+  create sequence order_number;
+  create table customer_order (
+    id bigint primary key default new_record_id(), account_id bigint not null,
+    interface interface_name not null default 'customer', email text, number text
+  );
+  create table order_line (id bigint primary key default new_record_id(), customer_order_id bigint not null);
+  create table delivery_note (
+    id bigint primary key default new_record_id(), account_id bigint not null, interface interface_name not null default 'supply-chain'
+  );
+  select own_table('customer_order', 'customer', 'select, insert, update');
+  select own_table('order_line', 'customer', 'select, insert', 'customer_order_id');
+  select own_table('delivery_note', 'supply-chain', 'select, insert, update, delete');
+  select own_sequence('order_number', 'customer_order', 'number')`;
+
+/** No role has rights that those of its interfaces could be copied from. */
+export const withoutSample: TestedService = {
+  service: shop,
+  rows: rowFixturesOf(shop, [
+    fixture(['customer'], `insert into customer_order (account_id, interface) values (${accountOfRow}, $1)`),
+    fixture(
+      ['customer'],
+      'insert into order_line (customer_order_id) select id from customer_order where interface = $1',
+    ),
+    fixture(['supply-chain'], `insert into delivery_note (account_id, interface) values (${accountOfRow}, $1)`),
+  ]),
+  granted: shop.tables,
+  createDatabase: () =>
+    createTestDatabase({
+      template: 'without_sample',
+      async prepare(url) {
+        await applyMigrations(url, await readMigrations(), {});
+        await withClient(url, async (owner) => {
+          await owner.query(removeSample);
+          for (const name of Object.keys(shop.interfaces))
+            await owner.query(`alter type interface_name add value '${name}'`);
+          await owner.query(createTables);
+        });
+        await migrate(url, shop);
+      },
+    }),
+};
