@@ -38,7 +38,7 @@ const ownerLogin = await forFile(createLogin('owner', 'createrole'));
 await superuser.run(
   `grant ${groupRolesOf(testFirm).join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
 );
-await migrate(ownerLogin.url, testService);
+await migrate(ownerLogin.url, testFirm);
 const owner = await forFile(connect(ownerLogin.url));
 
 /** Names roles that this cluster does not have. The logins of the group roles keep their rights to call the functions. */
