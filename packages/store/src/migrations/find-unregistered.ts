@@ -109,3 +109,26 @@ export async function findUnregistered(database: Database, service: Service): Pr
     return names.length > 0 ? [remedies[kind](names.toSorted().join(', '))] : [];
   });
 }
+
+/**
+ * The tables and sequences that a migration has registered and the service does not list, or only a later release of it: an id of such a table
+ * that repeats is an error, and no command draws numbers of such a sequence. One sentence each, without the period.
+ */
+export async function findUnlisted(database: Database, { tables, sequences }: Service): Promise<string[]> {
+  const statement = sql('find-unlisted')`
+      select 'own_table()' as by, 'tables' as list, relation as name
+      from own_table
+      where relation <> all ($1::text[]) and to_regclass(quote_ident(relation)) is not null
+      union all
+      select 'own_sequence()', 'sequences', sequence
+      from own_sequence
+      where sequence <> all ($2::text[]) and to_regclass(quote_ident(sequence)) is not null
+      order by 1, 3`;
+  const rows = await database.query<Record<'by' | 'list' | 'name', string>>(statement, [
+    tables,
+    Object.keys(sequences),
+  ]);
+  return rows.map(
+    ({ by, list, name }) => `${by} has registered ${name}, which \`${list}\` of the service does not list; add it`,
+  );
+}

@@ -8,7 +8,7 @@ import type { LockHolder, MigrationWait } from '../kernel/migration-wait.ts';
 import { type Database, onlyRow, type Statement } from '../statements/database.ts';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
 import { findSettingProblems } from './database-settings.ts';
-import { findUnregistered } from './find-unregistered.ts';
+import { findUnlisted, findUnregistered } from './find-unregistered.ts';
 import { openMigrationSession } from './migration-session.ts';
 import { findOutdatingMigration, findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
@@ -29,7 +29,7 @@ export interface MigrateOptions {
   waitMs?: number;
   /** Called again and again while a migration waits for other sessions. */
   onWait?: (wait: MigrationWait) => void;
-  /** Called with what migrations of the application have yet to do: a sentence each, without the period. */
+  /** Called with how the tables and sequences of the service differ from what its migrations have registered: a sentence each. */
   onUnregistered?: (problem: string) => void;
 }
 
@@ -161,10 +161,7 @@ async function applyNext(run: Run): Promise<Step> {
     if (next === undefined) {
       if (service !== null) await registerService(client, service);
       await client.query('commit');
-      return {
-        kind: 'complete',
-        unregistered: service === null ? [] : await findUnregistered(asDatabase(client), service),
-      };
+      return { kind: 'complete', unregistered: service === null ? [] : await compareService(client, service) };
     }
     const index = concurrentIndexOf(next);
     await (index === null
@@ -185,6 +182,11 @@ async function applyNext(run: Run): Promise<Step> {
     await client.query('rollback');
     return { kind: 'blocked', migration: next?.name ?? null, cause: error };
   }
+}
+
+async function compareService(client: Client, service: Service): Promise<string[]> {
+  const database = asDatabase(client);
+  return [...(await findUnregistered(database, service)), ...(await findUnlisted(database, service))];
 }
 
 /** Begins a transaction, which sees what others commit, and returns the first migration that the database lacks. */
