@@ -69,7 +69,7 @@ test('states how many lines of the platform name what belongs to the law firm, w
 const importsFirm = /from '@deedwire\/(?:firm\b|dev-environment\/firm-harness|core\/test-firm|webhook-events)/;
 
 /** The tests of the law firm and their harness. */
-const ofFirm = /^tools\/(?:contract-tests\/test\/firm|dev-environment\/test\/harness\/firm)/;
+const ofFirm = /^tools\/(?:contract-tests\/(?:src|test)\/firm|dev-environment\/test\/harness\/firm)/;
 
 test('lists the tests of the platform that name what belongs to the law firm, which can only become fewer', async () => {
   const files = globSync(

@@ -5,8 +5,8 @@ import type { InterfaceVersion } from '@deedwire/core';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { succeed } from '../../test/support/command.ts';
+import { workspaceRoot } from '../../test/support/workspace-copy.ts';
 
 // The portal is a consumer of each interface, as docs/operations/upgrade.md shows.
 

@@ -1,6 +1,6 @@
 import { errorTable, requestLimits } from '@deedwire/graphql-server';
 import { expect, test } from 'vitest';
-import { interfaceContracts, served } from './support/firm-contracts.ts';
+import { interfaceContracts, served } from '../../test/firm/support/firm-contracts.ts';
 
 test.each(served)('the manifest of $account at $date lists what the servers use', ({ account, date }) => {
   const manifest = interfaceContracts[account].manifest(date);
