@@ -1,12 +1,12 @@
 import { deleteWebhookSubscription } from '@deedwire/actions';
 import { acknowledge, eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 test('three workers number the deliveries of a subscription without gaps', async ({ harness, receiver }) => {
   await Promise.all([harness.startWorker(), harness.startWorker(), harness.startWorker()]);
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await Promise.all([harness.refer(20), harness.refer(20), harness.refer(20)]);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await Promise.all([harness.place(20), harness.place(20), harness.place(20)]);
   await receiver.waitFor(60);
   await eventually(async () => {
     const deliveries = await harness.deliveries();
@@ -21,24 +21,24 @@ test('three workers number the deliveries of a subscription without gaps', async
 
 test('polling finds an event without a notification', async ({ harness, receiver }) => {
   await harness.startWorker({ POLL_INTERVAL_MS: 200 });
-  await harness.subscribe(receiver.url, ['referral.created']);
-  const { store } = harness.partnerApi;
-  harness.partnerApi.store = {
+  await harness.subscribe(receiver.url, ['order.placed']);
+  const { store } = harness.customerApi;
+  harness.customerApi.store = {
     ...store,
     transaction: (work) => store.transaction((transaction) => work({ ...transaction, notifyAfterCommit() {} })),
   };
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(1);
   expect(receiver.deliveries).toHaveLength(1);
 });
 
 test('a worker that stops waits for its requests and records them', async ({ harness, receiver }) => {
   const worker = await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => {
     setTimeout(() => response.writeHead(200).end(), 500);
   };
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(1);
   await harness.stopWorker(worker);
   expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED' }]);
@@ -49,19 +49,19 @@ test('deleting a subscription while the worker sends leaves nothing pending and 
   receiver,
 }) => {
   await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   const held = Promise.withResolvers<void>();
   receiver.onDelivery = (response, request) => void held.promise.then(() => acknowledge(response, request));
-  await harness.refer(2);
+  await harness.place(2);
   await receiver.waitFor(2);
-  expect(await deleteWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id })).toMatchObject({
+  expect(await deleteWebhookSubscription(harness.customerApi, harness.accounts.customer, { id })).toMatchObject({
     userErrors: [],
   });
   held.resolve();
 
   receiver.onDelivery = acknowledge;
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(1);
   await eventually(async () =>
     expect(await harness.deliveries()).toMatchObject([{ status: 'DELIVERED', sequence: 1 }]),
   );

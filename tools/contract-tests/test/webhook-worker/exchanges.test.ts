@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 test.concurrent('stores one of many plain first successes', async ({ harness, receiver }) => {
   const worker = await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(100);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(100);
   await receiver.waitFor(100);
   await harness.stopWorker(worker);
   const [{ attempts = 0, exchanges = 0, seconds = 0 } = {}] = await harness.sql(`
@@ -23,9 +23,9 @@ test.concurrent('stores one of many plain first successes', async ({ harness, re
 async function deliversAfter(statement: string, harness: Harness, receiver: Receiver): Promise<void> {
   await harness.startWorker();
   await harness.sql(statement);
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => response.writeHead(receiver.deliveries.length <= 3 ? 500 : 200).end('x');
-  await harness.refer(20);
+  await harness.place(20);
   await eventually(async () => {
     const deliveries = await harness.deliveries();
     expect(deliveries).toHaveLength(20);
@@ -43,9 +43,9 @@ test.concurrent('delivers without the table of details', async ({ harness, recei
 
 test.concurrent('stores no details, and delivers, with a retention of 0 days', async ({ harness, receiver }) => {
   const worker = await harness.startWorker({ WEBHOOK_EXCHANGE_RETENTION_DAYS: 0 });
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => response.writeHead(400).end('x');
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(1);
   await harness.stopWorker(worker);
   expect(await harness.sql('select (select count(*)::int from webhook_exchange) as exchanges')).toEqual([
@@ -58,7 +58,7 @@ test.concurrent('delivers once each, and stores within the bounds, when successf
   receiver,
 }) => {
   const worker = await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   const answers: [body: Buffer, ...headers: string[]][] = [
     [Buffer.alloc(16 << 20, 'x')],
     [gzipSync(Buffer.alloc(10_000_000)), 'content-encoding: gzip'],
@@ -76,7 +76,7 @@ test.concurrent('delivers once each, and stores within the bounds, when successf
     socket?.end(body);
   };
   for (let sent = answers.length; sent <= count; sent += answers.length) {
-    await harness.refer(answers.length);
+    await harness.place(answers.length);
     await receiver.waitFor(sent);
   }
   await harness.stopWorker(worker);

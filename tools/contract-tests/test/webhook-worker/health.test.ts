@@ -1,9 +1,9 @@
 import { pauseWebhookSubscription, resumeWebhookSubscription } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually, missing } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 interface Shown {
   health: {
@@ -23,7 +23,7 @@ interface Shown {
 
 /** Reads health and statistics over HTTP. */
 async function startApi(harness: Harness): Promise<(id: string) => Promise<Shown>> {
-  const { request } = createInterfaceClient(await startInterfaces(harness, ['partner']), 'partner', '2026-11-01');
+  const { request } = createInterfaceClient(await startInterfaces(harness, ['customer']), 'customer', '2026-11-01');
   const query = `query ($id: ID!) { webhookSubscription(id: $id) {
     health { state consecutiveFailures failingSince lastFailureAt lastFailure { responseStatus deliveryId } lastDeliveredAt breakerOpenUntil pendingCount }
     statistics(hours: 2) { deliveredCount failedAttemptCount failedCount longestWaitSeconds }
@@ -58,8 +58,8 @@ test('health and metrics follow a receiver that fails, is down, works again and 
   const read = await startApi(harness);
   const worker = await harness.startWorker();
   expect(await breakers(harness)).toEqual({ closed: 0, open: 0, half_open: 0 });
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(3);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(3);
   await receiver.waitFor(3);
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
@@ -68,7 +68,7 @@ test('health and metrics follow a receiver that fails, is down, works again and 
   );
 
   receiver.onDelivery = (response) => void response.writeHead(500).end();
-  await harness.refer(2);
+  await harness.place(2);
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
       health: {
@@ -81,7 +81,7 @@ test('health and metrics follow a receiver that fails, is down, works again and 
       },
     }),
   );
-  await harness.refer(10);
+  await harness.place(10);
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
       health: { state: 'FAILING', breakerOpenUntil: expect.any(String), pendingCount: 12 },
@@ -107,7 +107,7 @@ test('health and metrics follow a receiver that fails, is down, works again and 
   );
   await eventually(async () => expect(await breakers(harness)).toEqual({ closed: 1, open: 0, half_open: 0 }));
   receiver.onDelivery = (response) => void response.writeHead(410).end();
-  await harness.refer(1);
+  await harness.place(1);
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
       health: { state: 'PAUSED', consecutiveFailures: 0, lastFailure: { responseStatus: 410 } },
@@ -124,12 +124,12 @@ test('health and metrics follow a receiver that fails, is down, works again and 
 test('statistics count each attempt once while shards move from worker to worker', async ({ harness, receiver }) => {
   const read = await startApi(harness);
   const workers = [await harness.startWorker()];
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length % 5 === 0 ? 500 : 204).end();
   };
   for (let round = 1; round <= 3; round += 1) {
-    await harness.refer(20);
+    await harness.place(20);
     workers.push(await harness.startWorker());
     await receiver.waitFor(20 * round);
     await harness.stopWorker(workers.shift() ?? missing());
@@ -147,13 +147,13 @@ test('a worker that stops writes its counts before it waits for receivers that d
 }) => {
   const read = await startApi(harness);
   const worker = await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(3);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(3);
   await receiver.waitFor(3);
   await eventually(async () => expect((await read(id)).health.pendingCount).toBe(0));
   const waiting = Promise.withResolvers<void>();
   receiver.onDelivery = (response) => void waiting.promise.then(() => response.writeHead(204).end());
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(4);
   const stopping = harness.stopWorker(worker);
   await eventually(async () =>
@@ -170,16 +170,16 @@ test('a worker that stops writes its counts before it waits for receivers that d
 test('an attempt that is the last one counts as a failure of its delivery', async ({ harness, receiver }) => {
   const read = await startApi(harness);
   const worker = await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => void response.writeHead(500).end();
-  const { partnerApi, accounts } = harness;
-  await pauseWebhookSubscription(partnerApi, accounts.partner, { id });
-  await harness.refer(1);
+  const { customerApi, accounts } = harness;
+  await pauseWebhookSubscription(customerApi, accounts.customer, { id });
+  await harness.place(1);
   await eventually(async () =>
     expect(await harness.sql('update webhook_pending_delivery set attempts = 14 returning 1')).toHaveLength(1),
   );
   expect((await read(id)).health).toMatchObject({ state: 'PAUSED', pendingCount: 1 });
-  await resumeWebhookSubscription(partnerApi, accounts.partner, { id });
+  await resumeWebhookSubscription(customerApi, accounts.customer, { id });
   await eventually(async () => expect(await harness.sql('select from webhook_failed_delivery')).toHaveLength(1));
   await harness.stopWorker(worker);
   const shown = await read(id);

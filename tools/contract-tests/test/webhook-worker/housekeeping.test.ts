@@ -1,7 +1,7 @@
 import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,9 +11,9 @@ const harness = await forFile(createHarness());
 test('the worker deletes idempotency keys after 24 hours, and drops old partitions of the audit log', async () => {
   await harness.sql(
     `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, created_at)
-     select $1, 'partner', 'm', hours::text, '', gen_random_uuid(), now(), now() - make_interval(hours => hours)
+     select $1, 'customer', 'm', hours::text, '', gen_random_uuid(), now(), now() - make_interval(hours => hours)
      from unnest(array[23, 25]) hours`,
-    [harness.accounts.partner.accountId],
+    [harness.accounts.customer.accountId],
   );
   await harness.sql(
     `create table audit_entry_2020_01 partition of audit_entry for values from ('2020-01-01Z') to ('2020-02-01Z')`,
@@ -30,8 +30,8 @@ test('the worker reports a key that will expire, and deletes one that ended 90 d
   onTestFinished(() => receiver.close());
   await harness.subscribe(receiver.url, ['api_key.expiring']);
   const issue = async (): Promise<string> => {
-    const input = { accountId: harness.accounts.partner.id, clientId: null, name: 'CRM' };
-    return parseApiKey(firm, (await issueCredential(harness.operator, input)).apiKey)?.keyId ?? missing();
+    const input = { accountId: harness.accounts.customer.id, clientId: null, name: 'CRM' };
+    return parseApiKey(testService, (await issueCredential(harness.operator, input)).apiKey)?.keyId ?? missing();
   };
   const [expiring, ended] = [await issue(), await issue()];
   await harness.sql(

@@ -1,21 +1,29 @@
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 const insertEvents = `
   with event as (
     insert into webhook_event (account_id, interface, event_type, snapshot)
-    select $1, 'partner', $2, $3 from generate_series(1, $4::int)
+    select $1, 'customer', $2, $3 from generate_series(1, $4::int)
     returning id, account_id, interface
   )
   insert into webhook_event_queue (event_id, account_id, interface)
   select id, account_id, interface from event order by id`;
 
-const created = { referral: { id: 'gid://service/Referral/1', status: 'OPEN', externalReference: null } };
+const placed = {
+  order: { id: 'gid://service/Order/1', item: 'Tea', note: null },
+  placedAt: '2026-11-20T08:00:00.000Z',
+};
+/** A snapshot of `api_key.created`. */
+const created = {
+  apiKey: { id: 'a', name: null, abilities: ['READ'], expiresAt: null },
+  createdBy: null,
+};
 
 test('2,000 due deliveries of a slow receiver delay no other receiver', async ({ harness, receiver: slow }) => {
-  const another = harness.accounts.otherPartner;
+  const another = harness.accounts.otherCustomer;
   const quick = await forTest(startReceiver());
   onTestFinished(() => void (slow.onDelivery = acknowledge));
   let now = 0;
@@ -27,23 +35,18 @@ test('2,000 due deliveries of a slow receiver delay no other receiver', async ({
       acknowledge(response, request);
     }, 2_000);
   };
-  await harness.subscribe(slow.url, ['referral.created']);
-  await harness.subscribe(quick.url, ['referral.declined']);
-  await harness.subscribe(quick.url, ['referral.created'], another);
-  await harness.sql(insertEvents, [harness.accounts.partner.accountId, 'referral.created', created, 2_000]);
+  await harness.subscribe(slow.url, ['order.placed']);
+  await harness.subscribe(quick.url, ['api_key.created']);
+  await harness.subscribe(quick.url, ['order.placed'], another);
+  await harness.sql(insertEvents, [harness.accounts.customer.accountId, 'order.placed', placed, 2_000]);
   await harness.startWorker();
   await slow.waitFor(16);
 
   // At this rate the backlog takes four minutes.
-  await harness.refer(5, another);
+  await harness.place(5, another);
   await quick.waitFor(5);
   // The event of another subscription of the same account is the last in the queue.
-  await harness.sql(insertEvents, [
-    harness.accounts.partner.accountId,
-    'referral.declined',
-    { ...created, declinedAt: '2026-11-20T08:00:00.000Z', reason: null },
-    1,
-  ]);
+  await harness.sql(insertEvents, [harness.accounts.customer.accountId, 'api_key.created', created, 1]);
   await quick.waitFor(6);
   expect(most).toBe(16);
   expect(slow.deliveries.length).toBeLessThan(1_000);
@@ -53,15 +56,14 @@ test('an event that cannot be rendered is a failed delivery, and later events ar
   harness,
   receiver,
 }) => {
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  const { accountId } = harness.accounts.partner;
-  await harness.refer(1);
-  await harness.sql(insertEvents, [accountId, 'referral.created', {}, 1]);
-  await harness.sql(insertEvents, [accountId, 'referral.created', { referral: { ...created.referral, id: 7 } }, 1]);
-  const externalReference = 'x'.repeat(256_000);
-  const tooLarge = { referral: { ...created.referral, externalReference } };
-  await harness.sql(insertEvents, [accountId, 'referral.created', tooLarge, 1]);
-  await harness.refer(1);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  const { accountId } = harness.accounts.customer;
+  await harness.place(1);
+  await harness.sql(insertEvents, [accountId, 'order.placed', {}, 1]);
+  await harness.sql(insertEvents, [accountId, 'order.placed', { ...placed, order: { ...placed.order, id: 7 } }, 1]);
+  const tooLarge = { ...placed, order: { ...placed.order, note: 'x'.repeat(256_000) } };
+  await harness.sql(insertEvents, [accountId, 'order.placed', tooLarge, 1]);
+  await harness.place(1);
   await harness.startWorker();
   await receiver.waitFor(2);
   const unrendered = {
@@ -83,22 +85,22 @@ test('an event that cannot be rendered is a failed delivery, and later events ar
 });
 
 test('an account whose deliveries the database refuses delays no other account', async ({ harness, receiver }) => {
-  const another = harness.accounts.otherPartner;
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.subscribe(receiver.url, ['referral.created'], another);
+  const another = harness.accounts.otherCustomer;
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.subscribe(receiver.url, ['order.placed'], another);
   await harness.sql(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
   await harness.sql(`
     create trigger refuse before insert on webhook_pending_delivery
-    for each row when (new.account_id = ${harness.accounts.partner.accountId}) execute function refuse()`);
-  await harness.refer(1);
-  await harness.refer(3, another);
+    for each row when (new.account_id = ${harness.accounts.customer.accountId}) execute function refuse()`);
+  await harness.place(1);
+  await harness.place(3, another);
   await harness.startWorker();
   await receiver.waitFor(3);
   expect(receiver.deliveries).toHaveLength(3);
   await harness.sql('drop trigger refuse on webhook_pending_delivery');
   // The refused event is blocked until its subscriptions change.
-  await harness.subscribe(receiver.url, ['referral.declined']);
+  await harness.subscribe(receiver.url, ['api_key.created']);
   await receiver.waitFor(4);
 });
 
@@ -106,10 +108,10 @@ test('an event of an unknown type or version stays queued with an alarm until it
   harness,
   receiver,
 }) => {
-  const { accountId } = harness.accounts.partner;
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { accountId } = harness.accounts.customer;
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   const subscriptionId = id.split('/').at(-1);
-  await harness.subscribe(receiver.url, ['referral.created', 'referral.declined']);
+  await harness.subscribe(receiver.url, ['order.placed', 'api_key.created']);
   const pin = (version: string) =>
     harness.sql('update webhook_subscription_event_type set event_version = $1 where subscription_id = $2', [
       version,
@@ -118,17 +120,12 @@ test('an event of an unknown type or version stays queued with an alarm until it
   await pin('2099-01-01');
   await harness.sql(
     `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-     values ($1, 'partner', 'referral.vanished', '2026-11-01')`,
+     values ($1, 'customer', 'order.vanished', '2026-11-01')`,
     [subscriptionId],
   );
-  await harness.sql(insertEvents, [accountId, 'referral.vanished', {}, 1]);
-  await harness.refer(1);
-  await harness.sql(insertEvents, [
-    accountId,
-    'referral.declined',
-    { ...created, declinedAt: '2026-11-20T08:00:00.000Z', reason: null },
-    1,
-  ]);
+  await harness.sql(insertEvents, [accountId, 'order.vanished', {}, 1]);
+  await harness.place(1);
+  await harness.sql(insertEvents, [accountId, 'api_key.created', created, 1]);
   await harness.startWorker();
   // The other subscription receives both events.
   await receiver.waitFor(2);
@@ -136,17 +133,17 @@ test('an event of an unknown type or version stays queued with an alarm until it
     receiver.deliveries
       .map(({ headers }) => headers['x-service-webhook-event'])
       .toSorted((a, b) => String(a).localeCompare(String(b))),
-  ).toEqual(['referral.created', 'referral.declined']);
+  ).toEqual(['api_key.created', 'order.placed']);
   await eventually(async () => expect(await harness.metrics()).toContain('deedwire_events_blocked 2'));
 
   await pin('2026-11-01');
   await harness.sql(
-    `insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, 'partner', $2)`,
+    `insert into webhook_event_queue (account_id, interface, subscription_id) values ($1, 'customer', $2)`,
     [accountId, subscriptionId],
   );
   await receiver.waitFor(3);
   expect(receiver.deliveries[2]?.headers).toMatchObject({
-    'x-service-webhook-event': 'referral.created',
+    'x-service-webhook-event': 'order.placed',
     'x-service-webhook-subscription-id': id,
     'x-service-webhook-sequence': '1',
   });
@@ -157,10 +154,10 @@ test('a secret that cannot be decrypted delays the deliveries of its subscriptio
   harness,
   receiver,
 }) => {
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   await harness.sql(`update webhook_subscription set secret_ciphertext = 'x' where id = $1`, [id.split('/').at(-1)]);
-  await harness.refer(1);
+  await harness.place(1);
   await harness.startWorker();
   await eventually(async () => {
     const deliveries = await harness.deliveries();

@@ -1,8 +1,8 @@
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 interface EventPage {
   edges: { sequence: number; node: { type: string; payload: string | null } }[];
@@ -16,11 +16,11 @@ interface Listener {
   lastSequence: number;
 }
 
-/** The requests of a partner to running interfaces. */
-async function startPartner(harness: Harness) {
+/** The requests of a customer to running interfaces. */
+async function startCustomer(harness: Harness) {
   const { request, mutate } = createInterfaceClient(
-    await startInterfaces(harness, ['partner']),
-    'partner',
+    await startInterfaces(harness, ['customer']),
+    'customer',
     '2026-11-01',
   );
   return {
@@ -34,7 +34,7 @@ async function startPartner(harness: Harness) {
       return webhookListener;
     },
     listeners: () => request<Listener[]>('{ webhookListeners { id expiresAt lastSequence } }'),
-    refer: (clientName: string) => mutate('createReferral', 'referral { id }', { clientName }),
+    place: (item: string) => mutate('placeOrder', 'order { id }', { item }),
     test: (subscriptionId: string) => mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId }),
     read: (id: string, page: { first?: number; after?: string | null; waitSeconds?: number } = {}) =>
       request<EventPage | null>(
@@ -55,22 +55,22 @@ const moveReadBack = (harness: Harness, { id }: Listener, by: string) =>
 
 test('a listener is read and never sent, and a read moves its end', async ({ harness }) => {
   await harness.startWorker();
-  const partner = await startPartner(harness);
-  const listener = await partner.listen('referral.created');
-  await partner.refer('Ada');
-  const page = await partner.read(listener.id, { waitSeconds: 20 });
-  expect(page).toMatchObject({ edges: [{ sequence: 1, node: { type: 'referral.created' } }], lastSequence: 1 });
+  const customer = await startCustomer(harness);
+  const listener = await customer.listen('order.placed');
+  await customer.place('Ada');
+  const page = await customer.read(listener.id, { waitSeconds: 20 });
+  expect(page).toMatchObject({ edges: [{ sequence: 1, node: { type: 'order.placed' } }], lastSequence: 1 });
   const { data } = JSON.parse(page?.edges[0]?.node.payload ?? '');
-  expect(data.referralId).toMatch(/^gid:\/\/service\/Referral\/\d+$/);
+  expect(data.orderId).toMatch(/^gid:\/\/service\/Order\/\d+$/);
   expect(await harness.sql('select from webhook_attempt')).toEqual([]);
   expect(await harness.sql('select from webhook_pending_delivery')).toEqual([]);
 
   // A read of the last hour was noted, so another one is not, and an earlier one moves the time.
-  expect(await partner.listeners()).toMatchObject([{ id: listener.id, expiresAt: listener.expiresAt }]);
+  expect(await customer.listeners()).toMatchObject([{ id: listener.id, expiresAt: listener.expiresAt }]);
   await moveReadBack(harness, listener, '23 hours');
-  await partner.read(listener.id);
+  await customer.read(listener.id);
   await eventually(async () => {
-    const [{ expiresAt } = { expiresAt: '' }] = await partner.listeners();
+    const [{ expiresAt } = { expiresAt: '' }] = await customer.listeners();
     expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(Date.parse(listener.expiresAt));
   });
 });
@@ -79,26 +79,26 @@ test('a listener that is read slower than events arrive loses none, and says how
   harness,
 }) => {
   await harness.startWorker();
-  const partner = await startPartner(harness);
-  const { id } = await partner.listen('webhook.test');
+  const customer = await startCustomer(harness);
+  const { id } = await customer.listen('webhook.test');
   const read: number[] = [];
   const behind: number[] = [];
   let sent = 0;
   let after: string | null = null;
   for (let round = 0; round < 8; round += 1) {
-    for (let count = 0; count < 4; count += 1) await partner.test(id);
+    for (let count = 0; count < 4; count += 1) await customer.test(id);
     sent += 4;
     const expected = sent;
-    await eventually(async () => expect(await partner.listeners()).toMatchObject([{ lastSequence: expected }]));
+    await eventually(async () => expect(await customer.listeners()).toMatchObject([{ lastSequence: expected }]));
     // Two of the four: the reader falls further and further behind.
-    const page: EventPage | null = await partner.read(id, { first: 2, after });
+    const page: EventPage | null = await customer.read(id, { first: 2, after });
     read.push(...(page?.edges ?? []).map(({ sequence }) => sequence));
     after = page?.pageInfo.endCursor ?? null;
     behind.push((page?.lastSequence ?? 0) - (read.at(-1) ?? 0));
   }
   expect(behind).toEqual([2, 4, 6, 8, 10, 12, 14, 16]);
   for (let hasNextPage = true; hasNextPage;) {
-    const page: EventPage | null = await partner.read(id, { first: 5, after });
+    const page: EventPage | null = await customer.read(id, { first: 5, after });
     read.push(...(page?.edges ?? []).map(({ sequence }) => sequence));
     after = page?.pageInfo.endCursor ?? null;
     hasNextPage = page?.pageInfo.hasNextPage === true;

@@ -6,20 +6,20 @@ import {
   sendTestWebhookEvent,
   type WebhookListener,
 } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 async function listen(harness: Harness): Promise<WebhookListener> {
-  const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];
-  const { partner } = harness.accounts;
-  const { webhookListener, userErrors } = await createWebhookListener(harness.partnerApi, partner, { eventTypes });
+  const eventTypes = [{ type: 'order.placed' }, { type: 'webhook.test' }];
+  const { customer } = harness.accounts;
+  const { webhookListener, userErrors } = await createWebhookListener(harness.customerApi, customer, { eventTypes });
   if (webhookListener === null) throw new Error(JSON.stringify(userErrors));
   return webhookListener;
 }
 
-const listed = ({ partnerApi, accounts }: Harness) => listWebhookListeners(partnerApi, accounts.partner);
+const listed = ({ customerApi, accounts }: Harness) => listWebhookListeners(customerApi, accounts.customer);
 
 /** How many rows each table has about a listener. */
 async function rowsOf(harness: Harness, { id }: WebhookListener): Promise<Record<string, unknown>> {
@@ -36,17 +36,17 @@ test('numbers the events of a listener beside a subscription, and sends it none,
 }) => {
   const worker = await harness.startWorker();
   const listener = await listen(harness);
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(3);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(3);
   const input = { subscriptionId: listener.id };
-  const { webhookEventId } = await sendTestWebhookEvent(harness.partnerApi, harness.accounts.partner, input);
+  const { webhookEventId } = await sendTestWebhookEvent(harness.customerApi, harness.accounts.customer, input);
   expect(webhookEventId).not.toBeNull();
   await receiver.waitFor(3);
   await eventually(async () => expect(await listed(harness)).toMatchObject([{ lastSequence: 4 }]));
 
   await harness.startWorker();
   await harness.stopWorker(worker);
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(4);
   expect(await listed(harness)).toMatchObject([{ lastSequence: 5 }]);
   expect(await rowsOf(harness, listener)).toEqual({
@@ -63,7 +63,7 @@ test('deletes a listener 24 hours after its last read, and numbers no event for 
   receiver,
 }) => {
   const [unread, read] = [await listen(harness), await listen(harness)];
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   await harness.sql(
     `update webhook_subscription
      set last_read_at = now() - case id::text when $1 then interval '26 hours' else interval '24 hours' end
@@ -72,7 +72,7 @@ test('deletes a listener 24 hours after its last read, and numbers no event for 
   );
   await harness.startWorker();
   await eventually(async () => expect((await listed(harness)).map(({ id }) => id)).toEqual([read.id]));
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(1);
   await eventually(async () => expect(await listed(harness)).toMatchObject([{ lastSequence: 1 }]));
   expect(await rowsOf(harness, unread)).toMatchObject({ webhook_delivery: 0, webhook_pending_delivery: 0 });
@@ -84,7 +84,7 @@ test('deletes a listener 24 hours after its last read, and numbers no event for 
   );
   expect(entry).toMatchObject({
     subject: unread.id,
-    accountId: harness.accounts.partner.id,
+    accountId: harness.accounts.customer.id,
     actor: null,
     details: { lastReadAt: expect.any(String) },
   });
@@ -101,7 +101,7 @@ test('what a worker of the previous release has left pending for a listener is n
      delivery as (
        insert into webhook_delivery
          (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-       select id, account_id, interface, new_record_id(), 'referral.created', '2026-11-01', now(), 1
+       select id, account_id, interface, new_record_id(), 'order.placed', '2026-11-01', now(), 1
        from webhook_subscription where id = $1
        returning *
      ), payload as (
@@ -115,12 +115,12 @@ test('what a worker of the previous release has left pending for a listener is n
     [number],
   );
   await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(2);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(2);
   await receiver.waitFor(2);
   await eventually(async () => expect(await listed(harness)).toMatchObject([{ lastSequence: 3 }]));
   expect(await rowsOf(harness, listener)).toMatchObject({ webhook_pending_delivery: 1, webhook_attempt: 0 });
-  await deleteWebhookListener(harness.partnerApi, harness.accounts.partner, { id: listener.id });
+  await deleteWebhookListener(harness.customerApi, harness.accounts.customer, { id: listener.id });
   await eventually(async () => expect(await rowsOf(harness, listener)).toMatchObject({ webhook_pending_delivery: 0 }));
   expect(receiver.deliveries).toHaveLength(2);
 });
