@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
 import { connect, type Connection } from '@deedwire/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -53,24 +53,24 @@ async function linesOf(name: string): Promise<Line[]> {
 const verify = (...names: string[]) => callOperator(env, 'audit', 'verify', ...names.map(pathOf));
 const succeeded = { exitCode: 0, stderr: '' };
 
-/** Creates an organization and a lender. The first command writes one entry, and so does the second. */
-async function createLender(name: string): Promise<string> {
+/** Creates an organization and a supplier. The first command writes one entry, and so does the second. */
+async function createSupplier(name: string): Promise<string> {
   const organization = await callOperator(env, 'organization', 'create', '--name', name, '--json');
   const { id } = JSON.parse(organization.stdout);
-  const lender = await callOperator(env, 'lender', 'create', '--organization', id, '--name', name, '--json');
-  return JSON.parse(lender.stdout).id;
+  const supplier = await callOperator(env, 'supplier', 'create', '--organization', id, '--name', name, '--json');
+  return JSON.parse(supplier.stdout).id;
 }
 
 test('exports all entries, then the new ones, which continue the chain, and verifies both', async () => {
   // A file keeps what a terminal shows as an escape: the hashes are of these bytes.
-  const lenderId = await createLender('North\u202Ewind');
+  const supplierId = await createSupplier('North\u202Ewind');
   expect(await exportTo('a')).toEqual(succeeded);
   const first = await linesOf('a');
   expect(first.map(({ line, entry }) => [line, entry.action, entry.actor])).toEqual([
     [1, 'organization.create', 'ada'],
-    [2, 'lender.create', 'ada'],
+    [2, 'supplier.create', 'ada'],
   ]);
-  expect(first[1]?.entry).toMatchObject({ subject: lenderId, details: { new: { name: 'North\u202Ewind' } } });
+  expect(first[1]?.entry).toMatchObject({ subject: supplierId, details: { new: { name: 'North\u202Ewind' } } });
 
   // Nothing new: an empty export.
   expect(await exportTo('b', 'a')).toEqual(succeeded);
@@ -79,7 +79,7 @@ test('exports all entries, then the new ones, which continue the chain, and veri
   expect(await exportTo('c', 'a', 'b')).toEqual(succeeded);
   const [third, ...others] = await linesOf('c');
   expect(others).toEqual([]);
-  expect(third).toMatchObject({ line: 3, previous: first[1]?.hash, entry: { action: 'lender.update', actor: null } });
+  expect(third).toMatchObject({ line: 3, previous: first[1]?.hash, entry: { action: 'supplier.update', actor: null } });
 
   expect(await verify('a', 'b', 'c')).toEqual({
     ...succeeded,
@@ -107,20 +107,20 @@ test('exports all entries, then the new ones, which continue the chain, and veri
 });
 
 test('exports an entry that was committed after a later one had been exported', async () => {
-  await createLender('Northwind');
+  await createSupplier('Northwind');
   await psql.run(`begin; update account set name = 'late'`);
   await callOperator(env, 'organization', 'create', '--name', 'Harbour');
   expect(await exportTo('a')).toEqual(succeeded);
   expect((await linesOf('a')).map(({ entry }) => entry.action)).toEqual([
     'organization.create',
-    'lender.create',
+    'supplier.create',
     'organization.create',
   ]);
   await psql.run('commit');
   await callOperator(env, 'organization', 'create', '--name', 'Keystone');
   expect(await exportTo('b', 'a')).toEqual(succeeded);
   expect((await linesOf('b')).map(({ line, entry }) => [line, entry.action])).toEqual([
-    [4, 'lender.update'],
+    [4, 'supplier.update'],
     [5, 'organization.create'],
   ]);
   const [before, late] = [(await linesOf('a')).at(-1), (await linesOf('b'))[0]];
@@ -131,8 +131,8 @@ test('exports an entry that was committed after a later one had been exported', 
 });
 
 test('reports entries that the database has lost or altered, and exports the new ones', async () => {
-  await createLender('Northwind');
-  await createLender('Keystone');
+  await createSupplier('Northwind');
+  await createSupplier('Keystone');
   await exportTo('a');
   const [, second, third] = await linesOf('a');
   await superuser.run('delete from audit_entry where number = $1', [second?.entry.number]);
@@ -152,7 +152,7 @@ test('reports entries that the database has lost or altered, and exports the new
     1,
     {
       warning: {
-        message: `missing in the database: ${second?.entry.at} lender.create ${second?.entry.subject} (line 2 of the export, in ${pathOf('a')})`,
+        message: `missing in the database: ${second?.entry.at} supplier.create ${second?.entry.subject} (line 2 of the export, in ${pathOf('a')})`,
       },
     },
     {
@@ -172,7 +172,7 @@ test('reports entries that the database has lost or altered, and exports the new
 });
 
 test('does not report entries that the worker has dropped after their retention', async () => {
-  await createLender('Northwind');
+  await createSupplier('Northwind');
   await superuser.run(`update audit_entry set at = now() - interval '401 days' where action = 'organization.create'`);
   await exportTo('a');
   await superuser.run('select maintain_audit_log(400)');
@@ -189,7 +189,7 @@ test('does not report entries that the worker has dropped after their retention'
 });
 
 test('exports nothing if a previous export was edited, or does not begin the chain', async () => {
-  await createLender('Northwind');
+  await createSupplier('Northwind');
   await exportTo('a');
   await callOperator(env, 'organization', 'create', '--name', 'Harbour');
   await exportTo('b', 'a');
@@ -199,7 +199,7 @@ test('exports nothing if a previous export was edited, or does not begin the cha
     'error: The previous exports begin with line 3. Name all exports, beginning with line 1',
   );
 
-  await writeFile(pathOf('a'), (await readFile(pathOf('a'), 'utf8')).replace('lender.create', 'lender.update'));
+  await writeFile(pathOf('a'), (await readFile(pathOf('a'), 'utf8')).replace('supplier.create', 'supplier.update'));
   const edited = await callOperator(env, 'audit', 'export', '--previous', pathOf('a'), pathOf('b'));
   const found = {
     exitCode: 1,

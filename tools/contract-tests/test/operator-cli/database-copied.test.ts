@@ -1,5 +1,5 @@
 import { retryWebhookDelivery, sendTestWebhookEvent } from '@deedwire/actions';
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { acknowledge, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { hashTables } from '../support/homes.ts';
 import { startInterfaces } from '../support/interface-client.ts';
 
 const recordsSentTo = ({ deliveries }: Receiver): unknown[] =>
-  deliveries.map(({ body }) => JSON.parse(body.toString()).data.referralId);
+  deliveries.map(({ body }) => JSON.parse(body.toString()).data.orderId);
 
 test('nothing that waits in a closed copy is sent, clients of the original are refused, and new ones are served', async () => {
   const harness = await forTest(createHarness());
@@ -17,11 +17,11 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   const copied = (...options: string[]) => callOperator(env, 'database', 'copied', ...options);
 
   const worker = await harness.startWorker();
-  const subscription = await harness.subscribe(real.url, ['referral.created']);
-  await harness.refer(1);
+  const subscription = await harness.subscribe(real.url, ['order.placed']);
+  await harness.place(1);
   await real.waitFor(1);
   real.onDelivery = (response) => response.writeHead(503).end();
-  await harness.refer(1);
+  await harness.place(1);
   await real.waitFor(2);
   await eventually(async () => {
     const rows = await sql('select from webhook_pending_delivery where attempts = 1');
@@ -34,21 +34,23 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   await harness.stopWorker(worker);
 
   // What the copy has: a pending delivery, a retry of a delivered one, an event and a test event in the queue, two keys, a link and an invite.
-  await retryWebhookDelivery(harness.partnerApi, accounts.partner, { id: delivered?.id ?? '' });
-  await harness.refer(1);
-  await sendTestWebhookEvent(harness.partnerApi, accounts.partner, {
+  await retryWebhookDelivery(harness.customerApi, accounts.customer, { id: delivered?.id ?? '' });
+  await harness.place(1);
+  await sendTestWebhookEvent(harness.customerApi, accounts.customer, {
     subscriptionId: subscription.id,
-    eventType: 'referral.created',
+    eventType: 'order.placed',
   });
   for (const command of [
     ['portal', 'link'],
     ['credential', 'invite'],
   ])
-    await callOperator(env, ...command, '--account', accounts.partner.id, '--origin', 'https://portal.example');
-  expect((await copied('--dry-run')).stderr).toMatch(/^error: A process of the login \S+_partner_api is connected to /);
+    await callOperator(env, ...command, '--account', accounts.customer.id, '--origin', 'https://portal.example');
+  expect((await copied('--dry-run')).stderr).toMatch(
+    /^error: A process of the login \S+_customer_api is connected to /,
+  );
   await sql(
     `select pg_terminate_backend(pid, 10000) from pg_stat_activity
-     where datname = current_database() and usename like '%_partner_api'`,
+     where datname = current_database() and usename like '%_customer_api'`,
   );
   await sql(`insert into webhook_worker (name, leased_until) values ('original', now() + interval '1 hour')`);
   expect((await copied('--dry-run')).stderr).toMatch(/^error: A worker has a lease on this database until 20\S+Z\. /);
@@ -90,24 +92,24 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
 
   // A client of the copy, with its own receiver.
   const received = real.deliveries.length;
-  const { urls } = await startInterfaces(harness, ['partner']);
-  const { status } = await postGraphql(urls.partner, accounts.partner.credential, { query: '{ __typename }' });
+  const { urls } = await startInterfaces(harness, ['customer']);
+  const { status } = await postGraphql(urls.customer, accounts.customer.credential, { query: '{ __typename }' });
   expect(status).toBe(401);
-  const issued = await callOperator(env, 'credential', 'issue', '--account', accounts.partner.id, '--json');
-  const { status: ofNewKey } = await postGraphql(urls.partner, JSON.parse(issued.stdout), { query: '{ __typename }' });
+  const issued = await callOperator(env, 'credential', 'issue', '--account', accounts.customer.id, '--json');
+  const { status: ofNewKey } = await postGraphql(urls.customer, JSON.parse(issued.stdout), { query: '{ __typename }' });
   expect(ofNewKey).toBe(200);
   real.onDelivery = acknowledge;
   await harness.startWorker();
   const ofCopy = await forTest(startReceiver());
-  await harness.subscribe(ofCopy.url, ['referral.created']);
-  const [first] = await harness.refer(1);
+  await harness.subscribe(ofCopy.url, ['order.placed']);
+  const [first] = await harness.place(1);
   await ofCopy.waitFor(1);
   expect(recordsSentTo(ofCopy)).toEqual([first]);
   expect(real.deliveries).toHaveLength(received);
 
   // A subscription that is resumed with its real URL gets later events, and none from before.
   expect(await callOperator(env, 'subscription', 'resume', subscription.id)).toMatchObject({ exitCode: 0 });
-  const [second] = await harness.refer(1);
+  const [second] = await harness.place(1);
   await real.waitFor(received + 2);
   expect(recordsSentTo(real).slice(received)).toEqual([first, second]);
   await eventually(async () => expect(await sql('select from webhook_pending_delivery')).toEqual([]));

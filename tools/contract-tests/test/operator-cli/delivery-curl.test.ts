@@ -1,19 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { secretAssociatedData, toRecordId } from '@deedwire/core';
-import {
-  callOperator,
-  callOperatorWith,
-  createHarness,
-  type OperatorResult,
-} from '@deedwire/dev-environment/firm-harness';
+import { callOperator, callOperatorWith, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import { seededRandom, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { insertAttempts, insertDelivery, insertPayload, insertSubscription } from '../support/stored-deliveries.ts';
@@ -37,7 +32,7 @@ beforeEach(() => void receiver.deliveries.splice(0));
 
 /** A delivery with this body. Returns its identifier. */
 async function deliver(body: string): Promise<string> {
-  const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+  const subscription = await insertSubscription(harness, 'customer', harness.accounts.customer);
   const associated = secretAssociatedData(toRecordId(String(subscription.id)));
   await harness.sql('update webhook_subscription set callback_url = $2, secret_ciphertext = $3 where id = $1', [
     subscription.id,
@@ -119,7 +114,9 @@ test('sends the headers of a retry and no others, in a rotation with both signat
   );
   await run('sh', (await show(gid, '--curl')).stdout);
   const [request] = receiver.deliveries;
-  const sent = Object.entries(deliveryHeaders.headers).filter(
+  const file = new URL('../../../../packages/webhook-events/delivery-headers.json', import.meta.url);
+  const contract: { headers: Record<string, { sent: string }> } = JSON.parse(readFileSync(file, 'utf8'));
+  const sent = Object.entries(contract.headers).filter(
     ([, header]) => !['with deprecated versions', 'with test events'].includes(header.sent),
   );
   const ofTransport = ['host', 'content-length'];

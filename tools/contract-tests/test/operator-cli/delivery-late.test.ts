@@ -1,5 +1,5 @@
 import type { LateWork } from '@deedwire/actions';
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { freeze } from '../support/homes.ts';
@@ -39,25 +39,25 @@ test('says nothing is late when nothing is', async () => {
 });
 
 test('lists what is late with the reasons of `delivery why`, first what the alert counts', async () => {
-  const failing = await subscribe('partner', { dueFor: 900 });
+  const failing = await subscribe('customer', { dueFor: 900 });
   await insertAttempts(harness, failing, { id: failing.deliveryId, gid: '', eventId: 0n, sequence: 1 }, [503]);
   await receiver(failing, `12, 1, now() - interval '1 hour', ${failing.deliveryId}, now() + interval '1 hour', null`);
-  const holding = await subscribe('partner', { dueFor: 800 });
+  const holding = await subscribe('customer', { dueFor: 800 });
   await receiver(holding, `0, 0, null, null, null, now() + interval '1 hour'`);
-  const paused = await subscribe('partner', { dueFor: 700 });
+  const paused = await subscribe('customer', { dueFor: 700 });
   await sql(`update webhook_subscription set paused_reason = 'GONE', paused_at = now() where id = ${paused.id}`);
-  const frozen = await subscribe('otherPartner', { dueFor: 600 });
-  await freeze(harness, [accounts.otherPartner.accountId]);
-  const slow = await subscribe('partner', { dueFor: 500 });
+  const frozen = await subscribe('otherCustomer', { dueFor: 600 });
+  await freeze(harness, [accounts.otherCustomer.accountId]);
+  const slow = await subscribe('customer', { dueFor: 500 });
   const sent = await insertDelivery(harness, slow, { sequence: 3 });
   await insertAttempts(harness, slow, sent, [204]);
   await sql(`update webhook_attempt set duration_ms = 4900 where delivery_id = ${sent.id}`);
-  const withoutWorker = await subscribe('lender', { dueFor: 400 });
-  await subscribe('partner', { dueFor: -60, attempts: 3 });
-  // A worker serves the partner only.
+  const withoutWorker = await subscribe('supplier', { dueFor: 400 });
+  await subscribe('customer', { dueFor: -60, attempts: 3 });
+  // A worker serves the customer only.
   await sql(`insert into webhook_worker (name, leased_until) values ('w', now() + interval '1 hour')`);
   await sql(`update webhook_shard set worker_id = (select id from webhook_worker) where shard = $1`, [
-    Number(BigInt(accounts.partner.accountId) & 63n),
+    Number(BigInt(accounts.customer.accountId) & 63n),
   ]);
 
   const { subscriptions }: LateWork = JSON.parse((await late('--json')).stdout);
@@ -92,14 +92,14 @@ test('lists the events that wait for their fan-out, and on what', async () => {
        select id, interface, ${before}, ${columns} from account where id = $1`,
       [account],
     );
-  await queue(accounts.partner.accountId, `null, null`);
-  await queue(accounts.lender.accountId, `null, 'lender.renamed'`);
+  await queue(accounts.customer.accountId, `null, null`);
+  await queue(accounts.supplier.accountId, `null, 'supplier.renamed'`);
   const { events }: LateWork = JSON.parse((await late('--json')).stdout);
   expect(events).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ accountId: accounts.partner.id, reason: 'QUEUED', blockedOn: null }),
-      expect.objectContaining({ accountId: accounts.lender.id, reason: 'BLOCKED', blockedOn: 'lender.renamed' }),
+      expect.objectContaining({ accountId: accounts.customer.id, reason: 'QUEUED', blockedOn: null }),
+      expect.objectContaining({ accountId: accounts.supplier.id, reason: 'BLOCKED', blockedOn: 'supplier.renamed' }),
     ]),
   );
-  expect((await late()).stdout).toMatch(/ BLOCKED on lender\.renamed /);
+  expect((await late()).stdout).toMatch(/ BLOCKED on supplier\.renamed /);
 });

@@ -1,4 +1,4 @@
-import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { insertListener, insertSubscription } from '../support/stored-deliveries.ts';
@@ -6,9 +6,9 @@ import { insertListener, insertSubscription } from '../support/stored-deliveries
 const harness = await forFile(createHarness());
 // The login is only in the group role `operator`, as in production.
 const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
-await insertSubscription(harness, 'partner', harness.accounts.partner);
-const lender = await insertListener(harness, 'lender', harness.accounts.lender);
-const partner = await insertListener(harness, 'partner', harness.accounts.partner);
+await insertSubscription(harness, 'customer', harness.accounts.customer);
+const supplier = await insertListener(harness, 'supplier', harness.accounts.supplier);
+const customer = await insertListener(harness, 'customer', harness.accounts.customer);
 
 const operate = (...commandArguments: string[]): Promise<OperatorResult> =>
   callOperator(env, 'listener', ...commandArguments);
@@ -21,21 +21,21 @@ async function listed(...commandArguments: string[]): Promise<unknown[]> {
 }
 
 test('list shows the listeners of all accounts or of one, and no subscriptions', async () => {
-  expect(await listed()).toEqual([partner, lender]);
-  expect(await listed('--account', harness.accounts.lender.id)).toEqual([lender]);
-  expect((await operate('list', '--limit', '1')).stdout).not.toContain(lender);
-  expect(await listed('--after', partner)).toEqual([lender]);
-  expect((await operate('list', '--account', 'gid://service/Partner/1')).stderr).toBe(
-    'error: The partner gid://service/Partner/1 does not exist.\n',
+  expect(await listed()).toEqual([customer, supplier]);
+  expect(await listed('--account', harness.accounts.supplier.id)).toEqual([supplier]);
+  expect((await operate('list', '--limit', '1')).stdout).not.toContain(supplier);
+  expect(await listed('--after', customer)).toEqual([supplier]);
+  expect((await operate('list', '--account', 'gid://service/Customer/1')).stderr).toBe(
+    'error: The customer gid://service/Customer/1 does not exist.\n',
   );
   const { stdout } = await operate('list');
   const [head, row] = stdout.split('\n');
   expect(head?.split(/\s{2,}/)).toEqual(['listener', 'account', 'expires', 'event types', 'last sequence', 'created']);
-  expect(row).toContain(`${partner}  ${harness.accounts.partner.id}`);
+  expect(row).toContain(`${customer}  ${harness.accounts.customer.id}`);
 });
 
 test('forbid refuses new listeners of an account until allow, and says what the account has', async () => {
-  const account = harness.accounts.partner.id;
+  const account = harness.accounts.customer.id;
   const forbidden = await operate('forbid', account);
   expect(forbidden).toMatchObject({ exitCode: 0, stderr: '' });
   expect(forbidden.stdout).toMatch(
@@ -51,49 +51,49 @@ test('forbid refuses new listeners of an account until allow, and says what the 
     stdout: `The account ${account} may create listeners. It has 1.\n`,
     stderr: '',
   });
-  expect(JSON.parse((await operate('forbid', harness.accounts.otherPartner.id, '--json')).stdout)).toEqual({
-    accountId: harness.accounts.otherPartner.id,
+  expect(JSON.parse((await operate('forbid', harness.accounts.otherCustomer.id, '--json')).stdout)).toEqual({
+    accountId: harness.accounts.otherCustomer.id,
     forbiddenAt: expect.stringMatching(/Z$/),
     listeners: 0,
   });
-  expect(await operate('forbid', 'gid://service/Partner/1')).toEqual({
+  expect(await operate('forbid', 'gid://service/Customer/1')).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'error: The partner gid://service/Partner/1 does not exist.\n',
+    stderr: 'error: The customer gid://service/Customer/1 does not exist.\n',
   });
 });
 
 test('delete deletes a listener once, and no subscription', async () => {
-  expect(await operate('delete', lender)).toEqual({
+  expect(await operate('delete', supplier)).toEqual({
     exitCode: 0,
-    stdout: `The listener ${lender} is deleted\n`,
+    stdout: `The listener ${supplier} is deleted\n`,
     stderr: '',
   });
-  expect(await listed()).toEqual([partner]);
-  expect(await operate('delete', lender)).toEqual({
+  expect(await listed()).toEqual([customer]);
+  expect(await operate('delete', supplier)).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `error: The listener ${lender} does not exist.\n`,
+    stderr: `error: The listener ${supplier} does not exist.\n`,
   });
   const { stdout } = await callOperator(env, 'audit', 'list', '--limit', '1', '--json');
   expect(JSON.parse(stdout)).toMatchObject([
-    { actor: 'ada', action: 'webhook_listener.delete', subject: lender, accountId: harness.accounts.lender.id },
+    { actor: 'ada', action: 'webhook_listener.delete', subject: supplier, accountId: harness.accounts.supplier.id },
   ]);
-  expect((await listed('--account', harness.accounts.lender.id)).length).toBe(0);
-  expect((await operate('list', '--account', harness.accounts.lender.id)).stdout).toContain('No listeners match.');
+  expect((await listed('--account', harness.accounts.supplier.id)).length).toBe(0);
+  expect((await operate('list', '--account', harness.accounts.supplier.id)).stdout).toContain('No listeners match.');
 });
 
 test('commands for subscriptions and listeners accept the number of a listener', async () => {
-  const number = String(partner.split('/').at(-1));
+  const number = String(customer.split('/').at(-1));
   await harness.sql(
-    `insert into webhook_subscription_event_type values (${number}, 'partner', 'referral.created', '2026-11-01')`,
+    `insert into webhook_subscription_event_type values (${number}, 'customer', 'order.placed', '2026-11-01')`,
   );
-  const sent = await callOperator(env, 'subscription', 'test', number, '--type', 'referral.created', '--json');
+  const sent = await callOperator(env, 'subscription', 'test', number, '--type', 'order.placed', '--json');
   expect(sent).toMatchObject({ exitCode: 0, stderr: '' });
   const audited = await callOperator(env, 'audit', 'list', '--limit', '1', '--json');
-  expect(JSON.parse(audited.stdout)).toMatchObject([{ action: 'webhook_listener.test', subject: partner }]);
+  expect(JSON.parse(audited.stdout)).toMatchObject([{ action: 'webhook_listener.test', subject: customer }]);
   const compared = await callOperator(env, 'subscription', 'reconcile', number, '--log', '/dev/null', '--json');
-  expect(JSON.parse(compared.stdout)).toMatchObject({ subscriptionId: partner });
+  expect(JSON.parse(compared.stdout)).toMatchObject({ subscriptionId: customer });
   expect((await callOperator(env, 'subscription', 'test', '1')).stderr).toBe(
     'error: The subscription 1 does not exist.\n',
   );

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { idAt } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -12,7 +12,7 @@ let subscription: bigint;
 let ids: bigint[];
 
 const harness = await forFile(createHarness());
-const { accountId } = harness.accounts.partner;
+const { accountId } = harness.accounts.customer;
 const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
 const { path: folder } = await forFile(temporaryFolder('reconcile'));
 
@@ -29,21 +29,21 @@ beforeEach(async () => {
   await harness.sql(
     `with subscription as (
        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-       values ($1, $2, 'partner', 'https://receiver.example/', '', nextval('webhook_queue_position'))
+       values ($1, $2, 'customer', 'https://receiver.example/', '', nextval('webhook_queue_position'))
      ), sequence as (
-       insert into webhook_subscription_sequence (subscription_id, interface, last_sequence) values ($1, 'partner', 8)
+       insert into webhook_subscription_sequence (subscription_id, interface, last_sequence) values ($1, 'customer', 8)
      ), delivery as (
        insert into webhook_delivery
          (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-       select id, $2, $1, 'partner', id - 1, 'referral.created', '2026-11-01', now(), number
+       select id, $2, $1, 'customer', id - 1, 'order.placed', '2026-11-01', now(), number
        from unnest($3::bigint[]) with ordinality as d (id, number)
      ), payload as (
        insert into webhook_payload (event_id, event_version, interface, body)
-       select id - 1, '2026-11-01', 'partner',
+       select id - 1, '2026-11-01', 'customer',
          convert_to('{"id":"gid://service/WebhookEvent/' || id - 1 || '","data":{"b":"ü","a":' || number || '}}', 'UTF8')
        from unnest($3::bigint[]) with ordinality as d (id, number)
      )
-     insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $4, 'partner')`,
+     insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $4, 'customer')`,
     [subscription, accountId, ids, ids[7]],
   );
 });
@@ -57,7 +57,7 @@ const found = (sequence: number): object => ({
   sequence,
   deliveryId: delivery(sequence),
   eventId: event(sequence),
-  type: 'referral.created',
+  type: 'order.placed',
   status: sequence === 8 ? 'FAILED' : 'DELIVERED',
 });
 
@@ -156,7 +156,7 @@ test('prints a text', async () => {
     stdout: [
       'Compared 8 deliveries, sequences 1 to 8, and 0 bodies',
       'missing: 1',
-      `  1  ${delivery(1)}  referral.created  DELIVERED`,
+      `  1  ${delivery(1)}  order.placed  DELIVERED`,
       'altered: 0',
       'unexpected: 0',
       '',
@@ -184,7 +184,7 @@ test('compares a period', async () => {
 
 test('is no proof while an event of the period waits for its sequence', async () => {
   const waiting = 'insert into webhook_event_queue (account_id, interface, event_id) values ($1, $2, $3)';
-  await harness.sql(waiting, [accountId, 'partner', idOf(startMs + 3500)]);
+  await harness.sql(waiting, [accountId, 'customer', idOf(startMs + 3500)]);
   onTestFinished(async () => void (await harness.sql('delete from webhook_event_queue')));
   const log = all.map(delivery);
   const { exitCode, stderr } = await reconcile(log);

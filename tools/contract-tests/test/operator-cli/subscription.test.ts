@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requestHeaderAssociatedData, secretAssociatedData, toRecordId } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
@@ -18,7 +18,7 @@ const gid = (): string => `gid://service/WebhookSubscription/${id}`;
 const oldSecret = generateWebhookSecret();
 
 const harness = await forFile(createHarness());
-const { accountId } = harness.accounts.partner;
+const { accountId } = harness.accounts.customer;
 const env = {
   DATABASE_URL: await harness.database.urlFor('operator'),
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
@@ -31,11 +31,11 @@ beforeEach(async () => {
   await harness.sql(
     `with subscription as (
        insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-       values ($1, $2, 'partner', 'https://receiver.example/', $3, nextval('webhook_queue_position'))
+       values ($1, $2, 'customer', 'https://receiver.example/', $3, nextval('webhook_queue_position'))
        returning id, interface
      ), pin as (
        insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-       select id, interface, 'referral.created', '2026-11-01' from subscription
+       select id, interface, 'order.placed', '2026-11-01' from subscription
      )
      insert into webhook_subscription_sequence (subscription_id, interface) select id, interface from subscription`,
     [id, accountId, ring.encrypt(oldSecret, secretAssociatedData(toRecordId(id)))],
@@ -261,7 +261,7 @@ describe('pause and resume', () => {
 
 describe('test', () => {
   test('queues an event with sample data for the subscription, and is in the audit log', async () => {
-    const { exitCode, stdout, stderr } = await operate('test', gid(), '--type', 'referral.created', '--json');
+    const { exitCode, stdout, stderr } = await operate('test', gid(), '--type', 'order.placed', '--json');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const { webhookEventId } = JSON.parse(stdout);
     expect(
@@ -270,11 +270,11 @@ describe('test', () => {
          from webhook_event_queue q join webhook_event e on e.id = q.event_id where e.id = $1`,
         [webhookEventId.split('/').at(-1)],
       ),
-    ).toEqual([{ subscriptionId: id, type: 'referral.created', isTest: true }]);
+    ).toEqual([{ subscriptionId: id, type: 'order.placed', isTest: true }]);
     expect(await audited()).toEqual([
-      { actor: 'ada', action: 'webhook_subscription.test', details: { eventType: 'referral.created' } },
+      { actor: 'ada', action: 'webhook_subscription.test', details: { eventType: 'order.placed' } },
     ]);
-    expect((await operate('test', gid(), '--type', 'referral.created')).stdout).toMatch(
+    expect((await operate('test', gid(), '--type', 'order.placed')).stdout).toMatch(
       /^The event gid:\/\/service\/WebhookEvent\/\d+ is queued\n$/,
     );
   });
@@ -284,7 +284,7 @@ describe('test', () => {
       exitCode: 1,
       stdout: '',
       stderr:
-        'error: The subscription does not receive webhook.test. It receives referral.created. Name one of these types, or add webhook.test with updateWebhookSubscription. Pass the type with --type.\n',
+        'error: The subscription does not receive webhook.test. It receives order.placed. Name one of these types, or add webhook.test with updateWebhookSubscription. Pass the type with --type.\n',
     });
   });
 });

@@ -1,5 +1,5 @@
 import dns from 'node:dns';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { failConnects } from '@deedwire/testing/failing-connects';
 import { expect, onTestFinished, test, vi } from 'vitest';
 

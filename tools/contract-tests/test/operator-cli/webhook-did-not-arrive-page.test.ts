@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secretAssociatedData, toRecordId } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -25,6 +25,9 @@ const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = '']) => block.trimEnd().split('\n'))
   .filter((line) => !line.startsWith('deedwire-log '));
 
+/** The page names the records of an application. */
+const [typesOfRecords = missing()] = /<[^>]+, [^>]+ or [^>]+>/.exec(page) ?? [];
+
 const body = '{"type":"webhook.test"}';
 const arrived = '2026-11-03T09:30:01Z';
 
@@ -36,7 +39,7 @@ const env = {
   WEBHOOK_SECRET_KEYS: `k1:${key.toString('base64')}`,
 };
 const secret = generateWebhookSecret();
-const subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+const subscription = await insertSubscription(harness, 'customer', harness.accounts.customer);
 const ring = createSecretKeyRing(new Map([['k1', key]]));
 await harness.sql('update webhook_subscription set secret_ciphertext = $2 where id = $1', [
   subscription.id,
@@ -54,13 +57,13 @@ const headers = signWebhook({ id: delivery.gid, timestamp: Date.parse(arrived) /
 const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 await writeFile(join(folder, 'request.http'), ['POST /hook HTTP/1.1', ...lines, '', body].join('\r\n'));
 await writeFile(join(folder, 'secret.txt'), secret);
-const [account] = await harness.sql('select name from account where id = $1', [harness.accounts.partner.accountId]);
+const [account] = await harness.sql('select name from account where id = $1', [harness.accounts.customer.accountId]);
 const values: Record<string, string> = {
   '<name>': String(account?.['name']).slice(1, 6),
-  '<account>': harness.accounts.partner.id,
+  '<account>': harness.accounts.customer.id,
   '<subscription>': subscription.gid,
   '<delivery>': delivery.gid,
-  '<referral, lender or team member>': 'Referral/4711',
+  [typesOfRecords]: 'Order/4711',
   '<event>': `WebhookEvent/${delivery.eventId}`,
   '<event type>': 'webhook.test',
   '<time>': new Date(Date.now() - 3_600_000).toISOString(),

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callOperator, callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
