@@ -13,8 +13,8 @@ import {
   type StoreOptions,
 } from '../src/index.ts';
 import { applyMigrations, readMigrations } from '../src/migrations/migrate.ts';
-import { createMigratedDatabase, withStore } from './support/database.ts';
-import { referralWrite } from './support/referral-write.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
+import { orderWrite } from './support/order-write.ts';
 import { seedAccount } from './support/seed.ts';
 
 /** The options of a store behind a transaction pooler. */
@@ -36,7 +36,7 @@ async function dropLater(database: TestDatabase) {
 }
 
 const emptyDatabase = async () => dropLater(await createTestDatabase({ template: 'empty', prepare: async () => {} }));
-const migratedDatabase = async () => dropLater(await createMigratedDatabase());
+const migratedDatabase = async () => dropLater(await createServiceDatabase());
 
 const valueOf = async (database: Database, setting: string) =>
   onlyRow(
@@ -44,7 +44,7 @@ const valueOf = async (database: Database, setting: string) =>
   ).value;
 
 const problemsOf = (databaseUrl: string, options?: Partial<StoreOptions>) =>
-  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'lender_api'), options);
+  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'supplier_api'), options);
 
 /** A login that may create roles, and nothing else. */
 async function loginOf({ name, databaseUrl, run }: Awaited<ReturnType<typeof emptyDatabase>>) {
@@ -59,15 +59,15 @@ async function loginOf({ name, databaseUrl, run }: Awaited<ReturnType<typeof emp
 const risksOf = (databaseUrl: string) =>
   withStore(databaseUrl, async (store) => (await findDatabaseRisks(store)).map(({ description }) => description));
 
-/** What a trigger sees while a referral is inserted by a shared write. */
+/** What a trigger sees while an order is inserted by a shared write. */
 const written = async (store: Store, run: (text: string) => Promise<unknown[]>) => {
-  const { id } = await seedAccount(store, 'partner');
+  const { id } = await seedAccount(store, 'customer');
   await run(`
     create table seen (value text);
     create function see() returns trigger language plpgsql as $$
     begin insert into seen values (current_setting('synchronous_commit')); return null; end $$;
-    create trigger see after insert on referral execute function see()`);
-  await store.write(referralWrite(id, 'Ada'));
+    create trigger see after insert on customer_order execute function see()`);
+  await store.write(orderWrite(id, 'Ada'));
   return run('select value from seen');
 };
 
@@ -91,13 +91,13 @@ test('sets what a database has otherwise', async () => {
       expect([setting, await valueOf(store, setting)]).toEqual([setting, expected]);
       expect(await store.transaction((transaction) => valueOf(transaction, setting))).toBe(expected);
     }
-    expect(await describeDatabaseProblems(store, 'lender_api')).toEqual([]);
+    expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([]);
   });
 });
 
 test('sets what a login, a login in the database, PGOPTIONS and the URL have', async () => {
   const { databaseUrl, urlFor, run, name } = await migratedDatabase();
-  const loginUrl = await urlFor('lender_api');
+  const loginUrl = await urlFor('supplier_api');
   const login = new URL(loginUrl).username;
   await run(`alter role "${login}" set datestyle = 'SQL, DMY'; alter role "${login}" set array_nulls = off`);
   await run(`alter role "${login}" in database "${name}" set row_security = off`);
@@ -154,7 +154,7 @@ describe('behind a transaction pooler', () => {
       async (store) => {
         for (const [setting, , expected] of settable)
           expect([setting, await valueOf(store, setting)]).toEqual([setting, expected]);
-        expect(await describeDatabaseProblems(store, 'lender_api')).toEqual([]);
+        expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([]);
       },
       pooled,
     );
@@ -175,7 +175,7 @@ describe('behind a transaction pooler', () => {
 
   test('names where a login has a setting', async () => {
     const { databaseUrl, urlFor, run, name } = await migratedDatabase();
-    const loginUrl = await urlFor('lender_api');
+    const loginUrl = await urlFor('supplier_api');
     const login = new URL(loginUrl).username;
     const found = () => problemsOf(loginUrl, pooled);
     await run(`alter role "${login}" set array_nulls = off`);
@@ -213,7 +213,7 @@ test('names the setting of a read-only database, in which an operator can read',
   await withStore(databaseUrl, async (store) => {
     expect(await findDatabaseProblems(store, 'operator')).toEqual([]);
     await expect(
-      store.transaction((transaction) => transaction.query({ name: 'write', text: 'delete from referral' }, [])),
+      store.transaction((transaction) => transaction.query({ name: 'write', text: 'delete from customer_order' }, [])),
     ).rejects.toThrow('The database is read-only.');
   });
 });

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createStore } from '../src/index.ts';
 import { selectEndingUse, selectEnvironment } from '../src/processes/environment.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-const context = { gidNamespace: 'service', service: testFirm };
+const context = { gidNamespace: 'service', service: testService };
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const admin = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const operator = await forFile(
@@ -40,7 +40,7 @@ async function insert(rows: readonly Row[]): Promise<void> {
   for (const { from, until, recorded, seen, state } of rows)
     await superuser.run(
       `insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
-       select 'lender-api', $1, '', now() - f, now() - u, now() - r, now() - s, $6
+       select 'customer-api', $1, '', now() - f, now() - u, now() - r, now() - s, $6
        from (values (make_interval(mins => $2), make_interval(mins => $3), make_interval(mins => $4), make_interval(mins => $5)))
          as minutes (f, u, r, s)`,
       [randomUUID(), from, until, recorded, seen, state],
@@ -49,22 +49,22 @@ async function insert(rows: readonly Row[]): Promise<void> {
 beforeEach(() => superuser.run('delete from use_counting'));
 
 test.each([
-  ['has ended once another has registered for 3 minutes', 'lender-api', '4 minutes', '0', []],
+  ['has ended once another has registered for 3 minutes', 'customer-api', '4 minutes', '0', []],
   [
     'counts as live after an outage, until another has registered for 3 minutes',
-    'lender-api',
+    'customer-api',
     '1 minute',
     '0',
     ['0.4.0'],
   ],
-  ['counts as live while no other registers', 'lender-api', '1 hour', '2 minutes', ['0.4.0']],
-  ['counts as live if the clock of another was set back', 'lender-api', '1 hour', '-1 minute', ['0.4.0']],
-  ['counts as live whatever another app has', 'partner-api', '4 minutes', '0', ['0.4.0']],
+  ['counts as live while no other registers', 'customer-api', '1 hour', '2 minutes', ['0.4.0']],
+  ['counts as live if the clock of another was set back', 'customer-api', '1 hour', '-1 minute', ['0.4.0']],
+  ['counts as live whatever another app has', 'supplier-api', '4 minutes', '0', ['0.4.0']],
 ])('a process that was seen 10 minutes ago %s', async (_, app, since, last, versions) => {
   await superuser.run(
     `insert into app_process (id, app, version, started_at, last_seen_at, seen_since)
      select gen_random_uuid(), app, version, seen_since, last_seen_at, seen_since
-     from (values ('lender-api', '0.4.0', now() - interval '1 hour', now() - interval '10 minutes'),
+     from (values ('customer-api', '0.4.0', now() - interval '1 hour', now() - interval '10 minutes'),
        ($1, '0.5.0', now() - $2::interval, now() - $3::interval)) as process (app, version, seen_since, last_seen_at)`,
     [app, since, last],
   );
@@ -74,9 +74,9 @@ test.each([
 });
 
 test.each([
-  ['lender_api', 'deedwire-partner-api-costs'],
-  ['lender_api', 'deedwire-partner-api'],
-  ['lender_api', 'deedwire-"-api'],
+  ['customer_api', 'deedwire-supplier-api-costs'],
+  ['customer_api', 'deedwire-supplier-api'],
+  ['customer_api', 'deedwire-"-api'],
 ] as const)('a session of %s named %s is no process of another app', async (role, name) => {
   const url = new URL(await database.urlFor(role));
   url.searchParams.set('application_name', name);
@@ -137,37 +137,37 @@ describe('gaps', () => {
     const minutesBefore = (time: string) => Math.round((takenAt.getTime() - Date.parse(time)) / 60_000);
     expect(
       found.map(({ app, from, until, reason }) => [app, minutesBefore(from), minutesBefore(until), reason]),
-    ).toEqual(gaps.map((gap) => ['lender-api', ...gap]));
+    ).toEqual(gaps.map((gap) => ['customer-api', ...gap]));
   });
 });
 
 test('lists who pins or uses a version that ends, with the last use', async () => {
-  const { id } = await seedAccount(admin, 'partner');
+  const { id } = await seedAccount(admin, 'customer');
   await superuser.run(
     `insert into api_client (account_id, interface, client_id, schema_version)
-     values ($1, 'partner', 'pinning', '2026-11-01'), ($1, 'partner', 'moved', '2027-02-01')`,
+     values ($1, 'customer', 'pinning', '2026-11-01'), ($1, 'customer', 'moved', '2027-02-01')`,
     [id],
   );
   await superuser.run(
     `with subscription as (
        insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-       select $1, 'partner', 'https://receiver.example.com/' || n, '', n from generate_series(1, 2) n
+       select $1, 'customer', 'https://receiver.example.com/' || n, '', n from generate_series(1, 2) n
        returning id, interface, queue_position as n
      )
      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-     select id, interface, 'referral.created', case n when 1 then '2026-11-01' else '2027-02-01' end from subscription`,
+     select id, interface, 'order.placed', case n when 1 then '2026-11-01' else '2027-02-01' end from subscription`,
     [id],
   );
   await superuser.run(
     `insert into interface_use (api_client_id, interface, day, version, coordinate, count)
-     select c.id, 'partner', u.day::date, '2026-11-01', u.coordinate, 5
+     select c.id, 'customer', u.day::date, '2026-11-01', u.coordinate, 5
      from (values ('moved', '2026-11-01', ''), ('moved', '2026-11-02', ''), ('moved', '2026-11-05', 'Query.old'),
        ('pinning', '2026-11-03', '')) u (client, day, coordinate)
      join api_client c on c.client_id = u.client`,
   );
   const sunsets = new Map([
-    ['partner@2026-11-01', '2027-06-01'],
-    ['referral.created@2026-11-01', '2027-05-01'],
+    ['customer@2026-11-01', '2027-06-01'],
+    ['order.placed@2026-11-01', '2027-05-01'],
   ]);
   const found = await selectEndingUse(operator, context, sunsets);
   expect(found.map(({ id: who, sunsetOn, isPinned, lastUsedOn }) => [who, sunsetOn, isPinned, lastUsedOn])).toEqual([
@@ -175,34 +175,34 @@ test('lists who pins or uses a version that ends, with the last use', async () =
     ['moved', '2027-06-01', false, '2026-11-02'],
     ['pinning', '2027-06-01', true, '2026-11-03'],
   ]);
-  expect(new Set(found.map(({ account }) => account))).toEqual(new Set([`gid://service/Partner/${id}`]));
+  expect(new Set(found.map(({ account }) => account))).toEqual(new Set([`gid://service/Customer/${id}`]));
 });
 
 test('what an app wrote and no line can show is left out, and makes only this app incomplete', async () => {
-  const { id } = await seedAccount(admin, 'partner');
+  const { id } = await seedAccount(admin, 'customer');
   await superuser.run(`
     insert into app_process (id, app, version, digest, started_at, last_seen_at)
-    values (gen_random_uuid(), 'partner-api', E'x\\n::error::forged', repeat('a', 64), now(), now()),
-      (gen_random_uuid(), 'lender-api', '1.0.0', repeat('b', 64), now(), now())`);
+    values (gen_random_uuid(), 'customer-api', E'x\\n::error::forged', repeat('a', 64), now(), now()),
+      (gen_random_uuid(), 'supplier-api', '1.0.0', repeat('b', 64), now(), now())`);
   await superuser.run(
     `with client as (
        insert into api_client (account_id, interface, client_id, schema_version)
-       values ($1, 'partner', 'odd', E'\\u202e'), ($1, 'partner', 'even', '2026-11-01')
+       values ($1, 'customer', 'odd', E'\\u202e'), ($1, 'customer', 'even', '2026-11-01')
        returning id, client_id
      ), used as (
        insert into interface_use (api_client_id, interface, day, version, coordinate, count)
-       select id, 'partner', '2026-11-01', version, coordinate, 1
+       select id, 'customer', '2026-11-01', version, coordinate, 1
        from client, (values ('', 'a'), ('2026-11-01', E'a\\x1b[2J'), ('2026-11-01', '')) as u (version, coordinate)
        where client_id = 'even'
      ), event as (
        insert into webhook_event (account_id, interface, event_type, snapshot)
-       values ($1, 'partner', 'a@b', '{}'), ($1, 'partner', 'referral.created', '{}')
+       values ($1, 'customer', 'a@b', '{}'), ($1, 'customer', 'order.placed', '{}')
        returning *
      ), queue as (
        insert into webhook_event_queue (account_id, interface, event_id) select account_id, interface, id from event
      ), subscription as (
        insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-       values ($1, 'partner', 'https://receiver.example.com/', '', 1)
+       values ($1, 'customer', 'https://receiver.example.com/', '', 1)
        returning id, interface
      ), pending as (
        insert into webhook_pending_delivery
@@ -210,28 +210,28 @@ test('what an app wrote and no line can show is left out, and makes only this ap
        select id, 1, $1, interface, 1, 'a b', '1', now(), 1, now(), 0 from subscription
      )
      insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-     select id, interface, event_type, '1' from subscription, (values ('a b'), ('a@b'), (''), ('referral.created')) as t (event_type)`,
+     select id, interface, event_type, '1' from subscription, (values ('a b'), ('a@b'), (''), ('order.placed')) as t (event_type)`,
     [id],
   );
   const { lists, incomplete } = await selectEnvironment(operator, context, []);
   expect(lists).toMatchObject({
     processes: [
-      { app: 'lender-api', version: '1.0.0', digest: 'b'.repeat(64) },
-      { app: 'partner-api', version: 'unknown', digest: null },
+      { app: 'customer-api', version: 'unknown', digest: null },
+      { app: 'supplier-api', version: '1.0.0', digest: 'b'.repeat(64) },
     ],
     pins: expect.arrayContaining([
       expect.objectContaining({ id: 'even' }),
-      expect.objectContaining({ event: 'referral.created@1' }),
+      expect.objectContaining({ event: 'order.placed@1' }),
     ]),
     uses: expect.arrayContaining([
       expect.objectContaining({ client: 'even', version: '2026-11-01', coordinate: null }),
     ]),
-    queued: [{ type: 'referral.created', count: 1 }],
+    queued: [{ type: 'order.placed', count: 1 }],
   });
   expect(incomplete).toEqual([
-    { app: 'partner-api', reason: '1 queued events have a malformed type' },
-    { app: 'partner-api', reason: '1 waiting deliveries have a malformed type' },
-    { app: 'partner-api', reason: '2 rows of uses are malformed' },
-    { app: 'partner-api', reason: '4 rows of pins are malformed' },
+    { app: 'customer-api', reason: '1 queued events have a malformed type' },
+    { app: 'customer-api', reason: '1 waiting deliveries have a malformed type' },
+    { app: 'customer-api', reason: '2 rows of uses are malformed' },
+    { app: 'customer-api', reason: '4 rows of pins are malformed' },
   ]);
 });

@@ -3,7 +3,7 @@ import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createStore, type Store } from '../src/index.ts';
 import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '../src/processes/housekeeping.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
 let database: TestDatabase;
@@ -11,7 +11,7 @@ let superuser: Connection;
 let worker: Store;
 
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  database = await createServiceDatabase();
   superuser = await connect(database.databaseUrl);
   worker = createStore({ databaseUrl: await database.urlFor('webhook_worker'), applicationName: 'test' });
 });
@@ -40,7 +40,7 @@ async function partitionOf(offset: number): Promise<string> {
 
 const insertEntry = (at: string, subject: string) =>
   superuser.run(
-    `insert into audit_entry (at, actor_type, actor, action, subject) values (${at}, 'OPERATOR', 'ada', 'referral.create', $1)`,
+    `insert into audit_entry (at, actor_type, actor, action, subject) values (${at}, 'OPERATOR', 'ada', 'order.place', $1)`,
     [subject],
   );
 const subjects = async () =>
@@ -48,10 +48,10 @@ const subjects = async () =>
 
 test('the worker deletes idempotency keys after 24 hours, in batches, and cannot read them', async () => {
   const admin = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  const account = await seedAccount(admin, 'partner');
+  const account = await seedAccount(admin, 'customer');
   await superuser.run(
     `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, created_at)
-     select $1, 'partner', 'm', n::text, '', gen_random_uuid(), now(), now() - make_interval(hours => 20 + n, mins => 30)
+     select $1, 'customer', 'm', n::text, '', gen_random_uuid(), now(), now() - make_interval(hours => 20 + n, mins => 30)
      from generate_series(1, 10) n`,
     [account.id],
   );
@@ -100,7 +100,7 @@ test('a month whose entries are in the default partition stays there', async () 
 
 test('no app can drop entries of the last 90 days', async () => {
   await expect(maintainAuditLog(worker, 89)).rejects.toThrow('at least 90 days, not 89');
-  const lender = createStore({ databaseUrl: await database.urlFor('lender_api'), applicationName: 'test' });
-  await expect(maintainAuditLog(lender, 400)).rejects.toThrow('permission denied');
-  await lender.close();
+  const supplier = createStore({ databaseUrl: await database.urlFor('supplier_api'), applicationName: 'test' });
+  await expect(maintainAuditLog(supplier, 400)).rejects.toThrow('permission denied');
+  await supplier.close();
 });

@@ -38,7 +38,7 @@ const pending = async () => {
   return (await compareMigrations(named)).pending;
 };
 const problems = (databaseUrl = database.databaseUrl) =>
-  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'lender_api'));
+  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'webhook_worker'));
 
 /** A session that holds a lock. */
 const idle = (applicationName: string) => ({
@@ -130,12 +130,12 @@ describe('a migrated database', () => {
   test('names the migration after which this build no longer works', async () => {
     const last = allMigrations.at(-1)?.slice(0, 4) ?? '';
     await connection.run(`insert into schema_migration (name, checksum) values ($1, 'x')`, [`9998-drop-needs-${last}`]);
-    expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
+    expect(await problems(await database.urlFor('webhook_worker'))).toEqual([]);
     await connection.run(`insert into schema_migration (name, checksum) values ('9999-drop-needs-9998', 'x')`);
     const tooOld =
       'this build is too old for the database, to which 9999-drop-needs-9998 was applied; deploy a later release';
     expect(await problems()).toEqual([tooOld]);
-    expect(await problems(await database.urlFor('lender_api'))).toEqual([tooOld]);
+    expect(await problems(await database.urlFor('webhook_worker'))).toEqual([tooOld]);
   });
 });
 
@@ -158,7 +158,7 @@ describe('an empty database', () => {
     ]);
     expect(await pending()).toEqual([]);
     expect(await problems()).toEqual([]);
-    expect(await problems(await database.urlFor('lender_api'))).toEqual([]);
+    expect(await problems(await database.urlFor('webhook_worker'))).toEqual([]);
 
     await expect(migrate(database.databaseUrl, testService, { cell: 8 })).rejects.toThrow(CellMismatchError);
     await expect(migrate(database.databaseUrl, testService, { cell: 0 })).rejects.toThrow(

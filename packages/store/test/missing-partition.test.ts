@@ -1,13 +1,13 @@
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createStore, StoreUnavailableError } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 
 const insertPayload = (eventId: string): Promise<unknown> =>
-  store.query({ name: 'payload', text: `insert into webhook_payload values ($1, '2026-11-01', 'partner', '')` }, [
+  store.query({ name: 'payload', text: `insert into webhook_payload values ($1, '2026-11-01', 'customer', '')` }, [
     eventId,
   ]);
 

@@ -7,12 +7,12 @@ import { insertOrganization } from '../src/accounts/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
 import { createListener, type Listener } from '../src/notifications/listener.ts';
 import { createNotifier, type Notifier } from '../src/notifications/notifier.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
 const open: { close(): Promise<void> }[] = [];
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
@@ -94,7 +94,7 @@ describe('a store', () => {
       throw thrown;
     });
     await expect(rolledBack).rejects.toBe(thrown);
-    await store.transaction((transaction) => seedAccount(transaction, 'partner'));
+    await store.transaction((transaction) => seedAccount(transaction, 'customer'));
     await store.close();
     open.splice(open.indexOf(store), 1);
     expect(await drained(heard)).toEqual([null]);

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { interfaceNames } from '@deedwire/core/test-firm';
+import { interfaceNames } from '@deedwire/core/test-service';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -15,17 +15,17 @@ import {
   selectLackingWorkers,
   storeAppContracts,
 } from '../src/processes/processes.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 const storeOf = (databaseUrl: string) => forFile(createStore({ databaseUrl, applicationName: 'test' }));
 const admin = await storeOf(database.databaseUrl);
-const lenderApi = await storeOf(await database.urlFor('lender_api'));
-const partnerApi = await storeOf(await database.urlFor('partner_api'));
+const supplierApi = await storeOf(await database.urlFor('supplier_api'));
+const customerApi = await storeOf(await database.urlFor('customer_api'));
 const worker = await storeOf(await database.urlFor('webhook_worker'));
-const login = new URL(await database.urlFor('lender_api')).username;
+const login = new URL(await database.urlFor('supplier_api')).username;
 
 for (const interfaceName of interfaceNames) {
   const { id } = await seedAccount(admin, interfaceName);
@@ -48,7 +48,8 @@ const processOf = (app: RegisteredApp, digest: string | null = null) => ({
   digest,
 });
 const contractsOf = (app: RegisteredApp, number = 0) => JSON.stringify({ app, number });
-const storeBuild = (number: number) => storeAppContracts(lenderApi, 'lender-api', contractsOf('lender-api', number));
+const storeBuild = (number: number) =>
+  storeAppContracts(supplierApi, 'supplier-api', contractsOf('supplier-api', number));
 const processes = () => superuser.run('select app, version, digest from app_process order by last_seen_at');
 const periods = () =>
   superuser.run(
@@ -69,78 +70,78 @@ const uses = () =>
 
 describe('a process', () => {
   test('is registered with its contracts once they are stored, and without them before', async () => {
-    const contracts = '{"app":"lender-api"}\n';
-    const process = processOf('lender-api', hash('sha256', contracts));
-    expect(await registerProcess(lenderApi, process)).toBe(false);
-    expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: null }]);
-    await storeAppContracts(lenderApi, 'lender-api', contracts);
-    await storeAppContracts(lenderApi, 'lender-api', contracts);
-    expect(await registerProcess(lenderApi, process)).toBe(true);
-    expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: process.digest }]);
+    const contracts = '{"app":"supplier-api"}\n';
+    const process = processOf('supplier-api', hash('sha256', contracts));
+    expect(await registerProcess(supplierApi, process)).toBe(false);
+    expect(await processes()).toEqual([{ app: 'supplier-api', version: '1.0.0', digest: null }]);
+    await storeAppContracts(supplierApi, 'supplier-api', contracts);
+    await storeAppContracts(supplierApi, 'supplier-api', contracts);
+    expect(await registerProcess(supplierApi, process)).toBe(true);
+    expect(await processes()).toEqual([{ app: 'supplier-api', version: '1.0.0', digest: process.digest }]);
     expect(await superuser.run('select contracts from app_contracts')).toEqual([{ contracts }]);
-    await endProcess(lenderApi, process);
+    await endProcess(supplierApi, process);
     expect(await processes()).toEqual([]);
   });
 
   test('of another app is refused by the name of the login', async () => {
-    const refusal = `The login ${login} cannot record for partner-api: it is a login of lender-api.`;
-    const forged = processOf('partner-api');
-    await expect(registerProcess(lenderApi, forged)).rejects.toThrow(refusal);
-    await expect(storeAppContracts(lenderApi, 'partner-api', '{}')).rejects.toThrow(refusal);
-    await expect(endProcess(lenderApi, forged)).rejects.toThrow(refusal);
-    await expect(recordUse(lenderApi, forged, first, one('partner-client'))).rejects.toThrow(refusal);
+    const refusal = `The login ${login} cannot record for customer-api: it is a login of supplier-api.`;
+    const forged = processOf('customer-api');
+    await expect(registerProcess(supplierApi, forged)).rejects.toThrow(refusal);
+    await expect(storeAppContracts(supplierApi, 'customer-api', '{}')).rejects.toThrow(refusal);
+    await expect(endProcess(supplierApi, forged)).rejects.toThrow(refusal);
+    await expect(recordUse(supplierApi, forged, first, one('customer-client'))).rejects.toThrow(refusal);
     expect(await processes()).toEqual([]);
   });
 
   test('behind a pooler that logs in as another role has no build, and is refused by the name of that role', async () => {
     await storeBuild(0);
-    const process = processOf('lender-api', hash('sha256', contractsOf('lender-api')));
-    await superuser.run(`create role shared_pooler login password 'x' in role lender_api, partner_api`);
+    const process = processOf('supplier-api', hash('sha256', contractsOf('supplier-api')));
+    await superuser.run(`create role shared_pooler login password 'x' in role supplier_api, customer_api`);
     const url = new URL(database.databaseUrl);
     url.username = 'shared_pooler';
     url.password = 'x';
     const pooled = createStore({ databaseUrl: url.href, applicationName: 'test' });
     const refusal =
-      'The login shared_pooler cannot record for lender-api: it is a login of lender-api and partner-api.';
+      'The login shared_pooler cannot record for supplier-api: it is a login of customer-api and supplier-api.';
     expect(await registerProcess(pooled, process)).toBe(false);
     expect(await registerProcess(pooled, { ...process, digest: null })).toBe(false);
-    await expect(storeAppContracts(pooled, 'lender-api', contractsOf('lender-api'))).rejects.toThrow(refusal);
-    await expect(recordUse(pooled, process, first, one('lender-client'))).rejects.toThrow(refusal);
+    await expect(storeAppContracts(pooled, 'supplier-api', contractsOf('supplier-api'))).rejects.toThrow(refusal);
+    await expect(recordUse(pooled, process, first, one('supplier-client'))).rejects.toThrow(refusal);
     await expect(registerProcess(pooled, processOf('webhook-worker'))).rejects.toThrow(
       'cannot record for webhook-worker',
     );
-    expect(await processes()).toEqual([{ app: 'lender-api', version: '1.0.0', digest: null }]);
+    expect(await processes()).toEqual([{ app: 'supplier-api', version: '1.0.0', digest: null }]);
     expect(await periods()).toEqual([{ state: 'OPEN', ms: 0 }]);
     await pooled.close();
     await superuser.run('drop role shared_pooler');
   });
 
   test('takes the place of no other, whatever a login registers', async () => {
-    const contracts = contractsOf('partner-api');
-    await storeAppContracts(partnerApi, 'partner-api', contracts);
-    const real = processOf('partner-api', hash('sha256', contracts));
-    await registerProcess(partnerApi, real);
-    await registerProcess(lenderApi, { ...real, app: 'lender-api', version: '9.9.9' });
+    const contracts = contractsOf('customer-api');
+    await storeAppContracts(customerApi, 'customer-api', contracts);
+    const real = processOf('customer-api', hash('sha256', contracts));
+    await registerProcess(customerApi, real);
+    await registerProcess(supplierApi, { ...real, app: 'supplier-api', version: '9.9.9' });
     // The contracts of one app are not those of another.
-    expect(await registerProcess(lenderApi, { ...processOf('lender-api'), digest: real.digest })).toBe(false);
-    expect(await processes()).toContainEqual({ app: 'partner-api', version: '1.0.0', digest: real.digest });
-    expect(await processes()).toContainEqual({ app: 'lender-api', version: '9.9.9', digest: null });
+    expect(await registerProcess(supplierApi, { ...processOf('supplier-api'), digest: real.digest })).toBe(false);
+    expect(await processes()).toContainEqual({ app: 'customer-api', version: '1.0.0', digest: real.digest });
+    expect(await processes()).toContainEqual({ app: 'supplier-api', version: '9.9.9', digest: null });
     expect((await processes()).filter(({ digest }) => digest !== null)).toHaveLength(1);
   });
 
   test('is seen since it registers every minute', async () => {
-    const process = processOf('lender-api');
+    const process = processOf('supplier-api');
     const seen = async (ago: string) => {
       await superuser.run(
         'update app_process set seen_since = seen_since - $1::interval, last_seen_at = last_seen_at - $1',
         [ago],
       );
-      await registerProcess(lenderApi, process);
+      await registerProcess(supplierApi, process);
       return superuser.run(
         'select round(extract(epoch from last_seen_at - seen_since))::int as seconds from app_process',
       );
     };
-    await registerProcess(lenderApi, process);
+    await registerProcess(supplierApi, process);
     expect(await seen('70 seconds')).toEqual([{ seconds: 70 }]);
     expect(await seen('80 seconds')).toEqual([{ seconds: 150 }]);
     for (const gap of ['95 seconds', '-1 hour']) {
@@ -151,34 +152,35 @@ describe('a process', () => {
 
   test('beyond 1,000 of an app counts as one without contracts', async () => {
     await storeBuild(0);
-    const digest = hash('sha256', contractsOf('lender-api'));
+    const digest = hash('sha256', contractsOf('supplier-api'));
     await superuser.run(`
       insert into app_process (id, app, version, started_at, last_seen_at)
-      select gen_random_uuid(), 'lender-api', '0.9.0', now(), now() from generate_series(1, 1000)`);
-    for (let process = 0; process < 3; process += 1) await registerProcess(lenderApi, processOf('lender-api', digest));
+      select gen_random_uuid(), 'supplier-api', '0.9.0', now(), now() from generate_series(1, 1000)`);
+    for (let process = 0; process < 3; process += 1)
+      await registerProcess(supplierApi, processOf('supplier-api', digest));
     expect(await processes()).toHaveLength(1001);
-    expect((await processes()).at(-1)).toEqual({ app: 'lender-api', version: '1.0.0', digest: null });
+    expect((await processes()).at(-1)).toEqual({ app: 'supplier-api', version: '1.0.0', digest: null });
     // A login cannot hide them behind a build.
-    const [{ id } = missing()] = await superuser.run(`select md5('lender-api')::uuid as id`);
-    await registerProcess(lenderApi, { ...processOf('lender-api', digest), id: String(id) });
-    await endProcess(lenderApi, { app: 'lender-api', id: String(id) });
-    expect((await processes()).at(-1)).toEqual({ app: 'lender-api', version: '1.0.0', digest: null });
+    const [{ id } = missing()] = await superuser.run(`select md5('supplier-api')::uuid as id`);
+    await registerProcess(supplierApi, { ...processOf('supplier-api', digest), id: String(id) });
+    await endProcess(supplierApi, { app: 'supplier-api', id: String(id) });
+    expect((await processes()).at(-1)).toEqual({ app: 'supplier-api', version: '1.0.0', digest: null });
     await superuser.run(`update app_process set last_seen_at = now() - interval '25 hours'`);
-    await registerProcess(lenderApi, processOf('lender-api'));
+    await registerProcess(supplierApi, processOf('supplier-api'));
     expect(await processes()).toHaveLength(1);
   });
 
   test.each([
-    ['no object', '[]', 'are not those of lender-api'],
-    ['those of another app', contractsOf('webhook-worker'), 'are not those of lender-api'],
+    ['no object', '[]', 'are not those of supplier-api'],
+    ['those of another app', contractsOf('webhook-worker'), 'are not those of supplier-api'],
     ['no JSON', 'x', 'invalid input syntax'],
     [
       'more than 2 MB',
-      JSON.stringify({ app: 'lender-api', a: 'x'.repeat(2_000_000) }),
+      JSON.stringify({ app: 'supplier-api', a: 'x'.repeat(2_000_000) }),
       'app_contracts_contracts_bounds',
     ],
   ])('cannot store contracts that are %s', async (_, contracts, message) => {
-    await expect(storeAppContracts(lenderApi, 'lender-api', contracts)).rejects.toThrow(message);
+    await expect(storeAppContracts(supplierApi, 'supplier-api', contracts)).rejects.toThrow(message);
   });
 
   test('cannot store more than 20 contracts of an app', async () => {
@@ -209,28 +211,28 @@ const sets = () =>
      group by 1, 2 order by 2`,
   );
 const full = (prefix: string) => `
-  select record_use('lender-api', gen_random_uuid(), 0, false, false, '${prefix}' || n || repeat('x', 95000), '{}', '{}', '{}', '{}')
+  select record_use('supplier-api', gen_random_uuid(), 0, false, false, '${prefix}' || n || repeat('x', 95000), '{}', '{}', '{}', '{}')
   from generate_series(1, 100) n`;
 
 describe('the use of a version', () => {
-  const process = processOf('lender-api');
-  const record = (period: CountingPeriod, use = nothing, by: Database = lenderApi) =>
+  const process = processOf('supplier-api');
+  const record = (period: CountingPeriod, use = nothing, by: Database = supplierApi) =>
     recordUse(by, process, period, use);
 
   test('is added to the count of the day, for clients of the own interface only', async () => {
-    await record(first, one('lender-client', 2));
-    await record(after(0), one('lender-client', 3));
-    await record(after(0), one('partner-client'));
+    await record(first, one('supplier-client', 2));
+    await record(after(0), one('supplier-client', 3));
+    await record(after(0), one('customer-client'));
     expect(await uses()).toEqual([
-      { client: 'lender-client', version: '2026-11-01', coordinate: '', count: 5, today: true },
+      { client: 'supplier-client', version: '2026-11-01', coordinate: '', count: 5, today: true },
     ]);
   });
 
   test('cannot be taken back', async () => {
-    await record(first, one('lender-client', 5));
-    await record(after(0), one('lender-client', -4));
-    await record(after(0), one('lender-client', Number.MAX_SAFE_INTEGER));
-    await record(after(0), one('lender-client', 1));
+    await record(first, one('supplier-client', 5));
+    await record(after(0), one('supplier-client', -4));
+    await record(after(0), one('supplier-client', Number.MAX_SAFE_INTEGER));
+    await record(after(0), one('supplier-client', 1));
     const [{ count } = missing()] = await superuser.run('select count::text from interface_use');
     expect(BigInt(String(count))).toBe(1_000_000_000_006n);
   });
@@ -253,7 +255,7 @@ describe('the use of a version', () => {
   ])('begins another period if %s', async (_, countedMs) => {
     await record(first);
     await letAMinutePass();
-    await record(after(countedMs), one('lender-client', 2));
+    await record(after(countedMs), one('supplier-client', 2));
     expect(await periods()).toEqual([
       { state: 'LOST', ms: 0 },
       { state: 'OPEN', ms: 0 },
@@ -265,7 +267,7 @@ describe('the use of a version', () => {
   test('has a gap if the clock of the database was set back', async () => {
     await record(first);
     await letAMinutePass('-1 hour');
-    await record(after(0), one('lender-client', 2));
+    await record(after(0), one('supplier-client', 2));
     expect((await periods())[0]).toMatchObject({ state: 'LOST' });
     expect((await seenAfter())[0]).toBe(3600);
     expect(await uses()).toMatchObject([{ count: 2 }]);
@@ -273,8 +275,8 @@ describe('the use of a version', () => {
 
   test('has a gap while an API of a release runs that does not count', async () => {
     await record(first);
-    const url = new URL(await database.urlFor('lender_api'));
-    url.searchParams.set('application_name', 'deedwire-lender-api-costs');
+    const url = new URL(await database.urlFor('supplier_api'));
+    url.searchParams.set('application_name', 'deedwire-supplier-api-costs');
     const old = await connect(url.href);
     await letAMinutePass();
     await record(after(60_000));
@@ -287,8 +289,8 @@ describe('the use of a version', () => {
 
   test('has no gap while another app has the name of such an API', async () => {
     await record(first);
-    const url = new URL(await database.urlFor('partner_api'));
-    url.searchParams.set('application_name', 'deedwire-lender-api-costs');
+    const url = new URL(await database.urlFor('customer_api'));
+    url.searchParams.set('application_name', 'deedwire-supplier-api-costs');
     const other = await connect(url.href);
     await letAMinutePass();
     await record(after(60_000));
@@ -309,9 +311,9 @@ describe('the use of a version', () => {
   });
 
   test('is not counted before an API that registers has stored something', async () => {
-    await registerProcess(lenderApi, process);
+    await registerProcess(supplierApi, process);
     await letAMinutePass();
-    await registerProcess(lenderApi, process);
+    await registerProcess(supplierApi, process);
     expect(await periods()).toEqual([{ state: 'OPEN', ms: 0 }]);
     expect(await seenAfter()).toEqual([60]);
   });
@@ -319,7 +321,7 @@ describe('the use of a version', () => {
   test('is only what the periods that are kept cover', async () => {
     await superuser.run(`
       insert into use_counting (app, process_id, coordinates, counted_from, counted_until, recorded_at, seen_at, state)
-      select 'lender-api', gen_random_uuid(), '', now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now() - n * interval '1 minute', 'LOST'
+      select 'supplier-api', gen_random_uuid(), '', now() - n * interval '2 minutes', now() - n * interval '1 minute', now(), now() - n * interval '1 minute', 'LOST'
       from generate_series(1, 20001) n;
       update use_counting set seen_at = now() - interval '1 day' where id = (select max(id) from use_counting)`);
     await record(first);
@@ -337,23 +339,23 @@ describe('the use of a version', () => {
   test('has a set of coordinates once for all periods, and each app its own', async () => {
     const coordinates = '2026-11-01 Query.old';
     const period = (app: RegisteredApp) => [processOf(app), { ...first, coordinates }, nothing] as const;
-    for (let number = 0; number < 3; number += 1) await recordUse(lenderApi, ...period('lender-api'));
-    await recordUse(partnerApi, ...period('partner-api'));
+    for (let number = 0; number < 3; number += 1) await recordUse(supplierApi, ...period('supplier-api'));
+    await recordUse(customerApi, ...period('customer-api'));
     expect(await sets()).toEqual([{ old: '', coordinates, count: 4 }]);
     expect(await superuser.run(`select app from counted_coordinates where coordinates <> '' order by app`)).toEqual([
-      { app: 'lender-api' },
-      { app: 'partner-api' },
+      { app: 'customer-api' },
+      { app: 'supplier-api' },
     ]);
   });
 
   test('has at most 8 MB of coordinates for an app, above which a period counts without them', async () => {
-    const session = await connect(await database.urlFor('lender_api'));
+    const session = await connect(await database.urlFor('supplier_api'));
     await session.run(full('a'));
     const stored = async () =>
       superuser.run(
         `select sum(size_of_coordinates(coordinates)) between 7900000 and 8000000 as full,
            (select count(*)::int from use_counting where coordinates_id is null) as without
-         from counted_coordinates where app = 'lender-api'`,
+         from counted_coordinates where app = 'supplier-api'`,
       );
     expect(await stored()).toEqual([{ full: true, without: 16 }]);
     await session.run(full('b'));
@@ -362,7 +364,7 @@ describe('the use of a version', () => {
     await session.close();
     // Sets that are stored, and those of other apps, are not refused.
     await record({ ...first, coordinates: `a1${'x'.repeat(95_000)}` });
-    await recordUse(partnerApi, processOf('partner-api'), { ...first, coordinates: 'p' }, nothing);
+    await recordUse(customerApi, processOf('customer-api'), { ...first, coordinates: 'p' }, nothing);
     expect(await stored()).toEqual([{ full: true, without: 116 }]);
 
     await superuser.run(
@@ -378,17 +380,17 @@ describe('the use of a version', () => {
         insert into api_client (account_id, interface, client_id, schema_version)
         select account_id, interface, client_id || '-' || n, schema_version
         from api_client, generate_series(1, 25) n
-        where client_id = 'lender-client'
+        where client_id = 'supplier-client'
         returning id, interface
       )
       insert into interface_use (api_client_id, interface, day, version, coordinate, count)
       select id, interface, (now() at time zone 'UTC')::date, '2026-11-01', n::text, 1 from client, generate_series(1, 4000) n`);
-    await expect(record(first, one('lender-client'))).rejects.toThrow('The clients of lender-api use too many');
-    await recordUse(partnerApi, processOf('partner-api'), first, one('partner-client'));
+    await expect(record(first, one('supplier-client'))).rejects.toThrow('The clients of supplier-api use too many');
+    await recordUse(customerApi, processOf('customer-api'), first, one('customer-client'));
   });
 
   test('is deleted after 400 days', async () => {
-    await record(first, one('lender-client'));
+    await record(first, one('supplier-client'));
     await superuser.run(`
       update interface_use set day = day - 399;
       update use_counting set counted_from = now() - interval '401 days', counted_until = now() - interval '399 days'`);
@@ -413,10 +415,10 @@ async function runWorker(version: string, contracts: string): Promise<string> {
 
 describe('the workers that lack event types', () => {
   const vendor = ['vendor.updated', 'vendor.removed'];
-  const lacking = (types: readonly string[] = vendor) => selectLackingWorkers(lenderApi, types);
+  const lacking = (types: readonly string[] = vendor) => selectLackingWorkers(supplierApi, types);
   /** What an app of an earlier release waits for. */
   const without = async (): Promise<unknown> =>
-    lenderApi.query({ name: 'without', text: 'select version from webhook_workers_without($1)' }, [vendor]);
+    supplierApi.query({ name: 'without', text: 'select version from webhook_workers_without($1)' }, [vendor]);
 
   beforeEach(async () => {
     await superuser.run(`
@@ -425,22 +427,22 @@ describe('the workers that lack event types', () => {
   });
 
   test('are known to an interface if another one renders one of its types', async () => {
-    const digest = await runWorker('1.0.0', rendering('lender.updated'));
+    const digest = await runWorker('1.0.0', rendering('supplier.updated'));
     const old = { version: '1.0.0', digest, lacking: vendor.toSorted() };
     expect(await lacking()).toEqual([{ ...old, isKnown: false }]);
     expect(await without()).toEqual([{ version: '1.0.0' }]);
-    const newer = await runWorker('1.1.0', rendering('lender.updated', 'vendor.updated'));
-    for (const store of [lenderApi, partnerApi, admin])
+    const newer = await runWorker('1.1.0', rendering('supplier.updated', 'vendor.updated'));
+    for (const store of [supplierApi, customerApi, admin])
       expect(await selectLackingWorkers(store, vendor)).toEqual([
         { ...old, isKnown: true },
         { version: '1.1.0', digest: newer, lacking: ['vendor.removed'], isKnown: true },
       ]);
     expect(await without()).toEqual([]);
-    expect(await lacking(['lender.updated'])).toEqual([]);
+    expect(await lacking(['supplier.updated'])).toEqual([]);
   });
 
   test('are known if what another one renders is not known', async () => {
-    await runWorker('1.0.0', rendering('lender.updated'));
+    await runWorker('1.0.0', rendering('supplier.updated'));
     // From sources.
     await registerProcess(worker, processOf('webhook-worker'));
     expect(await lacking()).toMatchObject([{ version: '1.0.0', isKnown: true }]);

@@ -6,31 +6,31 @@ import { selectAccounts, selectOrganizations } from '../src/accounts/accounts.ts
 import { selectAuditBatch, selectAuditEntries, selectAuditEntriesAfter } from '../src/accounts/audit.ts';
 import { selectApiClients, selectApiKey } from '../src/accounts/credentials.ts';
 import { completeIdempotencyKeys, type KeyResult } from '../src/transactions/idempotency.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { explain, indexes, rowsRead, scanned } from './support/explain.ts';
 
 const fill = `
   insert into organization (id, name) select n, 'Test ' || n from generate_series(1, 2000) n;
-  insert into account (id, interface, organization_id, name) select n, 'partner', 1, 'Test' from generate_series(1, 1000) n;
+  insert into account (id, interface, organization_id, name) select n, 'customer', 1, 'Test' from generate_series(1, 1000) n;
   insert into api_client (id, account_id, interface, client_id, schema_version)
-    select n, 1, 'partner', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
+    select n, 1, 'customer', 'c' || n, '2026-11-01' from generate_series(1, 2000) n;
   insert into api_key (key_id, api_client_id, interface, key_hash)
-    select 'k' || n, n, 'partner', decode(repeat('00', 32), 'hex') from generate_series(1, 2000) n;
+    select 'k' || n, n, 'customer', decode(repeat('00', 32), 'hex') from generate_series(1, 2000) n;
   insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
-    select 1, 'partner', 'createReferral', 'k' || n, '', '00000000-0000-0000-0000-000000000000', now()
+    select 1, 'customer', 'placeOrder', 'k' || n, '', '00000000-0000-0000-0000-000000000000', now()
     from generate_series(1, 2000) n;
   insert into audit_entry (actor_type, actor, action, subject)
-    select 'OPERATOR', 'ada', 'referral.create', n::text from generate_series(1, 2000) n;
+    select 'OPERATOR', 'ada', 'order.place', n::text from generate_series(1, 2000) n;
   insert into account_home select id, 0 from account;
   analyze`;
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const connection = await forFile(connect(database.databaseUrl));
 await connection.run(fill);
 
 const keyResult = (key: string): KeyResult => ({
   accountId: toRecordId('1'),
-  mutation: 'createReferral',
+  mutation: 'placeOrder',
   key,
   claimId: '00000000-0000-0000-0000-000000000000',
   payload: {},
@@ -73,7 +73,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
       ['of all organizations', null, 'account_pkey'],
       ['of an organization', toRecordId<'Organization'>('1'), 'account_by_organization'],
     ])('accounts %s', async (_of, organizationId, index) => {
-      const filter = { interfaceName: 'partner' as const, organizationId, nameContains: 't' };
+      const filter = { interfaceName: 'customer' as const, organizationId, nameContains: 't' };
       const nodes = await explain(connection, mode, (db) => selectAccounts(db, filter, page));
       expect(indexes(nodes)).toContain(index);
       expect(scanned(nodes)).toEqual([]);

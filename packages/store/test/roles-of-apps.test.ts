@@ -1,10 +1,11 @@
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { groupRolesOf, migrate } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { groupRolesOf } from '../src/index.ts';
+import { migratedRoles } from '../src/migrations/rights.ts';
+import { createServiceDatabase, migrateTestService } from './support/database.ts';
 
 // Migrated by an owner that is no superuser, because a superuser is a member of every role.
 const database = await forFile(createTestDatabase({ template: 'empty', prepare: async () => {} }));
@@ -33,12 +34,12 @@ async function createLogin(kind: string, options = ''): Promise<Login> {
 }
 
 // The group roles of the cluster.
-await forFile(createMigratedDatabase());
+await forFile(createServiceDatabase());
 const ownerLogin = await forFile(createLogin('owner', 'createrole'));
 await superuser.run(
-  `grant ${groupRolesOf(testFirm).join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
+  `grant ${[...new Set([...groupRolesOf(testService), ...(await migratedRoles())])].join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
 );
-await migrate(ownerLogin.url, testFirm);
+await migrateTestService(ownerLogin.url);
 const owner = await forFile(connect(ownerLogin.url));
 
 /** Names roles that this cluster does not have. The logins of the group roles keep their rights to call the functions. */
@@ -47,7 +48,7 @@ const nameRoles = (name: string) =>
   owner.run(`create or replace function role_name(app text) returns text language sql immutable return ${name}`);
 const nameAbsentRoles = () => nameRoles(`'${absentRole('')}' || replace(app, '-', '_')`);
 
-const apps = ['lender-api', 'partner-api', 'webhook-worker', 'operator-cli'];
+const apps = ['customer-api', 'supplier-api', 'webhook-worker', 'operator-cli'];
 
 /** As which apps a session counts. */
 async function countsAs(session: Connection): Promise<string[]> {
@@ -77,11 +78,11 @@ let account: string;
 beforeAll(async () => {
   const [row] = await owner.run(
     `with organization as (insert into organization (name) values ('Test') returning id)
-     insert into account (interface, organization_id, name) select 'lender', id, 'Test' from organization returning id`,
+     insert into account (interface, organization_id, name) select 'supplier', id, 'Test' from organization returning id`,
   );
   account = String(row?.['id']);
   await owner.run(
-    `insert into api_client (account_id, interface, client_id, schema_version) values ($1, 'lender', 'c', '2026-11-01')`,
+    `insert into api_client (account_id, interface, client_id, schema_version) values ($1, 'supplier', 'c', '2026-11-01')`,
     [account],
   );
   await owner.run(`insert into api_key (key_id, api_client_id, interface, key_hash, abilities)
@@ -104,7 +105,7 @@ describe('where the group roles do not exist', () => {
     }
     // The second time, the function looks for processes of an earlier release.
     for (const counted of [null, 0])
-      await owner.run(`select record_use('lender-api', $1, $2, false, false, '', '{c}', '{v}', '{a}', '{1}')`, [
+      await owner.run(`select record_use('supplier-api', $1, $2, false, false, '', '{c}', '{v}', '{a}', '{1}')`, [
         process,
         counted,
       ]);
@@ -119,7 +120,7 @@ describe('where the group roles do not exist', () => {
     await owner.run('select require_no_app()');
   });
 
-  test.each(groupRolesOf(testFirm))('a login of %s, which may call the functions, counts as none', async (role) => {
+  test.each(groupRolesOf(testService))('a login of %s, which may call the functions, counts as none', async (role) => {
     const session = await forTest(connect(await database.urlFor(role)));
     expect(await countsAs(session)).toEqual([]);
     await session.run(`set role ${role}`);
@@ -128,10 +129,10 @@ describe('where the group roles do not exist', () => {
 
   test('a login of one that does exist counts as no other', async () => {
     await nameRoles(
-      `case app when 'lender-api' then 'lender_api' else '${absentRole('')}' || replace(app, '-', '_') end`,
+      `case app when 'supplier-api' then 'supplier_api' else '${absentRole('')}' || replace(app, '-', '_') end`,
     );
-    const session = await forTest(connect(await database.urlFor('lender_api')));
-    expect(await countsAs(session)).toEqual(['lender-api']);
+    const session = await forTest(connect(await database.urlFor('supplier_api')));
+    expect(await countsAs(session)).toEqual(['supplier-api']);
     expect(await revoke(session, null)).toBe('REFUSED');
     expect(await revoke(session, 'key')).toBe('NOT_FOUND');
     await nameAbsentRoles();
@@ -139,8 +140,8 @@ describe('where the group roles do not exist', () => {
 });
 
 test('an interface has no role where the owner may not create one, and gets its rights once there is one', async () => {
-  const role = absentRole('lender-api');
-  const add = () => owner.run(`select add_interface('lender', 'Lender')`);
+  const role = absentRole('supplier-api');
+  const add = () => owner.run(`select add_interface('supplier', 'Supplier')`);
   const rights = () =>
     superuser.run('select distinct tablename from pg_policies where roles = array[$1::name] order by 1', [role]);
   await superuser.run(`alter role ${ownerLogin.name} nocreaterole`);
@@ -156,12 +157,12 @@ test('an interface has no role where the owner may not create one, and gets its 
   expect(await rights()).toEqual(
     await owner.run('select distinct relation as tablename from shared_policy order by 1'),
   );
-  expect(await countsAs(owner)).toEqual(apps.filter((app) => app !== 'lender-api'));
+  expect(await countsAs(owner)).toEqual(apps.filter((app) => app !== 'supplier-api'));
 });
 
 test('a login that creates a role of the name counts as none until the owner grants to this role', async () => {
   const attacker = await forTest(createLogin('attacker', 'createrole'));
-  await superuser.run(`grant lender_api to ${attacker.name}`);
+  await superuser.run(`grant supplier_api to ${attacker.name}`);
   const session = await forTest(connect(attacker.url));
   const created = apps.map(absentRole);
   await session.run(created.map((role) => `create role ${role}; grant ${role} to current_user`).join(';'));
@@ -169,7 +170,7 @@ test('a login that creates a role of the name counts as none until the owner gra
     await superuser.run(created.map((role) => `drop owned by ${role}; drop role ${role}`).join(';'));
   });
   // It inherits the rights of a group role.
-  await superuser.run(`grant lender_api to ${absentRole('operator-cli')}`);
+  await superuser.run(`grant supplier_api to ${absentRole('operator-cli')}`);
 
   expect(await countsAs(session)).toEqual([]);
   expect([await revoke(session, null), await revoke(session, 'key')]).toEqual(['REFUSED', 'REFUSED']);
@@ -183,11 +184,11 @@ test('a login that creates a role of the name counts as none until the owner gra
 test('a login of several group roles records for none, and a superuser for each', async () => {
   await nameRoles(`case app when 'operator-cli' then 'operator' else replace(app, '-', '_') end`);
   const several = await forTest(createLogin('several'));
-  await superuser.run(`grant lender_api, partner_api to ${several.name}`);
+  await superuser.run(`grant supplier_api, customer_api to ${several.name}`);
   const session = await forTest(connect(several.url));
-  await expect(storeBuild(session, 'lender-api')).rejects.toThrow('it is a login of lender-api and partner-api');
+  await expect(storeBuild(session, 'supplier-api')).rejects.toThrow('it is a login of customer-api and supplier-api');
   // Without a build.
-  expect(await countsAs(session)).toEqual(['lender-api', 'partner-api']);
+  expect(await countsAs(session)).toEqual(['customer-api', 'supplier-api']);
   for (const app of apps) await storeBuild(superuser, app);
   expect(await countsAs(superuser)).toEqual(apps);
 });

@@ -1,19 +1,19 @@
 import { roleOf } from '@deedwire/core';
-import { testFirm, interfaceNames } from '@deedwire/core/test-firm';
+import { testService, interfaceNames } from '@deedwire/core/test-service';
 import type { Connection } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createStore, type GroupRole, groupRolesOf } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 import { openLogins } from './support/logins.ts';
 
-const roles = groupRolesOf(testFirm);
+const roles = groupRolesOf(testService);
 
 const login = (role: GroupRole): Connection => logins.of(role);
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-const logins = await forFile(openLogins(database));
+const logins = await forFile(openLogins(database, testService));
 
 const interfaceRoles = interfaceNames.map(roleOf);
 /** All but the worker, which numbers events. */
@@ -48,21 +48,18 @@ test('no app sets a column that the database or another app sets', async () => {
 });
 
 test.each<[GroupRole, string]>([
-  ['lender_api', 'select * from referral'],
-  ['lender_api', 'select * from matter'],
-  ['lender_api', 'update team_member set email = null'],
-  ['lender_api', 'select * from organization'],
-  ['lender_api', 'update webhook_receiver_state set hold_until = null'],
-  ['partner_api', 'select * from webhook_worker'],
-  ['partner_api', 'select * from webhook_shard'],
-  ['partner_api', 'select * from team_member'],
-  ['partner_api', `update referral set status = 'CONVERTED'`],
-  ['partner_api', 'insert into matter (referral_id, reference) values (1, $$M$$)'],
-  ['partner_api', 'update api_key set revoked_at = null'],
-  ['partner_api', `insert into api_key (key_id) values ('k')`],
-  ['partner_api', `update account set name = 'x'`],
-  ['lender_api', 'select * from audit_entry'],
-  ['partner_api', 'select delete_expired_idempotency_keys(1)'],
+  ['supplier_api', 'select * from customer_order'],
+  ['supplier_api', 'select * from organization'],
+  ['supplier_api', 'update webhook_receiver_state set hold_until = null'],
+  ['customer_api', 'select * from webhook_worker'],
+  ['customer_api', 'select * from webhook_shard'],
+  ['customer_api', `update customer_order set note = 'x'`],
+  ['customer_api', 'delete from customer_order'],
+  ['customer_api', 'update api_key set revoked_at = null'],
+  ['customer_api', `insert into api_key (key_id) values ('k')`],
+  ['customer_api', `update account set name = 'x'`],
+  ['supplier_api', 'select * from audit_entry'],
+  ['customer_api', 'select delete_expired_idempotency_keys(1)'],
   ['operator', 'update audit_entry set actor = $$x$$'],
   ['operator', 'delete from audit_entry'],
   ['operator', 'truncate audit_entry'],
@@ -74,8 +71,7 @@ test.each<[GroupRole, string]>([
   ['webhook_worker', `update webhook_payload set body = ''`],
   ['webhook_worker', 'set role postgres'],
   ['webhook_worker', 'grant operator to webhook_worker'],
-  ['webhook_worker', 'select * from referral'],
-  ['webhook_worker', 'select * from team_member'],
+  ['webhook_worker', 'select * from customer_order'],
   ['webhook_worker', 'select * from account'],
   ['webhook_worker', 'select * from api_key'],
   ['webhook_worker', 'select * from idempotency_key'],
@@ -86,12 +82,12 @@ test.each<[GroupRole, string]>([
   ['webhook_worker', 'update webhook_subscription set last_read_at = now()'],
   ['webhook_worker', `update webhook_subscription set kind = 'PUSH'`],
   ['webhook_worker', 'select webhook_delete_listener(1)'],
-  ['lender_api', 'select webhook_delete_listener(1)'],
-  ['lender_api', 'select webhook_delete_subscription(1)'],
-  ['partner_api', 'select webhook_delete_unread_listeners(1)'],
+  ['supplier_api', 'select webhook_delete_listener(1)'],
+  ['supplier_api', 'select webhook_delete_subscription(1)'],
+  ['customer_api', 'select webhook_delete_unread_listeners(1)'],
   ['operator', 'select webhook_delete_unread_listeners(1)'],
   ['operator', `update webhook_subscription set kind = 'PUSH'`],
-  ['partner_api', 'update account set webhook_listeners_forbidden_at = null'],
+  ['customer_api', 'update account set webhook_listeners_forbidden_at = null'],
   ['webhook_worker', 'update account set webhook_listeners_forbidden_at = null'],
   ['webhook_worker', 'select * from webhook_exchange'],
   ['operator', `update webhook_payload set body = ''`],
@@ -105,7 +101,7 @@ test.each<[GroupRole, string]>([
   ['operator', 'delete from api_client'],
   ['operator', 'delete from account'],
   ['operator', 'truncate api_key'],
-  ['operator', 'delete from referral'],
+  ['operator', 'delete from customer_order'],
   ...roles.flatMap((role): [GroupRole, string][] => [
     [role, `insert into schema_migration (name, checksum) values ('x', 'x')`],
   ]),

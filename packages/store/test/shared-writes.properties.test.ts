@@ -6,16 +6,16 @@ import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStore, type SharedWrite, type Store, StoreUnavailableError, type WriteResult } from '../src/index.ts';
 import type { KeyClaim } from '../src/transactions/idempotency.ts';
-import { createMigratedDatabase } from './support/database.ts';
-import { referralWrite } from './support/referral-write.ts';
+import { createServiceDatabase } from './support/database.ts';
+import { orderWrite } from './support/order-write.ts';
 import { seedAccount } from './support/seed.ts';
 
 const accounts: AccountId[] = [];
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const observer = await forFile(connect(database.databaseUrl));
 const seeding = createStore({ databaseUrl: database.databaseUrl, applicationName: 'seed' });
-for (let number = 0; number < 3; number += 1) accounts.push((await seedAccount(seeding, 'partner')).id);
+for (let number = 0; number < 3; number += 1) accounts.push((await seedAccount(seeding, 'customer')).id);
 await seeding.close();
 
 interface Planned {
@@ -29,7 +29,7 @@ interface Planned {
 }
 
 function sharedWrite({ name, account, client, key, isBad }: Planned): SharedWrite<string> {
-  const write = referralWrite(account, name, { clientId: client, key: key === null ? null : claimOf(account, key) });
+  const write = orderWrite(account, name, { clientId: client, key: key === null ? null : claimOf(account, key) });
   if (!isBad) return write;
   return {
     ...write,
@@ -43,10 +43,10 @@ function sharedWrite({ name, account, client, key, isBad }: Planned): SharedWrit
 
 const claimOf = (accountId: AccountId, key: string): KeyClaim => ({
   accountId,
-  mutation: 'createReferral',
+  mutation: 'placeOrder',
   key,
   claimId: randomUUID(),
-  interfaceName: 'partner',
+  interfaceName: 'customer',
   inputHash: Buffer.alloc(32),
 });
 
@@ -78,11 +78,11 @@ test.for(Array.from({ length: Number(process.env['RUNS'] ?? 4) }, (_, seed) => s
   'random writes of two processes among faults end as each would alone, seed %d',
   async (seed) => {
     const random = seededRandom(seed);
-    await observer.run('delete from referral; delete from idempotency_key');
+    await observer.run('delete from customer_order; delete from idempotency_key');
     const holder = await connect(database.databaseUrl);
     const proxy = await startTcpProxy(database.databaseUrl);
     const stores = [database.databaseUrl, proxy.url].map((databaseUrl) =>
-      createStore({ databaseUrl, tables: ['referral'], applicationName: 'writer', timeouts: patientTimeouts }),
+      createStore({ databaseUrl, tables: ['customer_order'], applicationName: 'writer', timeouts: patientTimeouts }),
     );
     onTestFinished(async () => {
       await holder.close();
@@ -110,7 +110,7 @@ test.for(Array.from({ length: Number(process.env['RUNS'] ?? 4) }, (_, seed) => s
     );
     await disturbed;
 
-    const stored = await observer.run('select client_name as name, account_id::text as account from referral');
+    const stored = await observer.run('select item as name, account_id::text as account from customer_order');
     const accountOf = new Map(stored.map(({ name, account }) => [String(name), account]));
     expect(accountOf.size).toBe(stored.length);
     const keys = await observer.run(

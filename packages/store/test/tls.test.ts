@@ -200,7 +200,7 @@ describe('a PostgreSQL server with TLS', () => {
   test('keeps an app with the reason from becoming ready', async () => {
     await present('other-host');
     await withStore(url, async (store) =>
-      expect(await describeDatabaseProblems(store, 'lender_api')).toEqual([
+      expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([
         'the database is not available: ERR_TLS_CERT_ALTNAME_INVALID (the URL names 127.0.0.1, the certificate DNS:db.example.com)',
       ]),
     );

@@ -2,15 +2,15 @@ import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import { selectSendingMs, selectUnquietWorkers } from '../src/cells/cell-splits.ts';
 import { createStore, type Database } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
-const { databaseUrl } = await forFile(createMigratedDatabase());
+const { databaseUrl } = await forFile(createServiceDatabase());
 const store = await forFile(createStore({ databaseUrl, applicationName: 'test' }));
 const run = (text: string) => store.query({ name: '', text }, []);
 
 await run(`insert into organization (id, name) values (1, 'Harbour')`);
-await run(`insert into account (id, interface, organization_id, name) values (2, 'partner', 1, 'Keystone')`);
-await run(`insert into account (id, interface, organization_id, name) values (3, 'lender', 1, 'At home')`);
+await run(`insert into account (id, interface, organization_id, name) values (2, 'customer', 1, 'Keystone')`);
+await run(`insert into account (id, interface, organization_id, name) values (3, 'supplier', 1, 'At home')`);
 await run('insert into account_home (account_id, cell, frozen_at) values (2, 1, now())');
 
 beforeEach(async () => {
@@ -53,7 +53,7 @@ test.each([
 ])('requests can take %i ms with %s', async (ms, _, change) => {
   await run('delete from webhook_subscription');
   await run(`insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position)
-    select id, 3, 'lender', 'https://a.example/', '', id from generate_series(1, 2) id`);
+    select id, 3, 'supplier', 'https://a.example/', '', id from generate_series(1, 2) id`);
   if (change !== '') await run(`update webhook_subscription set ${change} where id = 1`);
   expect(await selectSendingMs(store)).toBe(ms);
 });
@@ -61,7 +61,7 @@ test.each([
 test('a timeout that was shortened counts as the longest for a minute', async () => {
   await run('delete from webhook_subscription');
   await run(`insert into webhook_subscription (id, account_id, interface, callback_url, secret_ciphertext, queue_position, timeout_seconds)
-    values (1, 3, 'lender', 'https://a.example/', '', 1, 8)`);
+    values (1, 3, 'supplier', 'https://a.example/', '', 1, 8)`);
   await run('update webhook_subscription set timeout_seconds = 9');
   expect(await selectSendingMs(store)).toBe(15_000);
   await run('update webhook_subscription set timeout_seconds = 5');

@@ -7,20 +7,20 @@ function databaseError(code: string, constraint?: string): DatabaseError {
 }
 
 test.each([
-  ['the primary key of a record', databaseError('23505', 'referral_pkey'), true],
+  ['the primary key of a record', databaseError('23505', 'customer_order_pkey'), true],
   ['the primary key of a partition', databaseError('23505', 'webhook_delivery_20261101_pkey'), true],
   ['the primary key of a record whose id is not drawn', databaseError('23505', 'api_key_pkey'), false],
-  ['another unique constraint', databaseError('23505', 'team_member_email'), false],
+  ['another unique constraint', databaseError('23505', 'customer_order_number'), false],
   ['a unique violation without a constraint', databaseError('23505'), false],
-  ['another error that names the constraint', databaseError('23503', 'referral_pkey'), false],
-  ['another error', new Error('duplicate key value violates unique constraint "referral_pkey"'), false],
+  ['another error that names the constraint', databaseError('23503', 'customer_order_pkey'), false],
+  ['another error', new Error('duplicate key value violates unique constraint "customer_order_pkey"'), false],
 ])('%s', (_, error, isCollision) => {
-  expect(isRecordIdCollision(error, drawnKeys(['referral']))).toBe(isCollision);
+  expect(isRecordIdCollision(error, drawnKeys(['customer_order']))).toBe(isCollision);
 });
 
 test('does not run the work again after another error', async () => {
   let runs = 0;
-  const error = databaseError('23505', 'team_member_email');
+  const error = databaseError('23505', 'customer_order_number');
   const work = async (): Promise<void> => {
     runs += 1;
     throw error;

@@ -3,7 +3,7 @@ import { withClient } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DatabaseRisk, findCertificateRisk, findDatabaseRisks, migrate } from '../../src/index.ts';
-import { createMigratedDatabase, withStore } from '../support/database.ts';
+import { createServiceDatabase, withStore } from '../support/database.ts';
 
 /** Of the server of the tests, which does not flush. */
 const ofServer = ['fsync', 'full_page_writes'];
@@ -12,7 +12,7 @@ const describeAll = (risks: readonly DatabaseRisk[]) =>
   risks.filter(({ subject }) => !ofServer.includes(subject)).map(({ description }) => description);
 
 async function open() {
-  const database = await createMigratedDatabase();
+  const database = await createServiceDatabase();
   onTestFinished(() => database.drop());
   const { databaseUrl } = database;
   return {
@@ -25,7 +25,7 @@ async function open() {
 }
 
 describe('every table, and every partition that the worker creates,', () => {
-  const database = createMigratedDatabase();
+  const database = createServiceDatabase();
 
   test('has a replica identity that PostgreSQL 15 to 18 accept', async () => {
     const { databaseUrl } = await forFile(database);
@@ -52,7 +52,7 @@ describe('every table, and every partition that the worker creates,', () => {
 });
 
 describe('a publication', () => {
-  test.each(['for all tables', 'for tables in schema public', 'for table referral (id, status) where (id > 0)'])(
+  test.each(['for all tables', 'for tables in schema public', 'for table customer_order (id, note) where (id > 0)'])(
     '%s is no risk',
     async (tables) => {
       const { run, risks } = await open();
@@ -69,8 +69,8 @@ describe('a publication', () => {
       'webhook_exchange_of_no_day',
     ],
     ['for table account (name)', '', 'account'],
-    [`for table referral where (status = 'OPEN')`, '', 'referral'],
-    [`for table referral (id, status) where (id > 0 and status = 'OPEN')`, '', 'referral'],
+    [`for table customer_order where (note = 'x')`, '', 'customer_order'],
+    [`for table customer_order (id, note) where (id > 0 and note = 'x')`, '', 'customer_order'],
   ])('%s names the table whose rows it keeps from changing', async (tables, change, name) => {
     const { run, risks } = await open();
     await run(`${change}; create publication "Every thing" ${tables}`);
@@ -129,7 +129,7 @@ describe('a collation', () => {
 
   test('of an index that has changed since is named with the remedy', async () => {
     const { run, risks, name } = await open();
-    await run(`create index referral_by_note on referral (note collate "und-x-icu")`);
+    await run(`create index order_by_note on customer_order (note collate "und-x-icu")`);
     expect(await risks()).toEqual([]);
     const [{ actual } = {}] = await run(
       `update pg_collation set collversion = '1.0' where collname = 'und-x-icu' returning pg_collation_actual_version(oid) as actual`,

@@ -1,12 +1,12 @@
 import type { AccountId } from '@deedwire/core';
 import { type SharedWrite, sql } from '../../src/index.ts';
 
-const insert = sql('insert-referrals')`
-  insert into referral (id, account_id, client_name)
+const insert = sql('insert-orders')`
+  insert into customer_order (id, account_id, item)
   select * from unnest($1::bigint[], $2::bigint[], $3::text[])`;
 
-/** A write of one referral, which answers with its name. PostgreSQL refuses a name that is null. */
-export function referralWrite(
+/** A write of one order, which answers with its name. PostgreSQL refuses a name that is null. */
+export function orderWrite(
   accountId: AccountId,
   name: string | null,
   { notify = [] as string[], ...more }: Partial<SharedWrite<string>> & { notify?: string[] } = {},
