@@ -46,7 +46,7 @@ it('the other kits accept lax timestamps, altered bytes and repeats', async () =
   const otherBytes = Buffer.from(signedBody.replace('\uFFFD', '\u00FF'), 'latin1');
   for (const { Webhook } of [svix, standardWebhooks]) {
     const webhook = new Webhook(secret);
-    const headers = { ...signWebhook({ id: 'a', timestamp: seconds, body: signedBody, secret }) };
+    const headers = { ...signWebhook({ prefix: 'X-Service', id: 'a', timestamp: seconds, body: signedBody, secret }) };
     expect(() => webhook.verify(otherBytes, headers)).not.toThrow();
     const lax = { ...headers, 'webhook-timestamp': `${seconds}abc` };
     expect(() => webhook.verify(signedBody, lax)).not.toThrow();

@@ -6,6 +6,7 @@ import express from 'express';
 const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),
   // For example "200 HANDSHAKE".

@@ -5,6 +5,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 const { WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   // Each instance of the function has its own memory. Use PostgreSQL or Redis in production.
   store: memoryStore(),

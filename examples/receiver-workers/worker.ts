@@ -3,6 +3,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { workersHandler } from '@deedwire/webhook-receiver/workers';
 
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: ({ WEBHOOK_SECRET }: { WEBHOOK_SECRET: string }) => [WEBHOOK_SECRET],
   // For tests only: each isolate has its own memory.
   store: memoryStore(),

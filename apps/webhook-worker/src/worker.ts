@@ -86,6 +86,7 @@ export function createWorker(options: WorkerOptions): Worker {
     nat64Prefix: config.WEBHOOK_NAT64_PREFIX,
     proxyUrl: config.WEBHOOK_PROXY_URL,
     userAgent: `${service.names.userAgent}/${version}`,
+    headerPrefix: service.names.headerPrefix,
     maxIdleConnections: config.WORKER_CONCURRENCY,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });

@@ -87,7 +87,11 @@ export const sender: ComparisonBench = {
         'undici Pool.dispatch': (settings) => bare(pools(settings), dispatchOnce),
         'undici Pool.request': (settings) => bare(pools(settings), requestOnce),
         'webhook-sender': (settings) => {
-          const created = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0' });
+          const created = createWebhookSender({
+            policy: 'development',
+            headerPrefix: 'X-Service',
+            userAgent: 'Deedwire-Webhooks/1.0.0',
+          });
           const targets = slots(settings, (url) =>
             created.target({ url: `${url}/hooks`, secret, headers: targetHeaders }),
           );

@@ -27,7 +27,7 @@ function repeated(work: () => unknown, operations = 1): Contestant {
 
 /** The headers of a request as Node receives them. */
 function receivedHeaders(scheme: 'both' | 'standard'): Record<string, string> {
-  const signed = signWebhook({ id, timestamp, body, secret });
+  const signed = signWebhook({ prefix: 'X-Service', id, timestamp, body, secret });
   const { 'webhook-id': webhookId, 'webhook-timestamp': seconds, 'webhook-signature': signature } = signed;
   return {
     host: 'receiver.example',
@@ -44,7 +44,7 @@ function receivedHeaders(scheme: 'both' | 'standard'): Record<string, string> {
 
 function verification(scheme: 'both' | 'standard'): Contestant {
   const headers = receivedHeaders(scheme);
-  return repeated(() => verifyWebhook({ headers, body, secret }));
+  return repeated(() => verifyWebhook({ prefix: 'X-Service', headers, body, secret }));
 }
 
 // Peers are imported by their own contestants only. Stripe's API key is not used for signatures.
@@ -61,8 +61,10 @@ export const signing: ComparisonBench = {
       operation: 'signature',
       baseline: 'stripe',
       contestants: {
-        'webhook-signing, two signatures': () => repeated(() => signWebhook({ id, timestamp, body, secret })),
-        'webhook-signing, each of two': () => repeated(() => signWebhook({ id, timestamp, body, secret }), 2),
+        'webhook-signing, two signatures': () =>
+          repeated(() => signWebhook({ prefix: 'X-Service', id, timestamp, body, secret })),
+        'webhook-signing, each of two': () =>
+          repeated(() => signWebhook({ prefix: 'X-Service', id, timestamp, body, secret }), 2),
         stripe: async () => {
           const webhooks = await stripeWebhooks();
           return repeated(() => webhooks.generateTestHeaderString({ payload: text, secret, timestamp }));

@@ -16,6 +16,7 @@ const store = postgresStore(pool);
 await store.createTable();
 
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store,
   on: {

@@ -34,7 +34,10 @@ const fixture = join(root, 'packages/webhook-events/fixtures/referral.created/20
 const typical: { type: string; data: object } = JSON.parse(await readFile(fixture, 'utf8'));
 
 function signed(body: string, id: string): Message {
-  return { headers: signWebhook({ id, timestamp: Math.floor(Date.now() / 1000), body, secret }), body };
+  return {
+    headers: signWebhook({ prefix: 'X-Service', id, timestamp: Math.floor(Date.now() / 1000), body, secret }),
+    body,
+  };
 }
 
 const deedwire: Omit<Receiver, 'name'> = {

@@ -27,6 +27,7 @@ async function userErrors(url: string, resolve: Resolve): Promise<UserError<stri
   const sender = createWebhookSender({
     policy: 'public',
     userAgent: 'test',
+    headerPrefix: 'X-Service',
     timeoutMs: 50,
     deniedRanges: { includes: (address) => address === '9.9.9.9' },
     resolve,

@@ -1,9 +1,8 @@
 import type { Names } from '@deedwire/core';
 
 /**
- * The names by which clients and receivers know the law firm. `pnpm names` changes them, here and in the contracts, the published
- * packages, the tests and the pages, which contain them as text. They must not change after the first release: programs of others
- * send and read these headers, and have stored keys and identifiers.
+ * The names by which clients and receivers know the law firm. `pnpm generate` writes them into its contracts. They must not change after
+ * the first release: programs of others send and read these headers, and have stored keys and identifiers.
  */
 export const names = {
   gidNamespace: 'service',

@@ -119,6 +119,7 @@ export async function startInterfaceService<Served extends Service>(
     nat64Prefix: config.WEBHOOK_NAT64_PREFIX,
     proxyUrl: config.WEBHOOK_PROXY_URL,
     userAgent: `${service.names.userAgent}/${options.appVersion}`,
+    headerPrefix: service.names.headerPrefix,
     nodeTlsRejectUnauthorized: config.NODE_TLS_REJECT_UNAUTHORIZED,
   });
   const pull = openPull({ store, interfaceName, logger, metrics });

@@ -9,6 +9,7 @@ import { type Diagnosis, diagnoseWebhook } from './index.ts';
 import { diagnoseWebhook as diagnoseInPage } from './web.ts';
 
 const secret = generateWebhookSecret();
+const prefix = 'X-Service';
 const receivedAt = new Date('2026-11-03T09:30:01.500Z');
 const timestamp = Math.floor(receivedAt.getTime() / 1_000);
 const id = 'gid://service/WebhookDelivery/4711';
@@ -33,7 +34,7 @@ interface Sent {
 }
 
 const signed = (text = body, more: { secret?: string; nextSecret?: string } = {}): Sent => ({
-  headers: { ...signWebhook({ id, timestamp, body: text, secret, ...more }) },
+  headers: { ...signWebhook({ id, timestamp, body: text, secret, prefix, ...more }) },
   body: Uint8Array.from(Buffer.from(text)),
 });
 
@@ -50,7 +51,7 @@ interface Options {
 }
 
 const diagnose = (sent: Sent, { secrets = [secret], at = receivedAt, sentBody }: Options = {}): Promise<Diagnosis> =>
-  diagnoseWebhook({ request: captured(sent), secrets, receivedAt: at, sentBody: sentBody ?? null, order });
+  diagnoseWebhook({ request: captured(sent), secrets, receivedAt: at, sentBody: sentBody ?? null, order, prefix });
 
 const codesOf = ({ findings }: Diagnosis): FindingCode[] => findings.map(({ code }) => code);
 
@@ -150,6 +151,22 @@ const lossy = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('ascii').rep
 
 const findingsOf = async (change: (bytes: Buffer) => Uint8Array) => (await diagnose(withBody(change))).findings;
 
+test('without a prefix, reads and names the headers of Standard Webhooks only', async () => {
+  const { headers, body: bytes } = signed();
+  const ofService = Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-')));
+  const input = { secrets: [secret], receivedAt };
+  const missing = await diagnoseWebhook({ ...input, request: captured({ headers: ofService, body: bytes }) });
+  expect(codesOf(missing)).toEqual(['SIGNATURE_MISSING']);
+  expect(JSON.stringify(missing)).not.toMatch(/x-service|\{prefix\}|undefined/i);
+  const forged = { ...headers, 'x-service-webhook-signature': '0'.repeat(64) };
+  expect(await diagnoseWebhook({ ...input, request: captured({ headers: forged, body: bytes }) })).toMatchObject({
+    isAccepted: true,
+  });
+  const other = await diagnoseWebhook({ ...input, secrets: [generateWebhookSecret()], request: captured(signed()) });
+  expect(codesOf(other)).toEqual(['SIGNATURE_MISMATCH']);
+  expect(JSON.stringify(other)).not.toMatch(/x-service|undefined/i);
+});
+
 describe('a changed body', () => {
   test.each(bodyMutations)('%s: %j, including in a page', async (_, codes, change) => {
     const sent = withBody(change);
@@ -158,7 +175,7 @@ describe('a changed body', () => {
     expect(codesOf(diagnosis)).toEqual(codes);
     expect(diagnosis.findings.every(({ isProven }) => isProven)).toBe(true);
     const sentBody = signed().body;
-    const inPage = await diagnoseInPage({ request: captured(sent), secrets: [secret], receivedAt, sentBody });
+    const inPage = await diagnoseInPage({ request: captured(sent), secrets: [secret], receivedAt, sentBody, prefix });
     expect(inPage).toEqual(await diagnose(sent, { sentBody }));
   });
 
@@ -373,14 +390,19 @@ describe('changed headers', () => {
   test('repeated and renamed', async () => {
     const request = captured(signed());
     const twice = { ...request, headers: [...request.headers, ...request.headers.slice(0, 1)] };
-    const repeated = await diagnoseWebhook({ request: twice, secrets: [secret], receivedAt });
+    const repeated = await diagnoseWebhook({ request: twice, secrets: [secret], receivedAt, prefix });
     expect(repeated.findings).toMatchObject([
       { code: 'HEADER_REPEATED', problem: '`x-service-webhook-signature` occurs 2 times.' },
     ]);
     const wsgi = request.headers.map(
       ([name, value]) => [`HTTP_${name.toUpperCase().replaceAll('-', '_')}`, value] as const,
     );
-    const renamed = await diagnoseWebhook({ request: { ...request, headers: wsgi }, secrets: [secret], receivedAt });
+    const renamed = await diagnoseWebhook({
+      request: { ...request, headers: wsgi },
+      secrets: [secret],
+      receivedAt,
+      prefix,
+    });
     expect(new Set(renamed.findings.map(({ code }) => code))).toEqual(new Set(['HEADER_RENAMED']));
   });
 

@@ -11,11 +11,12 @@ import { type Bytes, isEqual, startsWith, utf8Text } from './bytes.ts';
 import type { CapturedRequest } from './captured-request.ts';
 import { detailed, type Finding, finding } from './findings.ts';
 import {
-  headerNames,
-  type HeaderName,
   readSchemeHeaders,
   readServiceSignatures,
   readStandardSignatures,
+  type ServiceHeaderNames,
+  serviceHeaderNames,
+  standardHeaderNames,
 } from './scheme-headers.ts';
 import { secretVariants } from './secret-variants.ts';
 import {
@@ -37,6 +38,8 @@ export interface DiagnosisInput {
   toleranceSeconds?: number;
   /** The body that Deedwire sends for the delivery. Null if it is not known. */
   sentBody?: Bytes | null;
+  /** As that of `verifyWebhook`. */
+  prefix?: string | undefined;
   /** Without it, fields in another order are recognized by `sentBody` only. */
   order?: ContractOrder;
 }
@@ -59,9 +62,9 @@ export interface Diagnosis {
  * @throws {WebhookUsageError} `NOW_INVALID` or `TOLERANCE_INVALID`
  */
 export async function diagnoseWebhook(input: DiagnosisInput): Promise<Diagnosis> {
-  const { request, secrets, receivedAt, toleranceSeconds = 300, order = () => null } = input;
+  const { request, secrets, receivedAt, toleranceSeconds = 300, prefix, order = () => null } = input;
   const verifyWith = (some: readonly string[]) =>
-    rejectionOf(verifyWebhook({ ...forVerifier(request), secret: some, now: receivedAt, toleranceSeconds }));
+    rejectionOf(verifyWebhook({ ...forVerifier(request), secret: some, now: receivedAt, toleranceSeconds, prefix }));
   const rejection = await verifyWith(secrets);
   if (rejection === null) {
     const single = await Promise.all(secrets.map((secret) => verifyWith([secret])));
@@ -106,11 +109,6 @@ async function rejectionOf(verification: Promise<unknown>): Promise<Rejection | 
   }
 }
 
-const headersOf: Readonly<Record<SchemeName, readonly HeaderName[]>> = {
-  service: ['x-service-webhook-signature', 'x-service-webhook-timestamp'],
-  standard: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
-};
-
 interface ReadTimestamp {
   /** As in the header. */
   text: string;
@@ -123,28 +121,33 @@ interface Explanation {
 }
 
 async function explain(input: DiagnosisInput, toleranceSeconds: number, order: ContractOrder): Promise<Explanation> {
-  const { request, secrets, receivedAt, sentBody = null } = input;
-  const { values, findings: ofHeaders } = readSchemeHeaders(request.headers);
+  const { request, secrets, receivedAt, sentBody = null, prefix } = input;
+  const service = prefix === undefined ? null : serviceHeaderNames(prefix);
+  const { values, findings: ofHeaders } = readSchemeHeaders(request.headers, service);
   const findings = [...ofHeaders];
-  const present = (['service', 'standard'] as const).filter((scheme) =>
-    headerNames.some((name) => name.startsWith('x-') === (scheme === 'service') && values.has(name)),
-  );
+  const present: SchemeName[] = [];
+  if (Object.values({ ...service }).some((name) => values.has(name))) present.push('service');
+  if (standardHeaderNames.some((name) => values.has(name))) present.push('standard');
   if (present.length === 0) {
-    findings.push(finding('SIGNATURE_MISSING', true), ...secretFindings(secrets), ...request.findings);
+    findings.push(finding('SIGNATURE_MISSING', true, prefix), ...secretFindings(secrets), ...request.findings);
     return { findings, matchingSecrets: [] };
   }
+  const required = {
+    service: service === null ? [] : [service.signature, service.timestamp],
+    standard: standardHeaderNames,
+  };
   for (const scheme of present)
-    for (const name of headersOf[scheme]) if (!values.has(name)) findings.push(detailed.headerMissing(name));
+    for (const name of required[scheme]) if (!values.has(name)) findings.push(detailed.headerMissing(name));
 
   const timestamps = {
-    service: readTimestamp('x-service-webhook-timestamp', values, findings),
+    service: service && readTimestamp(service.timestamp, values, findings),
     standard: readTimestamp('webhook-timestamp', values, findings),
   };
   const [ofService, ofStandard] = [timestamps.service?.seconds ?? null, timestamps.standard?.seconds ?? null];
-  if (ofService !== null && ofStandard !== null && ofService !== ofStandard)
-    findings.push(detailed.timestampConflict(ofService, ofStandard));
+  if (prefix !== undefined && ofService !== null && ofStandard !== null && ofService !== ofStandard)
+    findings.push(detailed.timestampConflict(prefix, ofService, ofStandard));
 
-  const schemes = present.map((name) => searchedScheme(name, values, timestamps, findings));
+  const schemes = present.map((name) => searchedScheme(name, service, values, timestamps, findings));
   const bodies = bodiesToSearch(request.body, sentBody, order);
   const candidates = secrets.flatMap((secret, index): SearchedSecret[] =>
     secretVariants(secret).map((variant) => ({ ...variant, index })),
@@ -182,8 +185,8 @@ function secretFindings(secrets: readonly string[]): Finding[] {
 }
 
 function readTimestamp(
-  name: HeaderName,
-  values: ReadonlyMap<HeaderName, readonly string[]>,
+  name: string,
+  values: ReadonlyMap<string, readonly string[]>,
   findings: Finding[],
 ): ReadTimestamp | null {
   const [text] = values.get(name) ?? [];
@@ -211,16 +214,15 @@ function ageFindings(seconds: number | null, receivedAt: Date, tolerance: number
 
 function searchedScheme(
   name: SchemeName,
-  values: ReadonlyMap<HeaderName, readonly string[]>,
+  service: ServiceHeaderNames | null,
+  values: ReadonlyMap<string, readonly string[]>,
   timestamps: Timestamps,
   findings: Finding[],
 ): SearchedScheme {
-  const main = headersOf[name][0] ?? 'webhook-signature';
-  const next: HeaderName = 'x-service-webhook-signature-next';
   const reads =
-    name === 'standard'
-      ? [readStandardSignatures(values.get(main) ?? [])]
-      : [readServiceSignatures(main, values.get(main) ?? []), readServiceSignatures(next, values.get(next) ?? [])];
+    name === 'standard' || service === null
+      ? [readStandardSignatures(values.get('webhook-signature') ?? [])]
+      : [service.signature, service.nextSignature].map((each) => readServiceSignatures(each, values.get(each) ?? []));
   for (const read of reads) findings.push(...read.findings);
   const own = textsOf(timestamps[name]);
   const others = textsOf(name === 'service' ? timestamps.standard : timestamps.service);
@@ -250,9 +252,9 @@ function bodiesToSearch(body: Bytes, sentBody: Bytes | null, order: ContractOrde
 }
 
 function matchFindings(
-  { request, secrets, sentBody = null }: DiagnosisInput,
+  { request, secrets, sentBody = null, prefix }: DiagnosisInput,
   matches: ReadonlyMap<SchemeName, Match | null>,
-  values: ReadonlyMap<HeaderName, readonly string[]>,
+  values: ReadonlyMap<string, readonly string[]>,
 ): Finding[] {
   const found = [...matches.values()].filter((match) => match !== null);
   const ofBody = [...request.findings, ...lengthFindings(request)];
@@ -261,17 +263,21 @@ function matchFindings(
     const ofSecrets = secretFindings(secrets);
     if (matches.size === 0) return [...ofSecrets, ...ofBody];
     const wrong = mismatchDetails(request.body, sentBody);
-    const mismatch = detailed.signatureMismatch(wrong);
+    const mismatch = detailed.signatureMismatch(wrong, prefix);
     const doubts = [...ofBody, ...suspicions(request.body)];
     return [...ofSecrets, ...(wrong === 'secret' ? [mismatch, ...doubts] : [...doubts, mismatch])];
   }
-  const findings = found.flatMap(({ codes }) => codes.map((code) => finding(code, true)));
+  const findings = found.flatMap(({ codes }) => codes.map((code) => finding(code, true, prefix)));
   if (found.some(({ usesKnownBody }) => usesKnownBody)) findings.push(differenceOf(request.body, sentBody));
-  if (found.some(({ usesOtherTimestamp }) => usesOtherTimestamp)) findings.push(detailed.timestampChanged());
+  if (prefix !== undefined && found.some(({ usesOtherTimestamp }) => usesOtherTimestamp))
+    findings.push(detailed.timestampChanged(prefix));
   if (secrets.length > 1) findings.push(detailed.otherSecret(first.secretIndex + 1, secrets.length));
-  const unmatched = [...matches].find(([, match]) => match === null)?.[0];
-  if (unmatched === 'standard' && values.has('webhook-id')) findings.push(detailed.idChanged());
-  if (unmatched === 'service') findings.push(detailed.serviceSignatureChanged());
+  // With two schemes there is a prefix.
+  if (prefix !== undefined) {
+    const unmatched = [...matches].find(([, match]) => match === null)?.[0];
+    if (unmatched === 'standard' && values.has('webhook-id')) findings.push(detailed.idChanged(prefix));
+    if (unmatched === 'service') findings.push(detailed.serviceSignatureChanged(serviceHeaderNames(prefix).signature));
+  }
   return [...findings, ...ofBody];
 }
 

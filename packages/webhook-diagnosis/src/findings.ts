@@ -90,10 +90,10 @@ const rawBytes =
   'Verify the bytes as they arrive, before anything parses, decodes or formats them, and capture these bytes.';
 const wholeSecret = 'Configure the whole secret, as Deedwire shows it: "whsec_" and the base64 after it.';
 const standardKey = 'For `webhook-signature`, the key is the decoded bytes of the base64 after "whsec_".';
-const serviceKey = 'For `X-Service-Webhook-Signature`, the key is the UTF-8 bytes of the whole secret, with "whsec_".';
+const serviceKey = 'For `{prefix}-Webhook-Signature`, the key is the UTF-8 bytes of the whole secret, with "whsec_".';
 const forwardHeaders = 'Pass the headers as received, and let no proxy change them.';
 
-/** Texts of the findings that need no details. */
+/** Texts of the findings that need no details but the prefix of the headers. */
 const texts = {
   BODY_BASE64: [
     'The body is still in base64.',
@@ -165,22 +165,22 @@ const texts = {
   ],
   CONTENT_ONLY_BODY: [
     'Only the body was signed.',
-    'Sign `<webhook-id>.<timestamp>.<body>` for `webhook-signature`, and `<timestamp>.<body>` for `X-Service-Webhook-Signature`.',
+    'Sign `<webhook-id>.<timestamp>.<body>` for `webhook-signature`, and `<timestamp>.<body>` for `{prefix}-Webhook-Signature`.',
   ],
   CONTENT_WITHOUT_ID: [
     '`<timestamp>.<body>` was signed for `webhook-signature`.',
     'For `webhook-signature`, the signed content is `<webhook-id>.<timestamp>.<body>`.',
   ],
   CONTENT_WITH_ID: [
-    '`<webhook-id>.<timestamp>.<body>` was signed for `X-Service-Webhook-Signature`.',
-    'For `X-Service-Webhook-Signature`, the signed content is `<timestamp>.<body>`, without the id.',
+    '`<webhook-id>.<timestamp>.<body>` was signed for `{prefix}-Webhook-Signature`.',
+    'For `{prefix}-Webhook-Signature`, the signed content is `<timestamp>.<body>`, without the id.',
   ],
   ID_ENCODED: [
     '`webhook-id` is percent-encoded.',
     'Pass it as received, for example `gid://service/WebhookDelivery/1`.',
   ],
   KEY_DECODED: [
-    '`X-Service-Webhook-Signature` was made with the decoded bytes of the base64 in the secret as the key.',
+    '`{prefix}-Webhook-Signature` was made with the decoded bytes of the base64 in the secret as the key.',
     serviceKey,
   ],
   KEY_DECODED_WITH_PREFIX: [
@@ -222,8 +222,8 @@ const texts = {
     'Pass each as a separate string, in an array. `WEBHOOK_SECRET` and `--secret-file` of the commands have one on each line.',
   ],
   SIGNATURE_MISSING: [
-    'The request has neither `webhook-signature` nor `X-Service-Webhook-Signature`.',
-    'Let proxies and gateways forward `webhook-*` and `X-Service-Webhook-*`. A request without them is not from Deedwire.',
+    'The request has neither `webhook-signature` nor `{prefix}-Webhook-Signature`.',
+    'Let proxies and gateways forward `webhook-*` and `{prefix}-Webhook-*`. A request without them is not from Deedwire.',
   ],
 } satisfies Partial<Record<FindingCode, Texts>>;
 
@@ -231,9 +231,21 @@ export type PlainCode = keyof typeof texts;
 
 export const plainCodes = Object.keys(texts).filter((code): code is PlainCode => code in texts);
 
-export function finding(code: PlainCode, isProven: boolean): Finding {
-  const [problem, remedy]: Texts = texts[code];
-  return { code, isProven, problem, remedy };
+/** Texts for a receiver that reads the headers of Standard Webhooks only. */
+const textsWithoutPrefix: Partial<Record<PlainCode, Texts>> = {
+  CONTENT_ONLY_BODY: ['Only the body was signed.', 'Sign `<webhook-id>.<timestamp>.<body>` for `webhook-signature`.'],
+  KEY_TEXT_WITHOUT_PREFIX: [texts.KEY_TEXT_WITHOUT_PREFIX[0], standardKey],
+  SIGNATURE_MISSING: [
+    'The request has no `webhook-signature`.',
+    'Let proxies and gateways forward `webhook-*`. A request without them is not from Deedwire.',
+  ],
+};
+
+/** @param prefix of the service's own headers, for a text that names one. Undefined if the receiver does not read them */
+export function finding(code: PlainCode, isProven: boolean, prefix?: string): Finding {
+  const [problem, remedy]: Texts = (prefix === undefined && textsWithoutPrefix[code]) || texts[code];
+  const filled = (text: string): string => text.replaceAll('{prefix}', prefix ?? '');
+  return { code, isProven, problem: filled(problem), remedy: filled(remedy) };
 }
 
 const proven = (code: FindingCode, problem: string, remedy: string): Finding => ({
@@ -292,10 +304,10 @@ export const detailed = {
       `The value of \`${name}\` contains white space that Deedwire does not send.`,
       `Trim it, and look where it is added. ${forwardHeaders}`,
     ),
-  idChanged: () =>
+  idChanged: (prefix: string) =>
     proven(
       'ID_CHANGED',
-      '`webhook-id` is not the one that was signed: the X-Service signature matches this secret and this body, and that of Standard Webhooks does not.',
+      `\`webhook-id\` is not the one that was signed: the ${prefix} signature matches this secret and this body, and that of Standard Webhooks does not.`,
       'Pass the header `webhook-id` as received, not an id from the body or of your own.',
     ),
   otherSecret: (matching: number, count: number) =>
@@ -317,13 +329,13 @@ export const detailed = {
     }[code];
     return proven(code, `The signature in \`${name}\` is ${found}.`, `It must be ${expected}.`);
   },
-  serviceSignatureChanged: () =>
+  serviceSignatureChanged: (name: string) =>
     proven(
       'SIGNATURE_MISMATCH',
-      'The signature in `x-service-webhook-signature` is not the one that Deedwire sent: that of Standard Webhooks matches this secret and this body.',
+      `The signature in \`${name}\` is not the one that Deedwire sent: that of Standard Webhooks matches this secret and this body.`,
       forwardHeaders,
     ),
-  signatureMismatch: (wrong: 'both' | 'secret' | 'unknown') =>
+  signatureMismatch: (wrong: 'both' | 'secret' | 'unknown', prefix: string | undefined) =>
     proven(
       'SIGNATURE_MISMATCH',
       wrong === 'secret'
@@ -331,7 +343,7 @@ export const detailed = {
         : wrong === 'both'
           ? 'The signature was made with another secret, and the body is not the one that Deedwire sends for this delivery.'
           : 'The signature was made with another secret, or for another body.',
-      `Compare the secret with that of the subscription in \`X-Service-Webhook-Subscription-Id\`${
+      `Compare the secret with that of the subscription${prefix === undefined ? '' : ` in \`${prefix}-Webhook-Subscription-Id\``}${
         wrong === 'secret' ? '' : ', and the body with the payload of the delivery in `webhook-id`'
       }. Each subscription has its own secret, including in another environment.`,
     ),
@@ -347,16 +359,16 @@ export const detailed = {
       `The signature in \`${name}\` has the wrong prefix, or none.`,
       `Write it as ${expected}.`,
     ),
-  timestampChanged: () =>
+  timestampChanged: (prefix: string) =>
     proven(
       'TIMESTAMP_CHANGED',
       'The timestamp in the header is not the one that was signed: the other header has that.',
-      'Pass `webhook-timestamp` and `X-Service-Webhook-Timestamp` as received.',
+      `Pass \`webhook-timestamp\` and \`${prefix}-Webhook-Timestamp\` as received.`,
     ),
-  timestampConflict: (service: number, standard: number) =>
+  timestampConflict: (prefix: string, service: number, standard: number) =>
     proven(
       'TIMESTAMP_CONFLICT',
-      `\`X-Service-Webhook-Timestamp\` is ${service}, but \`webhook-timestamp\` is ${standard}.`,
+      `\`${prefix}-Webhook-Timestamp\` is ${service}, but \`webhook-timestamp\` is ${standard}.`,
       'The headers come from two requests, or one was changed. Pass all headers of one request.',
     ),
   timestampInMilliseconds: (name: string, seconds: number) =>

@@ -1,27 +1,25 @@
 import { type Bytes, hexBytes, looseBase64 } from './bytes.ts';
 import { detailed, type Finding } from './findings.ts';
 
-export type HeaderName =
-  | 'webhook-id'
-  | 'webhook-signature'
-  | 'webhook-timestamp'
-  | 'x-service-webhook-signature'
-  | 'x-service-webhook-signature-next'
-  | 'x-service-webhook-timestamp';
+/** The headers of the service's own scheme, in lower case. */
+export interface ServiceHeaderNames {
+  signature: string;
+  nextSignature: string;
+  timestamp: string;
+}
 
-export const headerNames: readonly HeaderName[] = [
-  'x-service-webhook-signature',
-  'x-service-webhook-signature-next',
-  'x-service-webhook-timestamp',
-  'webhook-signature',
-  'webhook-id',
-  'webhook-timestamp',
-];
+/** @param prefix for example `X-Service` */
+export function serviceHeaderNames(prefix: string): ServiceHeaderNames {
+  const start = `${prefix.toLowerCase()}-webhook`;
+  return { signature: `${start}-signature`, nextSignature: `${start}-signature-next`, timestamp: `${start}-timestamp` };
+}
+
+export const standardHeaderNames = ['webhook-signature', 'webhook-id', 'webhook-timestamp'] as const;
 
 /** The headers of both schemes, with what is odd about them undone. */
 export interface SchemeHeaders {
   /** Trimmed, without quotation marks. Empty if the header is missing. More than one if it occurs more than once. */
-  values: ReadonlyMap<HeaderName, readonly string[]>;
+  values: ReadonlyMap<string, readonly string[]>;
   findings: readonly Finding[];
 }
 
@@ -35,10 +33,14 @@ const plainName = (name: string): string =>
     .replaceAll('_', '-')
     .replace(/^http-/, '');
 
-export function readSchemeHeaders(headers: readonly (readonly [name: string, value: string])[]): SchemeHeaders {
+/** @param service null: its headers are not read */
+export function readSchemeHeaders(
+  headers: readonly (readonly [name: string, value: string])[],
+  service: ServiceHeaderNames | null,
+): SchemeHeaders {
   const findings: Finding[] = [];
-  const values = new Map<HeaderName, readonly string[]>();
-  for (const name of headerNames) {
+  const values = new Map<string, readonly string[]>();
+  for (const name of [...Object.values({ ...service }), ...standardHeaderNames]) {
     const exact = headers.filter(([captured]) => captured.toLowerCase() === name);
     const received = exact.length > 0 ? exact : headers.filter(([captured]) => plainName(captured) === name);
     const [first] = received;
@@ -71,8 +73,8 @@ export interface ReadSignatures {
 
 const isSignature = (bytes: Bytes | null): bytes is Bytes => bytes?.length === 32;
 
-/** Reads the values of `x-service-webhook-signature` or of its `-next`. */
-export function readServiceSignatures(name: HeaderName, values: readonly string[]): ReadSignatures {
+/** Reads the values of the service's own signature or of its `-next`. */
+export function readServiceSignatures(name: string, values: readonly string[]): ReadSignatures {
   const findings: Finding[] = [];
   const signatures: Bytes[] = [];
   for (const value of values) {
@@ -119,7 +121,7 @@ export function readStandardSignatures(values: readonly string[]): ReadSignature
   return { signatures, findings };
 }
 
-function readStandardSignature(name: HeaderName, text: string, findings: Finding[]): Bytes | null {
+function readStandardSignature(name: string, text: string, findings: Finding[]): Bytes | null {
   const [hex, base64] = [hexBytes(text), looseBase64(text)];
   if (isSignature(hex)) {
     findings.push(detailed.signatureEncoding('SIGNATURE_HEX', name));

@@ -1,4 +1,5 @@
 import { Deadline, DeadlineError, within } from './deadline.ts';
+import { prefixProblem } from './event-headers.ts';
 import { field, messageOf } from './field.ts';
 import { CursorExpired, PullError, TransientError } from './pull-error.ts';
 import type { PulledEvent, PulledPage, PullSource } from './pull-source.ts';
@@ -13,6 +14,8 @@ export interface PullCredentials {
 export interface GraphqlPullOptions {
   /** Of the interface, for example `https://…/partners/graphql`. */
   url: string;
+  /** What the names of the headers of the interface begin with, for example `X-Service`. */
+  prefix: string;
   /** A function is called for each request, so that it can load them from a secret manager. */
   credentials: PullCredentials | (() => PullCredentials | Promise<PullCredentials>);
   /** Of a subscription, or of a listener. */
@@ -45,9 +48,11 @@ const waitSecondsMax = 20;
 
 /** @throws {TypeError} if an option is malformed. The message contains no credentials. */
 export function graphqlSource(options: GraphqlPullOptions): PullSource {
-  const { url, credentials, subscriptionId, waitSeconds = 0, schemaVersion, fetch: send = fetch } = options;
+  const { url, prefix, credentials, subscriptionId, waitSeconds = 0, schemaVersion, fetch: send = fetch } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new TypeError('url must be an absolute URL with https or http.');
+  const problem = prefixProblem(prefix);
+  if (problem !== null) throw new TypeError(`prefix ${problem}`);
   if (typeof subscriptionId !== 'string' || subscriptionId === '')
     throw new TypeError('subscriptionId must be a string that is not empty.');
   if (!Number.isInteger(waitSeconds) || waitSeconds < 0 || waitSeconds > waitSecondsMax)
@@ -65,10 +70,10 @@ export function graphqlSource(options: GraphqlPullOptions): PullSource {
     const headers = {
       accept: 'application/json',
       'content-type': 'application/json',
-      'x-service-client-id': clientId,
-      'x-service-api-key': apiKey,
-      'x-service-organization-id': organizationId,
-      ...(schemaVersion !== undefined && { 'x-service-schema-version': schemaVersion }),
+      [`${prefix}-Client-Id`]: clientId,
+      [`${prefix}-API-Key`]: apiKey,
+      [`${prefix}-Organization-Id`]: organizationId,
+      ...(schemaVersion !== undefined && { [`${prefix}-Schema-Version`]: schemaVersion }),
     };
     // A redirect would send the credentials to another host.
     const response = await send(url, { method: 'POST', headers, body, redirect: 'manual', signal });

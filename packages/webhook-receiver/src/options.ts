@@ -9,6 +9,11 @@ import type { WebhookInbox } from './webhook-inbox.ts';
 export interface WebhookReceiverOptions<Transaction, Context> {
   /** Omit it if events are only pulled: requests then get 503. */
   secrets?: Secrets<Context>;
+  /**
+   * What the names of the service's own headers begin with, for example `X-Service`. Without it, the receiver verifies the headers of
+   * Standard Webhooks only, and `meta.unsigned` is empty.
+   */
+  prefix?: string | undefined;
   store: WebhookStore<Transaction>;
   on: Handlers<Transaction>;
   /**

@@ -8,6 +8,7 @@ import {
 } from '@deedwire/webhook-signing/web';
 import { readRequest, type ReceivedBody } from './body.ts';
 import { checkTimeouts, Deadline, DeadlineError, within } from './deadline.ts';
+import { prefixProblem } from './event-headers.ts';
 import {
   type AnyHandler,
   checkHandlers,
@@ -149,6 +150,7 @@ function createReceiver<Transaction, Context>(
 ): PullingReceiver<Context> {
   const {
     secrets,
+    prefix,
     key = 'webhook-id',
     onUnhandled,
     keepUnhandled,
@@ -167,6 +169,8 @@ function createReceiver<Transaction, Context>(
     if (problem !== null) throw new TypeError(problem);
     if (secrets.length === 0 && !awaitingSecret) throw new TypeError(noSecret);
   }
+  const ofPrefix = prefix === undefined ? null : prefixProblem(prefix);
+  if (ofPrefix !== null) throw new TypeError(`prefix ${ofPrefix}`);
   if (key !== 'webhook-id' && key !== 'event.id') throw new TypeError(`key must be 'webhook-id' or 'event.id'.`);
   if (!('inbox' in options)) checkHandlers(options.on);
   if (keepUnhandled !== undefined && rejectUnhandled)
@@ -216,9 +220,13 @@ function createReceiver<Transaction, Context>(
     const [verified, isAnswered] =
       loaded.length === 0
         ? [refusal(503, 'SECRET_MISSING', noSecret), awaitingSecret]
-        : [await verify(request, bytes, loaded), unverifiedHandshakes];
+        : [await verify(request, bytes, loaded, prefix), unverifiedHandshakes];
     if ('code' in verified) return (isAnswered ? handshake(parseWebhookBody(bytes)) : null) ?? verified;
-    return processAuthentic(verified.id, { body: bytes, source: 'push', unsigned: unsignedHeaders(request.headers) });
+    return processAuthentic(verified.id, {
+      body: bytes,
+      source: 'push',
+      unsigned: unsignedHeaders(request.headers, prefix),
+    });
   }
 
   /** @param delivery of any type, because JavaScript can call it */
@@ -233,7 +241,7 @@ function createReceiver<Transaction, Context>(
     return processAuthentic(id, {
       body: new TextEncoder().encode(payload),
       source: 'pull',
-      unsigned: { ...unsignedHeaders({}), isTest: isTest === true },
+      unsigned: { ...unsignedHeaders({}, prefix), isTest: isTest === true },
       again: again === true,
     });
   }
@@ -490,9 +498,10 @@ async function verify(
   { headers, receivedAt: now }: ReceivedRequest,
   body: Uint8Array,
   secret: readonly string[],
+  prefix: string | undefined,
 ): Promise<Outcome | VerifiedWebhook> {
   try {
-    return await verifyWebhook({ headers, body, secret, now });
+    return await verifyWebhook({ headers, body, secret, now, prefix });
   } catch (error) {
     if (WebhookVerificationError.isInstance(error)) return refusal(401, error.code, error.message);
     // Headers that no HTTP server produces.

@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing/web';
+import { eventHeaders } from './event-headers.ts';
 import { eventNameProblem } from './event-name-problem.ts';
 import { typicalBodies } from './generated/typical-bodies.ts';
 import type { EventAt } from './handlers.ts';
@@ -15,6 +16,8 @@ export interface SignedRequestOptions<Data> {
   id?: string;
   /** How many seconds ago the request was signed. Negative: by a clock that is ahead. Defaults to 0. */
   age?: number;
+  /** That of the receiver. Without it, the request has the headers of Standard Webhooks only. */
+  prefix?: string;
   /** Whether it is a test event, as `sendTestWebhookEvent` sends it. */
   isTest?: boolean;
   /** Whether a retry or a replay sends it again. */
@@ -56,15 +59,16 @@ export async function signedRequest<
   const typical = versions[version];
   const body = JSON.stringify({ ...typical, data: { ...typical?.data, ...options.data } });
   const id = options.id ?? `gid://service/WebhookDelivery/${Date.now()}${Math.floor(Math.random() * 1e6)}`;
-  return post(body, id, options, {
-    'x-service-webhook-event': type,
-    'x-service-webhook-event-version': version,
-    'x-service-webhook-subscription-id': 'gid://service/WebhookSubscription/1',
-    'x-service-webhook-sequence': '1',
-    'x-service-webhook-attempt': '1',
-    ...(options.isTest === true && { 'x-service-webhook-test': 'true' }),
-    ...(options.isReplay === true && { 'x-service-webhook-replay': 'true' }),
+  const named = eventHeaders(options.prefix, {
+    event: type,
+    'event-version': version,
+    'subscription-id': 'gid://service/WebhookSubscription/1',
+    sequence: '1',
+    attempt: '1',
+    ...(options.isTest === true && { test: 'true' }),
+    ...(options.isReplay === true && { replay: 'true' }),
   });
+  return post(body, id, options, named);
 }
 
 /** The handshake of a new subscription. */
@@ -79,17 +83,17 @@ async function post(
   body: string,
   id: string,
   options: Omit<SignedRequestOptions<never>, 'data'>,
-  eventHeaders: Readonly<Record<string, string>>,
+  named: Readonly<Record<string, string>>,
 ): Promise<Request> {
-  const { secret = testSecret, nextSecret, age = 0, tamper, url = 'http://localhost/webhooks' } = options;
+  const { secret = testSecret, nextSecret, prefix, age = 0, tamper, url = 'http://localhost/webhooks' } = options;
   const timestamp = Math.floor(Date.now() / 1000) - age;
-  const signatures = await signWebhook({ id, timestamp, body, secret, nextSecret });
+  const signatures = await signWebhook({ id, timestamp, body, secret, nextSecret, prefix });
   return new Request(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Deedwire-Webhooks/test',
-      ...eventHeaders,
+      ...named,
       ...signatures,
     },
     body: tamper === undefined ? body : tamper(body),

@@ -1,19 +1,22 @@
 import type { WebhookRequestHeaders } from '@deedwire/webhook-signing/web';
+import { type EventHeaders, nameOf } from './event-headers.ts';
 import type { UnsignedHeaders } from './handlers.ts';
 
-export function unsignedHeaders(headers: WebhookRequestHeaders): UnsignedHeaders {
+/** @param prefix of their names. Undefined: they are not read. */
+export function unsignedHeaders(headers: WebhookRequestHeaders, prefix: string | undefined): UnsignedHeaders {
+  const read = (name: keyof EventHeaders): string | null =>
+    prefix === undefined ? null : header(headers, nameOf(prefix, name));
   return {
-    subscriptionId: header(headers, 'subscription-id'),
-    sequence: count(header(headers, 'sequence')),
-    attempt: count(header(headers, 'attempt')),
-    isTest: header(headers, 'test') === 'true',
-    isReplay: header(headers, 'replay') === 'true',
+    subscriptionId: read('subscription-id'),
+    sequence: count(read('sequence')),
+    attempt: count(read('attempt')),
+    isTest: read('test') === 'true',
+    isReplay: read('replay') === 'true',
   };
 }
 
-/** @param name without the prefix that they share */
-function header(headers: WebhookRequestHeaders, name: string): string | null {
-  const wanted = `x-service-webhook-${name}`;
+/** @param wanted in lower case */
+function header(headers: WebhookRequestHeaders, wanted: string): string | null {
   if (typeof headers.get === 'function') return headers.get(wanted);
   const found = Object.entries(headers).find(([key]) => key.toLowerCase() === wanted);
   // Node gives an array for each name.

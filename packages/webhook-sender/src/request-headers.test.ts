@@ -35,7 +35,11 @@ describe('headerList', () => {
   const ofSender = ['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', 'agent'];
 
   it('lets the headers of a request override those of the target, in any case, and lists no name twice', () => {
-    const list = headerList({ 'X-A': '1', 'x-b': 'x-c' }, 'agent')({ 'x-a': '2', 'X-C': '3', 'x-C': '4' }, signature);
+    const list = headerList(
+      { 'X-A': '1', 'x-b': 'x-c' },
+      'agent',
+      'X-Service',
+    )({ 'x-a': '2', 'X-C': '3', 'x-C': '4' }, signature);
     expect(list.slice(ofSender.length, -10)).toEqual(['x-a', '2', 'x-b', 'x-c', 'x-c', '4']);
   });
 
@@ -45,14 +49,14 @@ describe('headerList', () => {
       [...names, 'x-service-webhook-signature-next'].map((name) => [name.toUpperCase(), 'forged']),
     );
     const expected = [...ofSender, ...Object.entries(signature).flat()];
-    expect(headerList(given, 'agent')({}, signature)).toEqual(expected);
-    expect(headerList({}, 'agent')(given, signature)).toEqual(expected);
+    expect(headerList(given, 'agent', 'X-Service')({}, signature)).toEqual(expected);
+    expect(headerList({}, 'agent', 'X-Service')(given, signature)).toEqual(expected);
   });
 
   it('rejects an invalid header of the target or of a request, every time', () => {
     const invalid = expect.objectContaining({ code: 'PROTOCOL_ERROR' });
-    expect(() => headerList({ 'x y': '1' }, 'agent')).toThrow(invalid);
-    const list = headerList({}, 'agent');
+    expect(() => headerList({ 'x y': '1' }, 'agent', 'X-Service')).toThrow(invalid);
+    const list = headerList({}, 'agent', 'X-Service');
     for (const headers of [{ 'x-a': 'b\r\nx-c: d' }, { 'x-a\r\n': 'b' }, { 'x-a': 'b\r\nx-c: d' }]) {
       expect(() => list(headers, signature)).toThrow(invalid);
     }

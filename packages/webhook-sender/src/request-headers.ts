@@ -17,17 +17,17 @@ export function requestHeaders(...sources: readonly HeaderValues[]): Record<stri
   return Object.fromEntries(headers);
 }
 
-const setBySender: ReadonlySet<string> = new Set([
+const setBySender = [
   'accept-encoding',
   'content-type',
   'user-agent',
   'webhook-id',
   'webhook-signature',
   'webhook-timestamp',
-  'x-service-webhook-signature',
-  'x-service-webhook-signature-next',
-  'x-service-webhook-timestamp',
-]);
+] as const;
+
+/** They follow the prefix. */
+const setBySenderWithPrefix = ['-webhook-signature', '-webhook-signature-next', '-webhook-timestamp'] as const;
 
 /** Builds the headers of one request: names and values in turn, as undici accepts them without another object. */
 export type HeaderList = (headers: HeaderValues, signature: WebhookHeaders) => string[];
@@ -38,34 +38,26 @@ export type HeaderList = (headers: HeaderValues, signature: WebhookHeaders) => s
  *
  * @throws {AttemptError} when a name or a value is invalid: `PROTOCOL_ERROR`. The returned function throws it too.
  */
-export function headerList(ofTarget: HeaderValues, userAgent: string): HeaderList {
+export function headerList(ofTarget: HeaderValues, userAgent: string, headerPrefix: string): HeaderList {
+  const ownPrefix = headerPrefix.toLowerCase();
+  const reserved = new Set<string>([...setBySender, ...setBySenderWithPrefix.map((name) => ownPrefix + name)]);
   const start = ['content-type', 'application/json', 'accept-encoding', 'identity', 'user-agent', userAgent];
   for (const [name, value] of Object.entries(requestHeaders(ofTarget))) {
-    if (!setBySender.has(name)) start.push(name, value);
+    if (!reserved.has(name)) start.push(name, value);
   }
   return (headers, signature) => {
     const list = start.slice();
-    for (const name of Object.keys(headers)) setHeader(list, lowerCaseName(name), checkedValue(name, headers[name]));
-    list.push(
-      'x-service-webhook-signature',
-      signature['x-service-webhook-signature'],
-      'x-service-webhook-timestamp',
-      signature['x-service-webhook-timestamp'],
-      'webhook-id',
-      signature['webhook-id'],
-      'webhook-timestamp',
-      signature['webhook-timestamp'],
-      'webhook-signature',
-      signature['webhook-signature'],
-    );
-    const next = signature['x-service-webhook-signature-next'];
-    if (next !== undefined) list.push('x-service-webhook-signature-next', next);
+    for (const [given, content] of Object.entries(headers)) {
+      const name = lowerCaseName(given);
+      const value = checkedValue(given, content);
+      if (!reserved.has(name)) setHeader(list, name, value);
+    }
+    for (const [name, value] of Object.entries(signature)) list.push(name, value);
     return list;
   };
 }
 
 function setHeader(list: string[], name: string, value: string): void {
-  if (setBySender.has(name)) return;
   for (let i = 0; i < list.length; i += 2) {
     if (list[i] !== name) continue;
     list[i + 1] = value;

@@ -31,6 +31,8 @@ export interface WebhookSenderOptions {
   nat64Prefix?: string | undefined;
   /** The `User-Agent` of every request. */
   userAgent: string;
+  /** What the names of the service's own headers begin with, for example `X-Service`. */
+  headerPrefix: string;
   /** The deadline of a handshake, and of an attempt whose target has none, from DNS to the end of the response body. Defaults to 5000. */
   timeoutMs?: number | undefined;
   /** The maximum number of idle connections to keep, at most 16 of them per origin. Defaults to 256. */
@@ -150,6 +152,7 @@ export function createWebhookSender({
   deniedRanges = { includes: () => false },
   nat64Prefix,
   userAgent,
+  headerPrefix,
   timeoutMs = 5000,
   maxIdleConnections,
   now = () => new Date(),
@@ -176,12 +179,13 @@ export function createWebhookSender({
     const list = headerList(
       secretHeader === undefined ? headers : { [secretHeader.name]: secretHeader.value, ...headers },
       userAgent,
+      headerPrefix,
     );
     const mask = secretHeader === undefined ? null : headerMask(secretHeader);
     return (delivery, startMs, onEnd) => {
       const { webhookId, body, details = null } = delivery;
       const timestamp = Math.floor(now().getTime() / 1000);
-      const signature = sign({ id: webhookId, timestamp, body, secret, nextSecret });
+      const signature = sign({ id: webhookId, timestamp, body, secret, nextSecret, prefix: headerPrefix });
       const allHeaders = list(delivery.headers, signature);
       const request = {
         url: parsed,

@@ -55,7 +55,9 @@ describe('the request', () => {
       'webhook-signature': expect.any(String),
     });
     for (const key of [secret, nextSecret]) {
-      expect(verifyWebhook({ headers: request?.headers ?? {}, body, secret: key, now })).toStrictEqual({
+      expect(
+        verifyWebhook({ prefix: 'X-Service', headers: request?.headers ?? {}, body, secret: key, now }),
+      ).toStrictEqual({
         id: 'gid://service/WebhookDelivery/1',
         timestamp: new Date('2026-11-01T00:00:00Z'),
       });
@@ -115,7 +117,9 @@ describe('the request', () => {
       'user-agent': 'Deedwire-Webhooks/1.0.0',
       'content-type': 'application/json',
     });
-    expect(() => verifyWebhook({ headers: receiver.requests[0]?.headers ?? {}, body, secret })).not.toThrow();
+    expect(() =>
+      verifyWebhook({ prefix: 'X-Service', headers: receiver.requests[0]?.headers ?? {}, body, secret }),
+    ).not.toThrow();
   });
 
   it.each([

@@ -26,7 +26,12 @@ export function delivery(url: string, more: Partial<TargetedDelivery> = {}): Tar
 
 /** Creates a sender that is closed when the test finishes. */
 export function sender(options: Partial<WebhookSenderOptions> = {}): TestSender {
-  const created = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0', ...options });
+  const created = createWebhookSender({
+    policy: 'development',
+    headerPrefix: 'X-Service',
+    userAgent: 'Deedwire-Webhooks/1.0.0',
+    ...options,
+  });
   onTestFinished(() => created.close());
   return {
     ...created,

@@ -27,7 +27,7 @@ it('shares its connections with other targets of the same origin', async () => {
   expect(receiver.connections).toHaveLength(1);
   for (const [index, each] of secrets.entries()) {
     const { headers = {}, body = '' } = receiver.requests[index] ?? {};
-    expect(() => verifyWebhook({ headers, body, secret: each })).not.toThrow();
+    expect(() => verifyWebhook({ prefix: 'X-Service', headers, body, secret: each })).not.toThrow();
   }
 });
 

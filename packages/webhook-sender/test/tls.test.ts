@@ -179,13 +179,23 @@ describe('without a trusted TLS connection', () => {
 
 describe('NODE_TLS_REJECT_UNAUTHORIZED', () => {
   it('makes the sender throw under the public policy when it is 0', () => {
-    const options = { policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized: '0' } as const;
+    const options = {
+      policy: 'public',
+      headerPrefix: 'X-Service',
+      userAgent: 'a',
+      nodeTlsRejectUnauthorized: '0',
+    } as const;
     expect(() => createWebhookSender(options)).toThrow(TlsVerificationOffError);
     expect(() => createWebhookSender(options)).toThrow(expect.objectContaining({ code: 'TLS_VERIFICATION_OFF' }));
   });
 
   it.each([undefined, '', '1'])('may be %j', async (nodeTlsRejectUnauthorized) => {
-    const { close } = createWebhookSender({ policy: 'public', userAgent: 'a', nodeTlsRejectUnauthorized });
+    const { close } = createWebhookSender({
+      policy: 'public',
+      headerPrefix: 'X-Service',
+      userAgent: 'a',
+      nodeTlsRejectUnauthorized,
+    });
     await expect(close()).resolves.toBeUndefined();
   });
 });

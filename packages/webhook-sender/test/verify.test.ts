@@ -25,7 +25,7 @@ describe('the handshake', () => {
       'x-service-webhook-signature',
       'x-service-webhook-timestamp',
     ]);
-    expect(verifyWebhook({ headers, body, secret }).id).toMatch(/^handshake_[0-9a-f]{32}$/);
+    expect(verifyWebhook({ prefix: 'X-Service', headers, body, secret }).id).toMatch(/^handshake_[0-9a-f]{32}$/);
   });
 
   it('succeeds for a receiver without the secret and for one that verifies the signature first', async () => {
@@ -34,7 +34,7 @@ describe('the handshake', () => {
       response.end(Object.keys(value).join() === 'verification_token' ? JSON.stringify(value) : '{}');
     });
     const strict = await httpReceiver((response, { headers, body }) => {
-      verifyWebhook({ headers, body, secret });
+      verifyWebhook({ prefix: 'X-Service', headers, body, secret });
       response.writeHead(201, { 'content-type': 'application/json' }).end(body);
     });
     for (const { url } of [trusting, strict]) {
@@ -57,7 +57,8 @@ describe('the handshake', () => {
     expect(result).toContain('[the secret] [the new secret]');
     const [request] = receiver.requests;
     const { headers = {}, body = Buffer.alloc(0) } = request ?? {};
-    for (const each of [secret, nextSecret]) expect(verifyWebhook({ headers, body, secret: each })).toBeDefined();
+    for (const each of [secret, nextSecret])
+      expect(verifyWebhook({ prefix: 'X-Service', headers, body, secret: each })).toBeDefined();
   });
 
   it('sends the secret header, and redacts what the receiver echoes of it', async () => {

@@ -17,6 +17,7 @@ const usageCodes: Record<WebhookUsageErrorCode, true> = {
   HEADERS_INVALID: true,
   ID_INVALID: true,
   NOW_INVALID: true,
+  PREFIX_INVALID: true,
   SECRET_INVALID: true,
   TIMESTAMP_INVALID: true,
   TOLERANCE_INVALID: true,

@@ -5,7 +5,7 @@ const usageBrand = Symbol.for('@deedwire/webhook-signing/WebhookUsageError');
 /**
  * The reason why a request was rejected.
  *
- * - `SIGNATURE_MISSING`: the request has the headers of neither scheme.
+ * - `SIGNATURE_MISSING`: the request has the headers of no scheme that the receiver reads.
  * - `HEADER_MISSING`: the request has some headers of a scheme but not all; a proxy may have dropped one.
  * - `HEADER_MALFORMED`: a header does not have the format that Deedwire sends, or occurs more than once.
  * - `TIMESTAMP_CONFLICT`: the two schemes have different timestamps.
@@ -44,6 +44,7 @@ export type WebhookUsageErrorCode =
   | 'HEADERS_INVALID'
   | 'ID_INVALID'
   | 'NOW_INVALID'
+  | 'PREFIX_INVALID'
   | 'SECRET_INVALID'
   | 'TIMESTAMP_INVALID'
   | 'TOLERANCE_INVALID';

@@ -23,18 +23,18 @@ export type { VerifiedWebhook, VerifyWebhookOptions } from './verify.ts';
 export { generateWebhookSecret, isWebhookSecret, webhookSecretProblem } from './webhook-secret.ts';
 
 /**
- * Returns the headers of both schemes for one attempt.
+ * Returns the headers of one attempt: those of Standard Webhooks, and with a prefix the service's own.
  *
- * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
- * `SECRET_INVALID`.
+ * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW`, `SECRET_INVALID` or
+ * `PREFIX_INVALID`.
  */
 export function signWebhook(options: SignWebhookOptions): WebhookHeaders {
-  return signatureHeaders(options.id, signing(options, hmac));
+  return signatureHeaders(options, signing(options, hmac));
 }
 
 /**
- * Verifies that the request is authentic and recent. The request must have the headers of at least one scheme. For each
- * scheme that it has, every header must be well formed and a signature must match.
+ * Verifies that the request is authentic and recent. The request must have the headers of Standard Webhooks, or with a prefix those of at
+ * least one scheme. For each scheme that it has, every header must be well formed and a signature must match.
  *
  * @throws {WebhookVerificationError} when the request fails verification; `code` is the reason.
  * @throws {WebhookUsageError} when an argument is invalid.

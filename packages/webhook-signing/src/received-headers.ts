@@ -1,5 +1,6 @@
 import { WebhookUsageError, WebhookVerificationError } from './errors.ts';
 import { type SchemeName, timestampPattern, webhookIdPattern } from './schemes.ts';
+import { type ServiceHeaderNames, serviceHeaderNames, standardFields } from './service-headers.ts';
 
 /** Node's `request.headers`, or a fetch `Headers` object. Names are case-insensitive. */
 export type WebhookRequestHeaders = HeadersObject | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -12,52 +13,60 @@ interface HeadersObject {
 export interface ReceivedScheme {
   readonly name: SchemeName;
   /** The name in error messages. */
-  readonly title: 'Standard Webhooks' | 'X-Service';
+  readonly title: string;
   /** Ten digits. */
   readonly timestamp: string;
-  /** Null for the X-Service scheme, which does not sign an id. */
+  /** Null for the service's own scheme, which does not sign an id. */
   readonly id: string | null;
-  /** Each is the hexadecimal (X-Service) or base64 (Standard Webhooks) of 32 bytes. One of them must match. */
+  /** Each is the hexadecimal (the service's own) or base64 (Standard Webhooks) of 32 bytes. One of them must match. */
   readonly signatures: readonly string[];
 }
 
 /**
  * Returns the schemes of which the request has headers, at least one. All have the same timestamp.
  *
- * @throws {WebhookUsageError} when `headers` is invalid: `HEADERS_INVALID`.
+ * @param prefix of the service's own headers. Undefined: they are not read.
+ * @throws {WebhookUsageError} when an argument is invalid: `HEADERS_INVALID` or `PREFIX_INVALID`.
  * @throws {WebhookVerificationError} when the headers of a request are incomplete or malformed: `SIGNATURE_MISSING`,
  * `HEADER_MISSING`, `HEADER_MALFORMED` or `TIMESTAMP_CONFLICT`.
  */
-export function readSchemes(headers: WebhookRequestHeaders): readonly [ReceivedScheme, ...ReceivedScheme[]] {
-  const received = receivedHeaders(headers);
-  const [scheme, other] = [serviceScheme(received), standardScheme(received)].filter((each) => each !== null);
+export function readSchemes(
+  headers: WebhookRequestHeaders,
+  prefix: string | undefined,
+): readonly [ReceivedScheme, ...ReceivedScheme[]] {
+  const names = prefix === undefined ? null : serviceHeaderNames(prefix);
+  const received = receivedHeaders(headers, names);
+  const service = prefix === undefined || names === null ? null : serviceScheme(received, prefix, names);
+  const [scheme, other] = [service, standardScheme(received)].filter((each) => each !== null);
   if (scheme === undefined) {
     throw new WebhookVerificationError(
       'SIGNATURE_MISSING',
-      'The request has neither X-Service-Webhook-Signature nor webhook-signature. Check your proxies.',
+      names === null
+        ? 'The request has no webhook-signature. Check your proxies.'
+        : `The request has neither ${names.signature} nor webhook-signature. Check your proxies.`,
     );
   }
   if (other === undefined) return [scheme];
   if (scheme.timestamp === other.timestamp) return [scheme, other];
   throw new WebhookVerificationError(
     'TIMESTAMP_CONFLICT',
-    `X-Service-Webhook-Timestamp is ${scheme.timestamp} but webhook-timestamp is ${other.timestamp}.`,
+    `${names?.timestamp} is ${scheme.timestamp} but webhook-timestamp is ${other.timestamp}.`,
   );
 }
 
-function serviceScheme(received: ReceivedHeaders): ReceivedScheme | null {
-  const signature = single(received, 'X-Service-Webhook-Signature');
-  const nextSignature = single(received, 'X-Service-Webhook-Signature-Next');
-  const timestamp = single(received, 'X-Service-Webhook-Timestamp');
+function serviceScheme(received: ReceivedHeaders, prefix: string, names: ServiceHeaderNames): ReceivedScheme | null {
+  const signature = single(received, names.signature);
+  const nextSignature = single(received, names.nextSignature);
+  const timestamp = single(received, names.timestamp);
   if (signature === null && nextSignature === null && timestamp === null) return null;
   return {
     name: 'service',
-    title: 'X-Service',
-    timestamp: wellFormed('X-Service-Webhook-Timestamp', timestamp, ...timestampRule),
+    title: prefix,
+    timestamp: wellFormed(names.timestamp, timestamp, ...timestampRule),
     id: null,
     signatures: [
-      wellFormed('X-Service-Webhook-Signature', signature, ...hexRule),
-      ...(nextSignature === null ? [] : [wellFormed('X-Service-Webhook-Signature-Next', nextSignature, ...hexRule)]),
+      wellFormed(names.signature, signature, ...hexRule),
+      ...(nextSignature === null ? [] : [wellFormed(names.nextSignature, nextSignature, ...hexRule)]),
     ],
   };
 }
@@ -113,33 +122,21 @@ function malformed(name: string, problem: string): WebhookVerificationError {
   return new WebhookVerificationError('HEADER_MALFORMED', `${name} ${problem}.`);
 }
 
-/** The headers of both schemes, as messages name them. */
-const headerNames = [
-  'X-Service-Webhook-Signature',
-  'X-Service-Webhook-Signature-Next',
-  'X-Service-Webhook-Timestamp',
-  'webhook-signature',
-  'webhook-id',
-  'webhook-timestamp',
-] as const;
-
-type HeaderName = (typeof headerNames)[number];
-
 /** Undefined or null for a missing header, an array for one that occurs more than once. */
 type HeaderValue = string | readonly string[] | null | undefined;
 
-type ReceivedHeaders = { [Name in HeaderName]?: HeaderValue };
+/** By the names in messages. */
+type ReceivedHeaders = Map<string, HeaderValue>;
 
-/** By their names in lower case. */
-const fields = new Map<string, HeaderName>(headerNames.map((name) => [name.toLowerCase(), name]));
-
-function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
+/** @param names of the service's own headers */
+function receivedHeaders(headers: WebhookRequestHeaders, names: ServiceHeaderNames | null): ReceivedHeaders {
   if (typeof headers !== 'object' || headers === null) {
     throw new WebhookUsageError('HEADERS_INVALID', 'The headers must be a Headers object or an object.');
   }
-  const received: ReceivedHeaders = {};
+  const fields = names?.fields ?? standardFields;
+  const received: ReceivedHeaders = new Map();
   if (isHeadersObject(headers)) {
-    for (const [name, field] of fields) received[field] = headers.get(name);
+    for (const [name, field] of fields) received.set(field, headers.get(name));
     return received;
   }
   for (const name of Object.keys(headers)) {
@@ -148,7 +145,7 @@ function receivedHeaders(headers: WebhookRequestHeaders): ReceivedHeaders {
     if (field === undefined) continue;
     const value: unknown = headers[name];
     if (value === undefined) continue;
-    received[field] = joined(received[field], typeof value === 'string' ? value : stringArray(name, value));
+    received.set(field, joined(received.get(field), typeof value === 'string' ? value : stringArray(name, value)));
   }
   return received;
 }
@@ -166,8 +163,8 @@ function joined(before: HeaderValue, value: string | readonly string[]): HeaderV
   return before === undefined || before === null ? value : [before, value].flat();
 }
 
-function single(received: ReceivedHeaders, name: HeaderName): string | null {
-  const value = received[name] ?? null;
+function single(received: ReceivedHeaders, name: string): string | null {
+  const value = received.get(name) ?? null;
   if (value === null || typeof value === 'string') return value;
   if (value.length > 1) throw malformed(name, 'occurs more than once');
   return value[0] ?? null;

@@ -1,4 +1,4 @@
-/** `service`: the X-Service headers. `standard`: Standard Webhooks. */
+/** `service`: the service's own headers. `standard`: Standard Webhooks. */
 export type SchemeName = 'service' | 'standard';
 
 /** The HMAC-SHA256 of the UTF-8 bytes of `prefix` followed by the body, in hexadecimal (`service`) or base64 (`standard`). */
@@ -6,7 +6,7 @@ export type Mac<Result> = (scheme: SchemeName, secret: string, prefix: string, b
 
 export const secretPrefix = 'whsec_';
 
-/** Returns what precedes the body in the signed content. `id` is null for the X-Service scheme, which does not sign it. */
+/** Returns what precedes the body in the signed content. `id` is null for the service's own scheme, which does not sign it. */
 export function contentPrefix(id: string | null, timestamp: string): string {
   return id === null ? `${timestamp}.` : `${id}.${timestamp}.`;
 }

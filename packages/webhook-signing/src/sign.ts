@@ -1,6 +1,7 @@
 import { WebhookUsageError } from './errors.ts';
 import { rawBody } from './raw-body.ts';
 import { contentPrefix, maxTimestamp, minTimestamp, type Mac, webhookIdPattern } from './schemes.ts';
+import { serviceHeaderNames } from './service-headers.ts';
 import { checkSecret } from './webhook-secret.ts';
 
 export interface SignWebhookOptions {
@@ -13,13 +14,19 @@ export interface SignWebhookOptions {
   secret: string;
   /** The new secret during a rotation; both secrets then sign. */
   nextSecret?: string | undefined;
+  /**
+   * What the names of the service's own headers begin with, for example `X-Service`. Without it, only the headers of Standard Webhooks
+   * are made.
+   */
+  prefix?: string | undefined;
 }
 
-/** The headers of both schemes, with lower-case names. The `-next` header is present only during a rotation. */
+/**
+ * The headers, with lower-case names. Those that begin with `x-` are the service's own: `-webhook-signature`, `-webhook-timestamp`, and
+ * `-webhook-signature-next` during a rotation.
+ */
 export type WebhookHeaders = {
-  'x-service-webhook-signature': string;
-  'x-service-webhook-signature-next'?: string;
-  'x-service-webhook-timestamp': string;
+  [name: `x-${string}`]: string;
   'webhook-id': string;
   'webhook-timestamp': string;
   'webhook-signature': string;
@@ -29,19 +36,20 @@ export type WebhookHeaders = {
 export interface Signing<MacResult> {
   /** The timestamp as in the headers. */
   readonly seconds: string;
-  readonly service: MacResult;
   readonly standard: MacResult;
-  /** Null outside a rotation, as `nextStandard`. */
-  readonly nextService: MacResult | null;
+  /** Null outside a rotation, as `nextService`. */
   readonly nextStandard: MacResult | null;
+  /** Null without a prefix, as `nextService`. */
+  readonly service: MacResult | null;
+  readonly nextService: MacResult | null;
 }
 
 /**
- * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
- * `SECRET_INVALID`.
+ * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW`, `SECRET_INVALID` or
+ * `PREFIX_INVALID`.
  */
 export function signing<MacResult>(
-  { id, timestamp, body, secret, nextSecret }: SignWebhookOptions,
+  { id, timestamp, body, secret, nextSecret, prefix }: SignWebhookOptions,
   mac: Mac<MacResult>,
 ): Signing<MacResult> {
   if (typeof id !== 'string' || !webhookIdPattern.test(id)) {
@@ -60,31 +68,29 @@ export function signing<MacResult>(
   const bytes = rawBody(body);
   checkSecret(secret);
   if (nextSecret !== undefined) checkSecret(nextSecret);
-  const servicePrefix = contentPrefix(null, seconds);
+  if (prefix !== undefined) serviceHeaderNames(prefix);
   const standardPrefix = contentPrefix(id, seconds);
-  return {
-    seconds,
-    service: mac('service', secret, servicePrefix, bytes),
-    standard: mac('standard', secret, standardPrefix, bytes),
-    nextService: nextSecret === undefined ? null : mac('service', nextSecret, servicePrefix, bytes),
-    nextStandard: nextSecret === undefined ? null : mac('standard', nextSecret, standardPrefix, bytes),
-  };
+  const standard = mac('standard', secret, standardPrefix, bytes);
+  const nextStandard = nextSecret === undefined ? null : mac('standard', nextSecret, standardPrefix, bytes);
+  if (prefix === undefined) return { seconds, standard, nextStandard, service: null, nextService: null };
+  const servicePrefix = contentPrefix(null, seconds);
+  const service = mac('service', secret, servicePrefix, bytes);
+  const nextService = nextSecret === undefined ? null : mac('service', nextSecret, servicePrefix, bytes);
+  return { seconds, standard, nextStandard, service, nextService };
 }
 
 export function signatureHeaders(
-  id: string,
+  { id, prefix }: SignWebhookOptions,
   { seconds, service, standard, nextService, nextStandard }: Signing<string>,
 ): WebhookHeaders {
-  const headers: WebhookHeaders = {
-    'x-service-webhook-signature': service,
-    'x-service-webhook-timestamp': seconds,
-    'webhook-id': id,
-    'webhook-timestamp': seconds,
-    'webhook-signature': `v1,${standard}`,
+  const signatures = nextStandard === null ? `v1,${standard}` : `v1,${standard} v1,${nextStandard}`;
+  const standardHeaders = { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures };
+  if (prefix === undefined || service === null) return standardHeaders;
+  const { lowerCase } = serviceHeaderNames(prefix);
+  return {
+    [lowerCase.signature]: service,
+    [lowerCase.timestamp]: seconds,
+    ...standardHeaders,
+    ...(nextService !== null && { [lowerCase.nextSignature]: nextService }),
   };
-  if (nextService !== null && nextStandard !== null) {
-    headers['x-service-webhook-signature-next'] = nextService;
-    headers['webhook-signature'] += ` v1,${nextStandard}`;
-  }
-  return headers;
 }

@@ -41,14 +41,15 @@ describe('properties', () => {
           body: bodies,
           secret: secrets,
           nextSecret: fc.option(secrets, { nil: undefined }),
+          prefix: fc.constantFrom('X-Service', 'X-Acme', undefined),
         }),
         async (options) => {
           const headers = node.signWebhook(options);
           expect(await web.signWebhook(options)).toStrictEqual(headers);
           const verified = { id: options.id, timestamp: new Date(options.timestamp * 1000) };
-          const { body, nextSecret = options.secret } = options;
+          const { body, prefix, nextSecret = options.secret } = options;
           for (const key of [options.secret, nextSecret]) {
-            const request = { headers, body, secret: key, now: verified.timestamp };
+            const request = { headers, body, secret: key, now: verified.timestamp, prefix };
             expect(node.verifyWebhook(request)).toStrictEqual(verified);
             expect(await web.verifyWebhook(request)).toStrictEqual(verified);
           }
@@ -70,15 +71,21 @@ describe('properties', () => {
           'webhook-signature',
         ),
         async (body, position, name) => {
-          const headers: Record<string, string> = node.signWebhook({ id, timestamp, body, secret });
+          const headers: Record<string, string> = node.signWebhook({
+            id,
+            timestamp,
+            body,
+            secret,
+            prefix: 'X-Service',
+          });
           const flipped = Uint8Array.from(body);
           flipped[position % body.length] = (body[position % body.length] ?? 0) ^ (1 << (position % 8));
           const value = headers[name] ?? '';
           const at = position % value.length;
           const changed = value.slice(0, at) + (value[at] === 'e' ? '3' : 'e') + value.slice(at + 1);
           for (const request of [
-            { headers, body: flipped, secret, now },
-            { headers: { ...headers, [name]: changed }, body, secret, now },
+            { headers, body: flipped, secret, now, prefix: 'X-Service' },
+            { headers: { ...headers, [name]: changed }, body, secret, now, prefix: 'X-Service' },
           ]) {
             expect(node.WebhookVerificationError.isInstance(await failure(() => node.verifyWebhook(request)))).toBe(
               true,
@@ -103,7 +110,9 @@ describe('properties', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(names, values)), (pairs) => {
         const headers = Object.fromEntries(pairs);
-        expect(() => node.verifyWebhook({ headers, body: '{}', secret, now })).toThrow(node.WebhookVerificationError);
+        expect(() => node.verifyWebhook({ headers, body: '{}', secret, now, prefix: 'X-Service' })).toThrow(
+          node.WebhookVerificationError,
+        );
       }),
     );
   });
@@ -133,6 +142,7 @@ const notVerifiable: Usage[] = [
     'HEADERS_INVALID',
     /header webhook-timestamp must/,
   ],
+  ['a prefix that is not X- and a word', { prefix: 'X-Service-' }, 'PREFIX_INVALID', /for example X-Service/],
   ['an invalid date', { now: new Date(Number.NaN) }, 'NOW_INVALID', /Date/],
   ['a negative tolerance', { toleranceSeconds: -1 }, 'TOLERANCE_INVALID', /seconds/],
   ['a tolerance that is not a number', { toleranceSeconds: Number.NaN }, 'TOLERANCE_INVALID', /seconds/],
@@ -143,6 +153,7 @@ const notSignable: Usage[] = [
   ['a timestamp that is a string', { timestamp: String(timestamp) }, 'TIMESTAMP_INVALID', /whole/],
   ['an id with a dot', { id: 'a.b' }, 'ID_INVALID', /dot/],
   ['an id with a line break', { id: 'a\r\nx: y' }, 'ID_INVALID', /visible/],
+  ['a prefix with a line break', { prefix: 'X-A\r\nB' }, 'PREFIX_INVALID', /for example X-Service/],
   ['an invalid next secret', { nextSecret: '' }, 'SECRET_INVALID', /empty/],
 ];
 
@@ -160,9 +171,10 @@ describe.each([
     WebhookVerificationError,
     WebhookUsageError,
   }) => {
-    const unsigned = { id, timestamp, body: '{}', secret };
+    const prefix = 'X-Service';
+    const unsigned = { id, timestamp, body: '{}', secret, prefix };
     const headers = node.signWebhook(unsigned);
-    const good = { headers, body: '{}', secret, now };
+    const good = { headers, body: '{}', secret, now, prefix };
 
     it('generates distinct secrets of 32 bytes', () => {
       const generated = Array.from({ length: 100 }, () => generateWebhookSecret());
@@ -232,6 +244,30 @@ describe.each([
     it('ignores headers that are undefined or an empty array', async () => {
       const partial = { ...headers, 'webhook-id': undefined, 'webhook-timestamp': [], 'webhook-signature': undefined };
       expect(await verifyWebhook({ ...good, headers: partial })).toStrictEqual({ id: null, timestamp: now });
+    });
+
+    it('needs and makes no headers of the service without a prefix', async () => {
+      const standard = await signWebhook({ id, timestamp, body: '{}', secret });
+      expect(Object.keys(standard)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+      expect(await verifyWebhook({ headers: standard, body: '{}', secret, now })).toMatchObject({ id });
+      const forged = { ...headers, 'x-service-webhook-signature': '0'.repeat(64) };
+      expect(await verifyWebhook({ headers: forged, body: '{}', secret, now })).toMatchObject({ id });
+      const own = Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-')));
+      expect(await failure(() => verifyWebhook({ headers: own, body: '{}', secret, now }))).toMatchObject({
+        code: 'SIGNATURE_MISSING',
+        message: 'The request has no webhook-signature. Check your proxies.',
+      });
+    });
+
+    it('reads the headers of its prefix only', async () => {
+      const acme = await signWebhook({ ...unsigned, prefix: 'X-Acme' });
+      expect(acme['x-acme-webhook-signature']).toBe(headers['x-service-webhook-signature']);
+      const own = Object.fromEntries(Object.entries(acme).filter(([name]) => name.startsWith('x-')));
+      expect(await verifyWebhook({ ...good, headers: own, prefix: 'X-Acme' })).toMatchObject({ id: null });
+      expect(await failure(() => verifyWebhook({ ...good, headers: own }))).toMatchObject({
+        code: 'SIGNATURE_MISSING',
+        message: 'The request has neither X-Service-Webhook-Signature nor webhook-signature. Check your proxies.',
+      });
     });
 
     it('rejects a header that occurs in two spellings', async () => {

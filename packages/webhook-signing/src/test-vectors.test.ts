@@ -9,6 +9,8 @@ const vectors: TestVectors = JSON.parse(readFileSync(new URL('../test-vectors.js
 const acceptCases = vectors.verify.filter((vector) => 'accept' in vector);
 const rejectCases = vectors.verify.filter((vector) => 'reject' in vector);
 const textCases = vectors.sign.filter(({ body }) => body !== undefined);
+/** Of the headers in the vectors. */
+const prefix = 'X-Service';
 const entryPoints = [
   { name: 'node', ...node },
   { name: 'web', ...web },
@@ -52,11 +54,11 @@ describe.each(entryPoints)('$name', ({ signWebhook, verifyWebhook, isWebhookSecr
   });
 
   it.each(vectors.sign)('signs: $name', async ({ id, timestamp, secret, nextSecret, headers, ...body }) => {
-    expect(await signWebhook({ id, timestamp, body: bytes(body), secret, nextSecret })).toStrictEqual(headers);
+    expect(await signWebhook({ id, timestamp, body: bytes(body), secret, nextSecret, prefix })).toStrictEqual(headers);
   });
 
   it.each(textCases)('signs the UTF-8 bytes of a string: $name', async ({ headers, body = '', ...options }) => {
-    expect(await signWebhook({ ...options, body })).toStrictEqual(headers);
+    expect(await signWebhook({ ...options, body, prefix })).toStrictEqual(headers);
   });
 
   describe.each([
@@ -65,7 +67,13 @@ describe.each(entryPoints)('$name', ({ signWebhook, verifyWebhook, isWebhookSecr
     { form: 'an object like `request.headers` of Node', headersOf: joined },
   ])('with $form', ({ headersOf }) => {
     const verify = async ({ headers, secrets, now, toleranceSeconds, ...body }: VerifyCase) => {
-      const request = { headers: headersOf(headers), body: bytes(body), now: new Date(now * 1000), toleranceSeconds };
+      const request = {
+        headers: headersOf(headers),
+        body: bytes(body),
+        now: new Date(now * 1000),
+        toleranceSeconds,
+        prefix,
+      };
       // A single secret may be passed as a string or as a list.
       const [secret = '', ...others] = secrets;
       if (others.length === 0) await verifyWebhook({ ...request, secret });

@@ -14,10 +14,15 @@ export interface VerifyWebhookOptions {
   now?: Date | undefined;
   /** The largest accepted difference between the timestamp and `now`, in either direction. Defaults to 300. */
   toleranceSeconds?: number | undefined;
+  /**
+   * What the names of the service's own headers begin with, for example `X-Service`. Without it, these headers are not read: the request
+   * must have those of Standard Webhooks.
+   */
+  prefix?: string | undefined;
 }
 
 export interface VerifiedWebhook {
-  /** The `webhook-id`, the same for every attempt. Null if the request has only the X-Service headers. */
+  /** The `webhook-id`, the same for every attempt. Null if the request has only the service's own headers. */
   id: string | null;
   /** The time at which the request was signed, with a precision of one second. */
   timestamp: Date;
@@ -47,6 +52,7 @@ export function prepareVerification({
   secret,
   now,
   toleranceSeconds = 300,
+  prefix,
 }: VerifyWebhookOptions): Verification {
   const secrets: readonly string[] = Array.isArray(secret) ? [...secret] : [secret];
   if (secrets.length === 0) throw new WebhookUsageError('SECRET_INVALID', 'The list of secrets is empty.');
@@ -55,7 +61,7 @@ export function prepareVerification({
   if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0) {
     throw new WebhookUsageError('TOLERANCE_INVALID', 'toleranceSeconds must be 0 or more seconds.');
   }
-  const schemes = readSchemes(headers);
+  const schemes = readSchemes(headers, prefix);
   const [{ timestamp }] = schemes;
   checkAge(Number(timestamp), Number(now ?? Date.now()), toleranceSeconds);
   let id: string | null = null;

@@ -25,10 +25,10 @@ export { generateWebhookSecret, isWebhookSecret, webhookSecretProblem } from './
 const hmacSha256 = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Returns the headers of both schemes for one attempt.
+ * Returns the headers of one attempt: those of Standard Webhooks, and with a prefix the service's own.
  *
- * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW` or
- * `SECRET_INVALID`.
+ * @throws {WebhookUsageError} when an argument is invalid: `ID_INVALID`, `TIMESTAMP_INVALID`, `BODY_NOT_RAW`, `SECRET_INVALID` or
+ * `PREFIX_INVALID`.
  */
 export async function signWebhook(options: SignWebhookOptions): Promise<WebhookHeaders> {
   const { seconds, ...macs } = signing(options, hmac);
@@ -38,12 +38,12 @@ export async function signWebhook(options: SignWebhookOptions): Promise<WebhookH
     macs.nextService,
     macs.nextStandard,
   ]);
-  return signatureHeaders(options.id, { seconds, service, standard, nextService, nextStandard });
+  return signatureHeaders(options, { seconds, service, standard, nextService, nextStandard });
 }
 
 /**
- * Verifies that the request is authentic and recent. The request must have the headers of at least one scheme. For each
- * scheme that it has, every header must be well formed and a signature must match.
+ * Verifies that the request is authentic and recent. The request must have the headers of Standard Webhooks, or with a prefix those of at
+ * least one scheme. For each scheme that it has, every header must be well formed and a signature must match.
  *
  * @throws {WebhookVerificationError} when the request fails verification; `code` is the reason.
  * @throws {WebhookUsageError} when an argument is invalid.

@@ -35,8 +35,8 @@ export function checkSecret(secret: unknown): asserts secret is string {
 }
 
 /**
- * Returns the HMAC key that a scheme derives from a valid secret: the UTF-8 bytes of the whole string for the X-Service
- * scheme, the decoded bytes of the base64 part for Standard Webhooks.
+ * Returns the HMAC key that a scheme derives from a valid secret: the UTF-8 bytes of the whole string for the service's
+ * own scheme, the decoded bytes of the base64 part for Standard Webhooks.
  */
 export function secretKey(scheme: SchemeName, secret: string): Uint8Array<ArrayBuffer> {
   return scheme === 'service' ? utf8(secret) : fromBase64(secret.slice(secretPrefix.length));

@@ -55,7 +55,7 @@ it('runs as documented', async () => {
     const { handshakeResponse } = await import('./block-2.ts');
     const { verify } = await import('./block-4.ts');
 
-    const forged = { ...headers, 'x-service-webhook-signature': '0'.repeat(64) };
+    const forged = { ...headers, 'webhook-signature': 'v1,' + Buffer.alloc(32).toString('base64') };
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = 'http://127.0.0.1:' + server.address().port;

@@ -45,7 +45,7 @@ const person = { firstName: 'A', lastName: 'B', email: 'a@b.test' };
 const isMember = (change: object): boolean => findTeamMemberProblems({ ...person, ...change }).length === 0;
 const details = { clientName: 'A', clientEmail: null, externalReference: null, note: null };
 const isReferral = (change: object): boolean => findReferralProblems({ ...details, ...change }).length === 0;
-const sender = createWebhookSender({ policy: 'public', userAgent: 'test' });
+const sender = createWebhookSender({ policy: 'public', headerPrefix: 'X-Service', userAgent: 'test' });
 
 const lengths: Readonly<Record<string, Length>> = {
   'account.name': { max: 200, accepts: isAccountName },

@@ -65,6 +65,7 @@ test('a receiver pulls events', async () => {
   await mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId });
   const handled: unknown[] = [];
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [],
     awaitingSecret: true,
     store: memoryStore(),
@@ -72,7 +73,7 @@ test('a receiver pulls events', async () => {
   });
   const query = 'query ($id: ID!) { webhookEvents(subscriptionId: $id) { lastSequence } }';
   await eventually(async () => expect(await request(query, { id: subscriptionId })).toEqual({ lastSequence: 1 }));
-  await receiver.reconcile(graphqlPull({ url, credentials: credential, subscriptionId }));
+  await receiver.reconcile(graphqlPull({ prefix: 'X-Service', url, credentials: credential, subscriptionId }));
   expect(handled).toHaveLength(1);
 });
 
@@ -85,6 +86,7 @@ test('the command sends the events of a listener', async () => {
     env: {
       ...compileCache,
       DEEDWIRE_URL: url,
+      HEADER_PREFIX: 'X-Service',
       CLIENT_ID: credential.clientId,
       API_KEY: credential.apiKey,
       ORGANIZATION_ID: credential.organizationId,

@@ -38,6 +38,7 @@ test('the block of the receiver kit processes the failed deliveries that the API
   onTestFinished(() => void vi.unstubAllEnvs());
   const handled: unknown[] = [];
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [],
     awaitingSecret: true,
     store: memoryStore(),

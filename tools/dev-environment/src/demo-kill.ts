@@ -90,7 +90,7 @@ export function killSteps({ system, receiver, secret, url, credential }: Killing
       });
       const ids = new Set(arrived().map(({ headers }) => headers['webhook-id']));
       equal(ids.size, referrals.size);
-      for (const { headers, body } of arrived()) verifyWebhook({ headers, body, secret });
+      for (const { headers, body } of arrived()) verifyWebhook({ prefix: 'X-Service', headers, body, secret });
       note(`accepted: ${accepted.size} referrals, ${referrals.size} different ones`);
       note(`arrived: ${ids.size}, lost: 0`);
       note(`arrived more than once, with the same webhook-id: ${arrived().length - ids.size}`);

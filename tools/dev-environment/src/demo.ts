@@ -142,7 +142,7 @@ async function send(to: InterfaceName, query: string, variables: object, expecte
 
 /** Verifies a request and returns its body. Prints it; with an earlier attempt, only what differs from it. */
 function showReceived({ headers, body }: ReceivedRequest, status: number, earlier?: ReceivedRequest): string {
-  const { timestamp } = verifyWebhook({ headers, body, secret });
+  const { timestamp } = verifyWebhook({ prefix: 'X-Service', headers, body, secret });
   const shown = Object.entries(headers).filter(
     ([name, value]) => /^(?:x-|webhook-)/.test(name) && value !== earlier?.headers[name],
   );

@@ -1,4 +1,5 @@
 import { variableOf } from '@deedwire/core';
+import { names } from '@deedwire/firm/names';
 import type { SampleRecords } from '@deedwire/firm/seed';
 import type { Credential } from '@deedwire/testing';
 import type { DevAccount, DevSeed } from './dev-state.ts';
@@ -46,6 +47,7 @@ export async function toDevFile(
 export function devVariables(caller: DevCaller, { interfaceName, id }: DevAccount, webhookSecret: string): string {
   const variables = {
     DEEDWIRE_URL: caller.url,
+    HEADER_PREFIX: names.headerPrefix,
     CLIENT_ID: caller.clientId,
     API_KEY: caller.apiKey,
     ORGANIZATION_ID: caller.organizationId,

@@ -29,7 +29,7 @@ export async function startSampleReceiver({ secret, port, print }: SampleReceive
       Object.fromEntries(versions.map(({ version }) => [version, printEvent])),
     ]),
   );
-  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on });
+  const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store: memoryStore(), on });
   const handle = nodeHandler({
     ...receiver,
     async receive(request) {

@@ -4,9 +4,9 @@ import { type Generated, outOfDate, writeGenerated } from './generated.ts';
 // Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: Record<string, () => Promise<Generated>> = {
   'composed-contracts': async () => (await import('./composed/composed-contracts.ts')).composedContracts(),
+  'composed-payloads': async () => (await import('./payloads/composed-payloads.ts')).composedPayloads(),
   'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
   'contract-check': async () => await (await import('./contract-check.ts')).contractCheck(),
-  'composed-payloads': async () => (await import('./payloads/composed-payloads.ts')).composedPayloads(),
   payloads: async () => await (await import('./payloads/payloads.ts')).payloads(),
   'served-versions': async () => (await import('./served-versions.ts')).servedVersions(),
   'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),

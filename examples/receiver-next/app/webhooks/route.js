@@ -3,6 +3,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nextHandler } from '@deedwire/webhook-receiver/next';
 
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   // A function, because the build loads this module too, without the secret.
   secrets: () => [process.env.WEBHOOK_SECRET ?? ''],
   store: memoryStore(),

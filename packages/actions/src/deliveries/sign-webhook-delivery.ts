@@ -40,7 +40,10 @@ export async function signWebhookDelivery(
   const body = await readPayloadOfDelivery(context, delivery);
   const timestamp = Math.floor(context.now().getTime() / 1_000);
   const secrets = signingSecrets(context.secretKeys, subscription);
-  const signature = signWebhook({ id: delivery.id, timestamp, body, ...secrets });
+  const {
+    names: { headerPrefix: prefix },
+  } = context.service;
+  const signature = signWebhook({ id: delivery.id, timestamp, body, prefix, ...secrets });
   const names = deliveryHeaders(context.service);
   const headers = {
     'Content-Type': 'application/json',

@@ -225,7 +225,7 @@ function createFakeSender(): FakeSender {
   const sender: FakeSender = {
     verified: [],
     result: () => ({ verified: true }),
-    check: createWebhookSender({ policy: 'public', userAgent: 'test' }).check,
+    check: createWebhookSender({ policy: 'public', headerPrefix: 'X-Service', userAgent: 'test' }).check,
     async verify(request) {
       sender.verified.push(request);
       return sender.result(request);

@@ -89,7 +89,8 @@ the key, and what has changed the body. The exit code is 1 if the request is rej
       const sentBody = options.delivery === undefined ? null : await readBodyOf(shell, options.delivery);
       const receivedAt = options.at ?? new Date();
       const order = orderOf(shell.service);
-      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt, sentBody, order });
+      const prefix = shell.service.names.headerPrefix;
+      const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt, sentBody, order, prefix });
       print(shell, options, diagnosis, (result) => describe(result, secrets.length));
       if (!diagnosis.isAccepted) throw new Error(`A receiver rejects the request: ${diagnosis.rejection}.`);
     });

@@ -140,7 +140,7 @@ function Form({ sent, children }: { sent: Sent | null; children?: ComponentChild
     const add = async (headers: Sent['headers'], rest: Rest, isAssumed = false) => {
       const body = await bodyOf(headers);
       const sentBody = body === null ? null : bytesOfText(body).bytes;
-      const input = { ...rest, secrets, sentBody };
+      const input = { ...rest, secrets, sentBody, prefix: service.names.headerPrefix };
       const diagnosis = await diagnoseWebhook(input);
       // A receiver checks the age first. One that is assumed must not hide what a receiver checks next.
       const { rejection } =

@@ -2,7 +2,7 @@ import { field } from '../field.ts';
 import { textOf } from '../graphql-pull.ts';
 import { hiderOf } from './header-echo.ts';
 import type { RequestHeader } from './header-option.ts';
-import { readSettings, type SecretOptions } from './input.ts';
+import { readPrefix, readSettings, type SecretOptions } from './input.ts';
 import { reasonOf } from './send.ts';
 import { CommandError, type Shell, UsageError } from './shell.ts';
 import { proxyHint } from './target.ts';
@@ -11,6 +11,8 @@ import { excerpt, parsedJson, textField } from './text.ts';
 /** Requests to an interface of Deedwire, with the credentials of the environment. */
 export interface Api {
   readonly url: string;
+  /** What the names of its headers begin with. */
+  readonly prefix: string;
   readonly organizationId: string;
   /**
    * @param example of what the query gets
@@ -32,8 +34,7 @@ export class ApiError extends CommandError {
   }
 }
 
-const names = ['DEEDWIRE_URL', 'CLIENT_ID', 'API_KEY', 'ORGANIZATION_ID'] as const;
-const versionHeader = 'x-service-schema-version';
+const names = ['DEEDWIRE_URL', 'HEADER_PREFIX', 'CLIENT_ID', 'API_KEY', 'ORGANIZATION_ID'] as const;
 /** The interface may accept the request later. */
 const transientCodes = /^(?:INTERNAL_SERVER_ERROR|OPERATION_TIMEOUT|RATE_LIMITED|REQUEST_TIMEOUT|SERVICE_UNAVAILABLE)$/;
 
@@ -47,14 +48,16 @@ export async function openApi(shell: Shell, options: SecretOptions, sentHeader?:
   const missing = names.filter((name) => (settings[name] ?? '') === '');
   if (missing.length > 0)
     throw new UsageError(`set ${missing.join(', ')}, or pass --env-file with the credentials of an API client.`);
-  const [url = '', clientId = '', apiKey = '', organizationId = ''] = names.map((name) => settings[name]?.trim());
+  const [url = '', , clientId = '', apiKey = '', organizationId = ''] = names.map((name) => settings[name]?.trim());
+  const prefix = (await readPrefix(shell, options)) ?? '';
+  const versionHeader = `${prefix}-Schema-Version`;
   readApiUrl(url);
   const headers = new Headers({
     accept: 'application/json',
     'content-type': 'application/json',
-    'x-service-client-id': clientId,
-    'x-service-api-key': apiKey,
-    'x-service-organization-id': organizationId,
+    [`${prefix}-Client-Id`]: clientId,
+    [`${prefix}-API-Key`]: apiKey,
+    [`${prefix}-Organization-Id`]: organizationId,
     [versionHeader]: '2026-11-01',
   });
 
@@ -115,7 +118,7 @@ export async function openApi(shell: Shell, options: SecretOptions, sentHeader?:
     throw new CommandError(`the API responded to ${name} with something else than its contract says.`, 4);
   }
 
-  return { url, organizationId, request, mutate };
+  return { url, prefix, organizationId, request, mutate };
 }
 
 const canBeNull = Symbol('can be null');

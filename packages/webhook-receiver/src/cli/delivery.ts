@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { webhookEventTypes } from '@deedwire/webhook-events/registry';
 import { signWebhook } from '@deedwire/webhook-signing';
+import { type EventHeaders, eventHeaders } from '../event-headers.ts';
 import { eventNameProblem } from '../event-name-problem.ts';
 import { typicalBodies } from '../generated/typical-bodies.ts';
 import { UsageError } from './shell.ts';
@@ -47,34 +48,41 @@ export function newDeliveryId(): string {
 }
 
 export interface Signing {
+  /** Of the service's own headers. Undefined: only those of Standard Webhooks are sent. */
+  readonly prefix?: string | undefined;
   readonly secret: string;
   readonly nextSecret?: string | undefined;
   /** The `webhook-id`. Defaults to a new one. */
   readonly id?: string;
   /** How many seconds ago it was signed. */
   readonly ageSeconds?: number;
-  /** Sends only the headers of Standard Webhooks. */
-  readonly isStandard?: boolean;
   /** Marks it as `sendTestWebhookEvent` does. */
   readonly isTest?: boolean;
 }
 
-/** The headers of a delivery, as a worker sends them. */
+/**
+ * The headers of a delivery, as a worker sends them.
+ *
+ * @param sent in place of what the first attempt of the first delivery has
+ */
 export function deliveryHeaders(
   body: Uint8Array,
-  { secret, nextSecret, id, ageSeconds = 0, isStandard = false, isTest = false }: Signing,
+  { secret, nextSecret, id, prefix, ageSeconds = 0, isTest = false }: Signing,
   event: Pick<EventBody, 'type' | 'version'> | null,
+  sent: Partial<EventHeaders> = {},
 ): OutgoingHttpHeaders {
   const timestamp = Math.floor(Date.now() / 1_000) - ageSeconds;
-  const signed = signWebhook({ id: id ?? newDeliveryId(), timestamp, body, secret, nextSecret });
-  const named = event !== null && {
-    'x-service-webhook-event': event.type,
-    'x-service-webhook-event-version': event.version,
-    'x-service-webhook-subscription-id': 'gid://service/WebhookSubscription/1',
-    'x-service-webhook-sequence': '1',
-    'x-service-webhook-attempt': '1',
-    ...(isTest && { 'x-service-webhook-test': 'true' }),
-  };
-  const all = { 'content-type': 'application/json', 'user-agent': 'Deedwire-Webhooks/test', ...named, ...signed };
-  return isStandard ? Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('x-'))) : all;
+  const signed = signWebhook({ id: id ?? newDeliveryId(), timestamp, body, secret, nextSecret, prefix });
+  const named =
+    event !== null &&
+    eventHeaders(prefix, {
+      event: event.type,
+      'event-version': event.version,
+      'subscription-id': 'gid://service/WebhookSubscription/1',
+      sequence: '1',
+      attempt: '1',
+      ...sent,
+      ...(isTest && { test: 'true' }),
+    });
+  return { 'content-type': 'application/json', 'user-agent': 'Deedwire-Webhooks/test', ...named, ...signed };
 }

@@ -5,7 +5,7 @@ import { sampleEvent } from './delivery.ts';
 import { type Check, checks } from './grading-checks.ts';
 import { type GradeOptions, Grading } from './grading.ts';
 import { headerOptions, readHeader } from './header-option.ts';
-import { environmentWithout, readValidSecrets } from './input.ts';
+import { environmentWithout, readPrefix, readValidSecrets } from './input.ts';
 import { CommandError, isKeyOf, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
 import { type Color, colored, counted, terminalText, textField, wrap } from './text.ts';
@@ -42,7 +42,8 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const { type = isStandard ? 'webhook.test' : 'referral.created', version } = values;
   const timeoutMs = timeoutSeconds && timeoutSeconds * 1_000;
   const sent = { header, ...(timeoutMs && { timeoutMs }) };
-  const options = { ...target, secret, nextSecret, isStandard, type, version, count, ...sent };
+  const prefix = await readPrefix(shell, values);
+  const options = { ...target, secret, nextSecret, prefix, isStandard, type, version, count, ...sent };
   const grades: Grade[] = [];
   for await (const each of gradeReceiver(options, chosen)) {
     if (shell.signal.aborted) break;

@@ -72,7 +72,7 @@ const secretFix = 'Compute the HMAC with your secret, and compare all of it.';
 const unsignedFix = 'Refuse requests that have no signature, including handshakes.';
 const clockFix = 'Refuse timestamps more than 300 s from your clock, in both directions.';
 const rotatedFix =
-  'Accept the request if any of its v1 signatures matches, and X-Service-Webhook-Signature-Next like the other one.';
+  'Accept the request if any of its v1 signatures matches, and a header with -Webhook-Signature-Next like the other one.';
 const fieldFix = 'Ignore fields that you do not know: a released version can grow.';
 const rawFix = 'Verify the bytes of the body as they arrive, before any parser.';
 const largeFix = 'Allow bodies of 300 kB, including in proxies and body parsers.';

@@ -11,6 +11,8 @@ export interface GradeOptions extends Target {
   readonly secret: string;
   /** A second secret that the receiver has. */
   readonly nextSecret?: string | undefined;
+  /** Of the service's own headers. Undefined: only those of Standard Webhooks are sent. */
+  readonly prefix?: string | undefined;
   /** Any receiver of Standard Webhooks: without what is special about Deedwire. */
   readonly isStandard?: boolean;
   readonly type?: string;
@@ -72,13 +74,13 @@ export class Grading {
   }
 
   async send(request: Request = {}): Promise<Reply> {
-    const { url, secret, isStandard = false, count, header } = this.options;
+    const { url, secret, prefix, isStandard = false, count, header } = this.options;
     const event = this.event();
     const { method, agent, isChunked, body = JSON.stringify(event), timeoutMs, ...signing } = request;
     const { sentBody = body, cuts = () => [], headers = (signed) => signed } = request;
     const signed = deliveryHeaders(
       Buffer.from(body),
-      { secret, isStandard, isTest: count === undefined, ...signing },
+      { secret, prefix: isStandard ? undefined : prefix, isTest: count === undefined, ...signing },
       event,
     );
     const bytes = Buffer.from(sentBody);

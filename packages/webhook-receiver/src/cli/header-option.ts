@@ -1,4 +1,4 @@
-import { checkStandardInput, headerTexts, readInput, readSettings, type SecretOptions } from './input.ts';
+import { checkStandardInput, headerTexts, readInput, readPrefix, readSettings, type SecretOptions } from './input.ts';
 import { type Shell, UsageError } from './shell.ts';
 
 /** The secret header of a subscription. */
@@ -33,9 +33,10 @@ export async function readHeader(shell: Shell, options: HeaderOptions): Promise<
     throw new UsageError(
       '--header takes only a name: other processes can read arguments. Set WEBHOOK_HEADER to the value, or pass --header-file.',
     );
-  if (!isHeaderName(name))
+  const reserved = ['X-Forwarded', (await readPrefix(shell, options)) ?? []].flat();
+  if (!isHeaderName(name, reserved))
     throw new UsageError(
-      `--header must be Authorization, or X- with letters, digits, - and _, of at most ${maxNameLength} characters. X-Forwarded- and X-Service- are reserved.`,
+      `--header must be Authorization, or X- with letters, digits, - and _, of at most ${maxNameLength} characters. Reserved: ${reserved.map((each) => `${each}-`).join(', ')}.`,
     );
   checkStandardInput(file, options['env-file'], options['secret-file']);
   const text =
@@ -55,11 +56,13 @@ export async function readHeader(shell: Shell, options: HeaderOptions): Promise<
   return { name, value };
 }
 
-function isHeaderName(name: string): boolean {
+/** @param reserved beginnings of names */
+function isHeaderName(name: string, reserved: readonly string[]): boolean {
+  // Servers that follow CGI do not tell _ from -.
+  const plain = `${name.toLowerCase().replaceAll('_', '-')}-`;
   return (
     name.length <= maxNameLength &&
     /^(?:authorization|x-[a-z0-9][a-z0-9_-]*)$/i.test(name) &&
-    // Servers that follow CGI do not tell _ from -.
-    !/^x-(?:forwarded|service)(?:[-_]|$)/i.test(name)
+    !reserved.some((each) => plain.startsWith(`${each.toLowerCase()}-`))
   );
 }

@@ -89,6 +89,9 @@ Secrets are never arguments, because other processes can read those.
   DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID
                         the interface and an API client, for listen, subscribe
                         and trigger --subscription
+  HEADER_PREFIX         what the headers of the interface begin with, such as
+                        X-Service. Without it, grade, verify and trigger --to
+                        use the headers of Standard Webhooks only
   --secret-file <file>  has the secrets instead; - is standard input
   --header-file <file>  has the value of the header instead
   --env-file <file>     sets variables that the environment does not have

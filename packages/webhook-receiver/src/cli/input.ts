@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { webhookSecretProblem } from '@deedwire/webhook-signing';
+import { prefixProblem } from '../event-headers.ts';
 import { field } from '../field.ts';
 import { CommandError, type Shell, UsageError } from './shell.ts';
 
@@ -117,6 +118,18 @@ export async function readValidSecrets(shell: Shell, options: SecretOptions): Pr
     if (problem !== null) throw new UsageError(problem);
   }
   return [first, ...others];
+}
+
+/**
+ * What the names of the service's own headers begin with. Undefined if it is not set.
+ *
+ * @throws {UsageError} if it is malformed
+ */
+export async function readPrefix(shell: Shell, options: SecretOptions): Promise<string | undefined> {
+  const prefix = (await readSettings(shell, options))['HEADER_PREFIX']?.trim() || undefined;
+  const problem = prefix === undefined ? null : prefixProblem(prefix);
+  if (problem !== null) throw new UsageError(`HEADER_PREFIX ${problem}`);
+  return prefix;
 }
 
 /** @throws {CommandError} if a path cannot be written */

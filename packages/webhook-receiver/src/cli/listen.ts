@@ -172,15 +172,15 @@ class Listener {
 
   /** Whether the receiver answered as it has to. Without an answer, it does not run, or stopped meanwhile. */
   async #isDone({ sequence, node }: ListenedEvent, payload: string, attempt: number): Promise<boolean> {
-    const { print, retry, secret, target } = this.#options;
+    const { api, print, retry, secret, target } = this.#options;
     const { deliveryId, type, version, isTest } = node;
     const body = Buffer.from(payload);
-    const headers = {
-      ...deliveryHeaders(body, { secret, id: deliveryId, isTest }, { type, version }),
-      'x-service-webhook-subscription-id': this.#state.listenerId ?? '',
-      'x-service-webhook-sequence': String(sequence),
-      'x-service-webhook-attempt': String(attempt),
-    };
+    const signing = { prefix: api.prefix, secret, id: deliveryId, isTest };
+    const headers = deliveryHeaders(body, signing, node, {
+      'subscription-id': this.#state.listenerId ?? '',
+      sequence: String(sequence),
+      attempt: String(attempt),
+    });
     const { status, problem, durationMs } = await send(target, { headers, body: [body] });
     const name = `#${sequence} ${type} ${version}`;
     if (status === null) {

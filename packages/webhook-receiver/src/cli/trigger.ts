@@ -2,7 +2,7 @@ import { parseWebhookBody } from '@deedwire/webhook-events';
 import { field } from '../field.ts';
 import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
-import { checkStandardInput, readInput, readValidSecrets, type SecretOptions } from './input.ts';
+import { checkStandardInput, readInput, readPrefix, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
@@ -34,7 +34,8 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
   if (file !== undefined && (set.length > 0 || version !== undefined))
     throw new UsageError('--file sends the file unchanged: pass neither --set nor --version.');
   const event = checkedEvent(body);
-  const answer = await send(target, { headers: deliveryHeaders(body, { secret, nextSecret }, event), body: [body] });
+  const signing = { secret, nextSecret, prefix: await readPrefix(shell, values) };
+  const answer = await send(target, { headers: deliveryHeaders(body, signing, event), body: [body] });
   if (answer.status === null) throw new CommandError(`the receiver did not respond: ${answer.problem}`);
   const content = excerpt(answer.body);
   shell.out(`${answer.status} in ${answer.durationMs} ms${content === '' ? '' : `: ${content}`}\n`);

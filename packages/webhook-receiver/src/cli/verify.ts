@@ -1,6 +1,6 @@
 import { findEventVersion } from '@deedwire/webhook-events';
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
-import { checkStandardInput, readInput, readSecrets } from './input.ts';
+import { checkStandardInput, readInput, readPrefix, readSecrets } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { counted, wrap } from './text.ts';
 
@@ -16,6 +16,7 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
   checkStandardInput(file, values.body, values['secret-file'], values['env-file']);
   const at = values.at === undefined ? null : timeOf(values.at);
   const secrets = await readSecrets(shell, values);
+  const prefix = await readPrefix(shell, values);
   const parts = splitCapture(await readInput(shell, file, captureMaxBytes));
   const body = values.body === undefined ? null : await readInput(shell, values.body, captureMaxBytes);
   if (parts.length === 0) throw new UsageError('the capture has no POST request.');
@@ -25,7 +26,13 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
     const name = parts.length === 1 ? '' : `request ${index + 1}: `;
     const { request, problem } = readCapturedRequest(bytes, body);
     if (request === null) throw new UsageError(`${name}the request cannot be read. ${problem}`);
-    const diagnosis = await diagnoseWebhook({ request, secrets, receivedAt: at ?? receivedAt ?? new Date(), order });
+    const diagnosis = await diagnoseWebhook({
+      request,
+      secrets,
+      receivedAt: at ?? receivedAt ?? new Date(),
+      order,
+      prefix,
+    });
     if (!diagnosis.isAccepted) rejected += 1;
     shell.out(values.json === true ? `${JSON.stringify(diagnosis)}\n` : describe(name, diagnosis, secrets.length));
   }

@@ -23,6 +23,7 @@ import { logLinesTo, silent } from '../support/log.ts';
 
 function receiver(log: ReceiverLog = silent): WebhookReceiver {
   return createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [secret],
     store: memoryStore(),
     on: { 'referral.converted': { '2026-11-01': () => {} } },

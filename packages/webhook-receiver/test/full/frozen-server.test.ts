@@ -22,6 +22,7 @@ test('requests beside a PostgreSQL server that is stopped get 503, and have thei
   const store = postgresStore(pool);
   await store.createTable();
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [secret],
     store,
     on: handling<PoolClient>((_event, { id, transaction }) =>

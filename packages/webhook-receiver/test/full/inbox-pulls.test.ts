@@ -29,7 +29,8 @@ afterEach(async () => {
   );
 });
 
-const pull = (fetch = globalThis.fetch) => graphqlPull({ url: server.url, credentials, subscriptionId, fetch });
+const pull = (fetch = globalThis.fetch) =>
+  graphqlPull({ prefix: 'X-Service', url: server.url, credentials, subscriptionId, fetch });
 
 async function effects(): Promise<{ id: string; source: string }[]> {
   return (await pool.query('select id, source from effect order by length(id), id')).rows;
@@ -54,7 +55,12 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
       log: logLinesTo([]),
     });
     const opened = await forTest(opening);
-    const receiver = createInboxReceiver({ secrets: [secret], inbox: opened.inbox, log: logLinesTo([]) });
+    const receiver = createInboxReceiver({
+      prefix: 'X-Service',
+      secrets: [secret],
+      inbox: opened.inbox,
+      log: logLinesTo([]),
+    });
     const { port } = await forTest(listen(createServer(nodeHandler(receiver))));
     const push = ({ deliveryId, payload }: StoredEvent) =>
       send(`http://127.0.0.1:${port}/`, deliveryOf({ id: deliveryId, body: payload ?? '' }));

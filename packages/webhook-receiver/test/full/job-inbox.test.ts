@@ -101,7 +101,13 @@ async function receiving(
   logged: string[],
   options: Partial<InboxReceiverOptions<unknown>> = {},
 ): Promise<Subject['send']> {
-  const receiver = createInboxReceiver({ secrets: [secret], inbox, log: logLinesTo(logged), ...options });
+  const receiver = createInboxReceiver({
+    prefix: 'X-Service',
+    secrets: [secret],
+    inbox,
+    log: logLinesTo(logged),
+    ...options,
+  });
   const served = await listen(createServer(nodeHandler(receiver)));
   closers.push(() => served.close());
   return (delivery = deliveryOf({ id })) => send(`http://127.0.0.1:${served.port}/`, delivery);
@@ -268,7 +274,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const sources: unknown[] = [];
     const on = handling<PoolClient>((_event, { id: called, meta }) => sources.push([called, meta]));
     const subject = await subjectOf(() => {}, { on });
-    const receiver = createInboxReceiver({ secrets: [secret], inbox: subject.inbox, log: silent });
+    const receiver = createInboxReceiver({ prefix: 'X-Service', secrets: [secret], inbox: subject.inbox, log: silent });
     const pull = { id, payload: JSON.stringify(converted), isTest: true };
     expect(await receiver.processPulled(pull)).toBe('ACCEPTED');
     expect(await receiver.processPulled(pull)).toBe('DUPLICATE');

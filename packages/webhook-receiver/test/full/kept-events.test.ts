@@ -28,6 +28,7 @@ function release(
   keptIn: Parameters<typeof postgresKeptEvents>[0] = pool,
 ): WebhookReceiver {
   return createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [testSecret],
     store: postgresStore(pool),
     on,
@@ -162,6 +163,7 @@ test('an inbox accepts kept events, and another library keeps them', async () =>
   const accepted: string[] = [];
   const releaseWith = (handles: boolean): WebhookReceiver =>
     createInboxReceiver({
+      prefix: 'X-Service',
       secrets: [testSecret],
       inbox: {
         handles: () => handles,

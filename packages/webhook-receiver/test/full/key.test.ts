@@ -41,7 +41,8 @@ function releases<Transaction>(
   store: WebhookStore<Transaction>,
   options: Partial<WebhookReceiverOptions<Transaction, unknown>> = {},
 ): (key: Key) => WebhookReceiver {
-  return (key) => createWebhookReceiver({ secrets: [secret], store, on, key, log: silent, ...options });
+  return (key) =>
+    createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store, on, key, log: silent, ...options });
 }
 
 async function deliver(receiver: WebhookReceiver, id: string, eventNumber: number): Promise<unknown> {
@@ -126,7 +127,8 @@ test.each(jobLibraries)(
   async (name, library) => {
     const { inbox, start, stop } = await library.open(pool, { on, table: `receipt_${name}` });
     await inbox.createTable();
-    const release = (key: Key): WebhookReceiver => createInboxReceiver({ secrets: [secret], inbox, key, log: silent });
+    const release = (key: Key): WebhookReceiver =>
+      createInboxReceiver({ prefix: 'X-Service', secrets: [secret], inbox, key, log: silent });
     const [before, replacing, after] = [release('webhook-id'), release('event.id'), release('webhook-id')];
     expect(await deliver(before, 'first_1', 1)).toBe('accepted');
     expect(await deliver(replacing, 'first_1', 1)).toBe('duplicate');

@@ -155,12 +155,13 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
     const client = openClient({ socket: { port: redis.client.options.port } });
     await client.connect();
     const receiver = createWebhookReceiver({
+      prefix: 'X-Service',
       secrets: [secret],
       store: redisStore({ send: (command) => client.sendCommand(command) }),
       on: { 'referral.converted': { '2026-11-01': () => {} } },
       log: silent,
     });
-    const pull = graphqlPull({ url: server.url, credentials, subscriptionId });
+    const pull = graphqlPull({ prefix: 'X-Service', url: server.url, credentials, subscriptionId });
     server.add(250);
     expect(await receiver.reconcile(pull)).toMatchObject({ seen: 250, processed: 250, watermark: 250 });
     server.add(3);
@@ -173,6 +174,7 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
       const client = openClient({ socket: { port, reconnectStrategy: 50 } });
       client.connect().catch(() => {});
       const receiver = createWebhookReceiver({
+        prefix: 'X-Service',
         secrets: [secret],
         store: redisStore({ send: (command) => client.sendCommand(command) }),
         on: { 'referral.created': { '2026-11-01': () => expect.unreachable() } },

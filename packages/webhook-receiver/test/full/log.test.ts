@@ -22,6 +22,7 @@ const failing: Options['on'] = {
 
 function receiverOf(options: Options): WebhookReceiver {
   return createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [testSecret],
     store: memoryStore(),
     on: { 'referral.created': { '2026-11-01': () => {} } },
@@ -125,7 +126,7 @@ test('logs events without a handler once for each type and version, with a store
   const lines: unknown[] = [];
   const inbox: WebhookInbox = { handles: () => false, accept: never, forget: never };
   const log = logTo((message, fields) => void lines.push({ message, fields }));
-  await sendUnhandled(createInboxReceiver({ secrets: [testSecret], inbox, log }));
+  await sendUnhandled(createInboxReceiver({ prefix: 'X-Service', secrets: [testSecret], inbox, log }));
   expect(lines).toEqual(expected);
 });
 

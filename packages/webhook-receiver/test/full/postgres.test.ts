@@ -347,6 +347,7 @@ test('responds only after the commit', async () => {
   const subject = await Subject.start(nodeAdapter, {
     create: () =>
       createWebhookReceiver({
+        prefix: 'X-Service',
         secrets: [secret],
         store: postgresStore(slow),
         on: { 'referral.converted': { '2026-11-01': (_event, context) => effect(context.transaction.client) } },

@@ -28,6 +28,7 @@ const recording: WebhookReceiverOptions<PoolClient, unknown>['on'] = {
 
 function receiverOf(options: Partial<WebhookReceiverOptions<PoolClient, unknown>> = {}): PullingReceiver {
   return createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [secret],
     store: postgresStore(pool),
     on: recording,

@@ -231,6 +231,7 @@ it('runs as documented with PostgreSQL', async () => {
       receivedAt: new Date(Date.now() - 301_000),
     };
     const receiver = createWebhookReceiver({
+      prefix: 'X-Service',
       secrets: [process.env.WEBHOOK_SECRET],
       store: postgresStore(pool),
       on: { 'referral.created': { '2026-11-01': (event, { transaction }) => transaction.query("insert into referral values ('kept')") } },

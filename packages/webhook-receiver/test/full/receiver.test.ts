@@ -48,14 +48,16 @@ test('names the newest version of each type that has a handler, as the subscript
     { type: 'referral.created', version: '2026-11-01' },
   ];
   const secrets = [testSecret];
-  expect(createWebhookReceiver({ secrets, store: memoryStore(), on }).subscription()).toEqual(pins);
+  expect(createWebhookReceiver({ prefix: 'X-Service', secrets, store: memoryStore(), on }).subscription()).toEqual(
+    pins,
+  );
   const pool = new Pool();
   const inbox = graphileWorkerInbox(pool, { on });
-  expect(createInboxReceiver({ secrets, inbox }).subscription()).toEqual(pins);
+  expect(createInboxReceiver({ prefix: 'X-Service', secrets, inbox }).subscription()).toEqual(pins);
   // An inbox of an application does not say which events it handles.
   const other = { ...inbox };
   Reflect.deleteProperty(other, 'subscription');
-  expect(createInboxReceiver({ secrets, inbox: other }).subscription()).toEqual([]);
+  expect(createInboxReceiver({ prefix: 'X-Service', secrets, inbox: other }).subscription()).toEqual([]);
   await pool.end();
 });
 
@@ -74,14 +76,21 @@ test('gives the function for secrets the context of the platform', async () => {
 
 test('refuses a list with a malformed secret without showing it', () => {
   for (const bad of [`${secret}\n`, secret.slice(6), 'whsec_abc']) {
-    const create = () => createWebhookReceiver({ secrets: [secret, bad], store: memoryStore(), on: {} });
+    const create = () =>
+      createWebhookReceiver({ prefix: 'X-Service', secrets: [secret, bad], store: memoryStore(), on: {} });
     expect(create).toThrow(/^secrets\[1\]: /);
     expect(create).not.toThrow(bad);
   }
 });
 
 test('does not answer a second time if a middleware has answered', async () => {
-  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log: silent });
+  const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
+    secrets: [secret],
+    store: memoryStore(),
+    on: {},
+    log: silent,
+  });
   const handle = nodeHandler(receiver);
   const server = await listen(
     createServer((request, response) => {
@@ -98,7 +107,7 @@ test('does not answer a second time if a middleware has answered', async () => {
 test('logs a request of HTTP/2 that is reset within its body as aborted, not as signed wrongly', async () => {
   const reported = Promise.withResolvers<string | undefined>();
   const log = logTo((_, { code }) => reported.resolve(code));
-  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log });
+  const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store: memoryStore(), on: {}, log });
   // The objects of HTTP/2 have the methods of those of node:http that the handler uses.
   const handler = nodeHandler(receiver) as unknown as Parameters<typeof createHttp2Server>[1];
   const server = await listen(createHttp2Server(handler));
@@ -118,6 +127,7 @@ test('logs a request of HTTP/2 that is reset within its body as aborted, not as 
 test('builds requests for tests', async () => {
   const handled: unknown[] = [];
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [testSecret],
     store: memoryStore(),
     on: {
@@ -169,7 +179,9 @@ test.each([
   ['no handlers', undefined, /on must be an object of objects/],
 ])('refuses at the start %s', (_, on: unknown, message) => {
   // @ts-expect-error -- as in JavaScript
-  expect(() => createWebhookReceiver({ secrets: [secret], store: memoryStore(), on })).toThrow(message);
+  expect(() => createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store: memoryStore(), on })).toThrow(
+    message,
+  );
   // @ts-expect-error -- as in JavaScript
   expect(() => graphileWorkerInbox(new Pool(), { on })).toThrow(message);
 });
@@ -179,6 +191,7 @@ test('compiles with handlers of existing types and versions only', () => {
   const receivers = [
     () =>
       createWebhookReceiver({
+        prefix: 'X-Service',
         ...options,
         on: {
           'referral.converted': {
@@ -196,6 +209,7 @@ test('compiles with handlers of existing types and versions only', () => {
       createWebhookReceiver({ ...options, on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } } }),
     () =>
       createWebhookReceiver({
+        prefix: 'X-Service',
         ...options,
         // @ts-expect-error -- the store has no transactions
         on: { 'lender.updated': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },

@@ -53,7 +53,7 @@ function receiverOf(options: Options = {}, handle: Handle = () => {}): PullingRe
 }
 
 function pullOf(options: Partial<GraphqlPullOptions> = {}) {
-  return graphqlPull({ url: server.url, credentials, subscriptionId, ...options });
+  return graphqlPull({ prefix: 'X-Service', url: server.url, credentials, subscriptionId, ...options });
 }
 
 const idsOf = (events: readonly { deliveryId: string }[]): string[] => events.map(({ deliveryId }) => deliveryId);

@@ -106,6 +106,7 @@ test('responds 500, not 503, to a failed transaction in the PostgreSQL store of 
   const store = first.postgres.postgresStore(pool);
   await store.createTable();
   const receiver = second.main.createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [second.testing.testSecret],
     store,
     on: handling<PoolClient>((_event, { transaction }) => transaction.query('select 1 / 0').catch(() => {})),
@@ -118,6 +119,7 @@ test('responds 500, not 503, to a failed transaction in the PostgreSQL store of 
 
 test('signs requests for tests with one secret in both copies', async () => {
   const receiver = second.main.createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [second.testing.testSecret],
     store: first.memory.memoryStore(),
     on: { 'referral.converted': { '2026-11-01': () => {} } },

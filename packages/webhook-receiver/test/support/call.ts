@@ -24,7 +24,7 @@ export async function call(
 ): Promise<CallResult> {
   const written = { stdout: '', stderr: '' };
   const exitCode = await main(args, {
-    env,
+    env: { HEADER_PREFIX: 'X-Service', ...env },
     stdin: Readable.from([Buffer.from(input)]),
     hasColors,
     signal: signal ?? new AbortController().signal,

@@ -40,6 +40,7 @@ export function deliveryOf(options: DeliveryOptions = {}): Delivery {
   deliveries += 1;
   const body = bytesOf(content);
   const signatures = signWebhook({
+    prefix: 'X-Service',
     id: options.id ?? `gid://service/WebhookDelivery/${process.pid}${deliveries}`,
     timestamp: Math.floor(Date.now() / 1000) - ageSeconds,
     body,

@@ -28,7 +28,7 @@ if (role === 'jobs') {
   await start();
   process.send?.({ port: 0 });
 } else {
-  const receiver = createInboxReceiver({ secrets: [secret], inbox });
+  const receiver = createInboxReceiver({ prefix: 'X-Service', secrets: [secret], inbox });
   const server = createServer(nodeHandler(receiver)).listen(0, '127.0.0.1', () => {
     process.send?.(server.address());
   });

@@ -14,6 +14,7 @@ const onConflict = action === 'reprocess' ? 'on conflict do nothing' : '';
 Date.now = () => Number(nowMs);
 const pool = new Pool({ connectionString, max: 10 });
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   store: postgresStore(pool),
   on: {
     'referral.converted': {
@@ -30,7 +31,7 @@ const receiver = createWebhookReceiver({
   },
   log: silent,
 });
-const pull = graphqlPull({ url, credentials, subscriptionId });
+const pull = graphqlPull({ prefix: 'X-Service', url, credentials, subscriptionId });
 const report =
   action === 'reprocess'
     ? await receiver.reprocess(pull, { since: new Date(0), concurrency: 4 })

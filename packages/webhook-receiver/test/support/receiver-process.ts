@@ -12,6 +12,7 @@ const pool = new Pool({ connectionString, max: 4 });
 await pool.query('select 1');
 const store = postgresStore(pool);
 const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: [secret],
   store,
   on: {

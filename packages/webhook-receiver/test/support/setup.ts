@@ -59,6 +59,7 @@ export function optionsOf(setup: Setup, store: WebhookStore, hooks: Hooks, { log
   const { secrets, loadsSecrets = false, storeFails = false, ...options } = setup;
   return {
     ...options,
+    prefix: 'X-Service',
     secrets: loadsSecrets ? async () => secrets : secrets,
     store: storeFails ? failingStore : store,
     on: {

@@ -41,7 +41,7 @@ async function run(vectors: TestVectors): Promise<void> {
   for (const secret of vectors.secrets.valid) expectEqual(secret, isWebhookSecret(secret), true);
   for (const { secret } of vectors.secrets.invalid) expectEqual(secret, isWebhookSecret(secret), false);
   for (const { name, headers, id, timestamp, secret, nextSecret, ...body } of vectors.sign) {
-    const signed = await signWebhook({ id, timestamp, secret, nextSecret, body: bytes(body) });
+    const signed = await signWebhook({ prefix: 'X-Service', id, timestamp, secret, nextSecret, body: bytes(body) });
     expectEqual(`signs: ${name}`, sorted(signed), sorted(headers));
   }
   for (const vector of vectors.verify) {

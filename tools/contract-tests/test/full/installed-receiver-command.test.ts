@@ -62,7 +62,13 @@ test('doctor says that the package pg is missing, which the kit does not install
 test('verify works without the private package that it contains', async () => {
   const secret = generateWebhookSecret();
   const body = '{"a":1}';
-  const headers = signWebhook({ id: 'delivery_1', timestamp: Math.floor(Date.now() / 1_000), body, secret });
+  const headers = signWebhook({
+    prefix: 'X-Service',
+    id: 'delivery_1',
+    timestamp: Math.floor(Date.now() / 1_000),
+    body,
+    secret,
+  });
   const file = await project.write('capture.json', JSON.stringify({ headers, body: '{ "a": 1 }' }));
   const child = spawn(node, [commandOf(project), 'verify', file], {
     cwd: project.folder,

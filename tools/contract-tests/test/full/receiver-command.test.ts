@@ -43,6 +43,7 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
     PATH: process.env['PATH'] ?? '',
     ...compileCache,
     DEEDWIRE_URL: t.urls.partner,
+    HEADER_PREFIX: 'X-Service',
     CLIENT_ID: clientId,
     API_KEY: apiKey,
     ORGANIZATION_ID: organizationId,
@@ -103,6 +104,7 @@ async function writeModule(name: string, on: string, more = ''): Promise<string>
     `import { createWebhookReceiver } from ${from('index.ts')};
     import { memoryStore } from ${from('memory.ts')};
     export const receiver = createWebhookReceiver({
+      prefix: 'X-Service',
       secrets: [process.env.WEBHOOK_SECRET], store: memoryStore(), on: ${on} });
     ${more}`,
   );
@@ -211,7 +213,7 @@ describe('subscribe', () => {
       `X-${'a'.repeat(99)}`,
     ];
     const script = `import { readHeader } from ${from('cli/header-option.ts')};
-      const shell = { env: { WEBHOOK_HEADER: 'a' }, hidden: new Set() };
+      const shell = { env: { HEADER_PREFIX: 'X-Service', WEBHOOK_HEADER: 'a' }, hidden: new Set() };
       const isAccepted = (header) => readHeader(shell, { header }).then(() => true, () => false);
       console.log(JSON.stringify(await Promise.all(${JSON.stringify(names)}.map(isAccepted))));`;
     const node = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];
@@ -270,7 +272,7 @@ test('trigger --subscription lets Deedwire send a test event', async () => {
   });
   await eventually(() => expect(deliveries).toHaveLength(1));
   const [{ headers, body } = missing()] = deliveries;
-  verifyWebhook({ headers, body, secret });
+  verifyWebhook({ prefix: 'X-Service', headers, body, secret });
   const unknown = await command(['trigger', '--subscription', 'gid://service/WebhookSubscription/1']);
   expect(unknown).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('NOT_FOUND: ') });
 });
@@ -409,7 +411,7 @@ describe('listen', () => {
     const secret = (await readFile(join(state, 'deedwire/secret'), 'utf8')).trim();
     expect((await stat(join(state, 'deedwire/secret'))).mode & 0o777).toBe(0o600);
     for (const { headers, body } of received) {
-      const { id } = verifyWebhook({ headers, body, secret });
+      const { id } = verifyWebhook({ prefix: 'X-Service', headers, body, secret });
       expect(id).toMatch(/^gid:\/\/service\/WebhookDelivery\/\d+$/);
     }
     const printed = runs.map(({ output }) => output()).join('');

@@ -45,6 +45,7 @@ test.concurrent(
     let secrets: string[] = [];
     let calls = 0;
     const receiver = createWebhookReceiver({
+      prefix: 'X-Service',
       secrets: () => secrets,
       awaitingSecret: true,
       store: memoryStore(),

@@ -58,10 +58,11 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
   const pool = new Pool({ connectionString: database.databaseUrl });
   onTestFinished(() => pool.end());
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     store: postgresStore(pool),
     on: { 'referral.created': { '2026-11-01': () => {} } },
   });
-  const pull = graphqlPull({ url, credentials, subscriptionId: subscription.id });
+  const pull = graphqlPull({ prefix: 'X-Service', url, credentials, subscriptionId: subscription.id });
   expect(await receiver.reconcile(pull)).toMatchObject({
     end: 'complete',
     processed: 0,
@@ -74,6 +75,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
   // What reading costs: 10,000 events within 60 s of a bucket of 2,000 points, which gets 200 a second, and of which a page needs 500.
   let points = 0;
   const priced = graphqlPull({
+    prefix: 'X-Service',
     url,
     credentials,
     subscriptionId: subscription.id,
@@ -112,7 +114,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
       return run();
     };
     const pool = new Pool({ connectionString: process.env.DATABASE_URL });
-    await reconcileRegularly(createWebhookReceiver({ store: postgresStore(pool), on: {} }));
+    await reconcileRegularly(createWebhookReceiver({ prefix: 'X-Service', store: postgresStore(pool), on: {} }));
     await pool.end();`,
   );
   const { stdout } = await promisify(execFile)(
@@ -122,6 +124,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
       env: {
         DATABASE_URL: database.databaseUrl,
         DEEDWIRE_URL: url,
+        HEADER_PREFIX: 'X-Service',
         SUBSCRIPTION_ID: subscription.id,
         CLIENT_ID: credentials.clientId,
         API_KEY: credentials.apiKey,
@@ -151,6 +154,7 @@ test('the program for a partner without a public URL has each event once, killed
   const env = {
     DATABASE_URL: database.databaseUrl,
     DEEDWIRE_URL: url,
+    HEADER_PREFIX: 'X-Service',
     LISTENER_ID: webhookListener.id,
     CLIENT_ID: clientId,
     API_KEY: apiKey,

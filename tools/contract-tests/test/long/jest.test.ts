@@ -22,9 +22,9 @@ import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { signedRequest, testSecret } from '@deedwire/webhook-receiver/testing';
 import { readSourceText } from './node_modules/@deedwire/contract-check/dist/text-file.js';
 
-const receiver = createWebhookReceiver({ secrets: [testSecret], store: memoryStore(), on: {}, log: { error() {}, warn() {} } });
+const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [testSecret], store: memoryStore(), on: {}, log: { error() {}, warn() {} } });
 const credentials = { clientId: 'a', apiKey: 'b', organizationId: 'c' };
-const pull = graphqlPull({ url: 'http://127.0.0.1:1/', credentials, subscriptionId: 'gid://service/WebhookSubscription/1' });
+const pull = graphqlPull({ prefix: 'X-Service', url: 'http://127.0.0.1:1/', credentials, subscriptionId: 'gid://service/WebhookSubscription/1' });
 
 test('a file that does not exist', () => {
   expect(() => readSourceText('a.graphql')).toThrow('a.graphql: file not found');

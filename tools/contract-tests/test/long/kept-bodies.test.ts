@@ -25,6 +25,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 
 export const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: ['${secret}'],
   store: memoryStore(),
   on: { 'lender.updated': { '2026-11-01': () => {} } },
@@ -108,7 +109,9 @@ async function start(...args: string[]): Promise<(id: string) => Promise<unknown
       timestamp: '2026-11-20T12:00:00.000Z',
       data: { lenderId: 'gid://service/Lender/1', name: 'Quay  Lending ☂' },
     });
-    const headers = { ...signWebhook({ id, timestamp: Math.floor(Date.now() / 1000), body, secret }) };
+    const headers = {
+      ...signWebhook({ prefix: 'X-Service', id, timestamp: Math.floor(Date.now() / 1000), body, secret }),
+    };
     const response = await fetch(url, {
       method: 'POST',
       body,

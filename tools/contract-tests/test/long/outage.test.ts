@@ -65,7 +65,7 @@ async function startSubject(name: string, types: readonly string[]): Promise<Sub
         .map(({ data }) => String(data['referralId'])),
   };
   function read({ headers, body }: ReceivedRequest): Pick<Arrival, 'deliveryId' | 'type' | 'timestamp' | 'data'> {
-    const { id } = verifyWebhook({ headers, body, secret: webhookSecret, now: clock.now() });
+    const { id } = verifyWebhook({ prefix: 'X-Service', headers, body, secret: webhookSecret, now: clock.now() });
     const parsed = parseWebhookBody(body.toString());
     if (parsed.kind !== 'event') throw new Error(body.toString());
     const { type, timestamp, data } = parsed.event;

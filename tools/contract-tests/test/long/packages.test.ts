@@ -17,7 +17,7 @@ const loads = `
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { signedRequest, testSecret } from '@deedwire/webhook-receiver/testing';
-const receiver = createWebhookReceiver({ secrets: [testSecret], store: memoryStore(), on: {} });
+const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [testSecret], store: memoryStore(), on: {} });
 console.log((await receiver.fetch(await signedRequest('referral.created', '2026-11-01'))).status);
 `;
 

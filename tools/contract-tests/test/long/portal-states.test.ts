@@ -789,7 +789,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     const body = '{"type":"other"}';
     const { secret } = endpoint.subscription;
     const timestamp = Math.floor(Date.now() / 1000) - 3600;
-    const signed = { ...signWebhook({ id: 'other', timestamp, body, secret }) };
+    const signed = { ...signWebhook({ prefix: 'X-Service', id: 'other', timestamp, body, secret }) };
     await visit(page, 'verify');
     await page.getByLabel('Captured request').fill(JSON.stringify({ headers: signed, body }));
     await page.getByLabel('Secret of the receiver').fill(secret);

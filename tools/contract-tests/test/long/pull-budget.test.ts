@@ -55,6 +55,7 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
 
   const handled = new Set<string>();
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     store: memoryStore(),
     on: { 'referral.converted': { '2026-11-01': (event) => void handled.add(event.id) } },
   });
@@ -62,6 +63,7 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
   let seconds = 0;
   let pages = 0;
   const pull = graphqlPull({
+    prefix: 'X-Service',
     url: `${service.url}/partners/graphql`,
     credentials,
     subscriptionId: gid,

@@ -76,7 +76,7 @@ describe.each(['sh', 'bash'])('in %s', (shell) => {
     expect(receiver.deliveries.map((request) => [request.path, request.body.toString()])).toEqual([[path, body]]);
     expect(
       receiver.deliveries.every(
-        ({ headers, body: bytes }) => verifyWebhook({ headers, body: bytes, secret }).id !== null,
+        ({ headers, body: bytes }) => verifyWebhook({ prefix: 'X-Service', headers, body: bytes, secret }).id !== null,
       ),
     ).toBe(true);
   });
@@ -134,7 +134,7 @@ test('sends the headers of a retry and no others, in a rotation with both signat
     'x-service-webhook-replay': 'true',
   });
   for (const one of [secret, nextSecret])
-    expect(verifyWebhook({ headers: request?.headers ?? {}, body, secret: one }).id).toBe(gid);
+    expect(verifyWebhook({ prefix: 'X-Service', headers: request?.headers ?? {}, body, secret: one }).id).toBe(gid);
 });
 
 test('prints no secret, says until when it is accepted, and has one JSON document', async () => {
@@ -157,7 +157,7 @@ const codes = ({ stdout }: OperatorResult): unknown =>
 test('webhook verify compares a captured body with the payload of a delivery', async () => {
   const body = '{"type":"other","b":1,"a":2}';
   const gid = await deliver(body);
-  const headers = signWebhook({ id: gid, timestamp: 1_800_000_000, body, secret });
+  const headers = signWebhook({ prefix: 'X-Service', id: gid, timestamp: 1_800_000_000, body, secret });
   const verify = (captured: string, ...more: string[]): Promise<OperatorResult> =>
     callOperatorWith(
       { env: { ...env, WEBHOOK_SECRET: secret }, input: Buffer.from(JSON.stringify({ headers, body: captured })) },

@@ -53,7 +53,13 @@ await insertEvent(harness, delivery);
 await insertPending(harness, subscription, delivery, { attempts: 1, dueInSeconds: 600 });
 await insertAttempts(harness, subscription, delivery, [401]);
 await insertPayload(harness, subscription, delivery, Buffer.from(body));
-const headers = signWebhook({ id: delivery.gid, timestamp: Date.parse(arrived) / 1_000, body, secret });
+const headers = signWebhook({
+  prefix: 'X-Service',
+  id: delivery.gid,
+  timestamp: Date.parse(arrived) / 1_000,
+  body,
+  secret,
+});
 const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 await writeFile(join(folder, 'request.http'), ['POST /hook HTTP/1.1', ...lines, '', body].join('\r\n'));
 await writeFile(join(folder, 'secret.txt'), secret);

@@ -20,6 +20,7 @@ const env = { WEBHOOK_SECRET: secret };
 const body = '{"name":"Zürich","note":"$(x) `y` \'z\'"}';
 const at = '2026-11-03T09:30:01Z';
 const headers = signWebhook({
+  prefix: 'X-Service',
   id: 'gid://service/WebhookDelivery/4711',
   timestamp: Date.parse(at) / 1_000,
   body,

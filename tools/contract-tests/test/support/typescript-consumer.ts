@@ -41,6 +41,7 @@ if (body.kind === 'event' && body.event.type === 'referral.converted' && body.ev
 }
 
 export const receiver = createWebhookReceiver({
+  prefix: 'X-Service',
   secrets: [],
   store: memoryStore(),
   on: { 'referral.converted': { '2027-02-01': ({ data }) => data.matter.id.toUpperCase() } },
@@ -49,7 +50,7 @@ nodeHandler(receiver);
 signedRequest('lender.updated', '2026-11-01', { data: { name: '' } });
 
 export const processed = async (): Promise<number> => {
-  const pull = graphqlPull({ url: '', credentials: { clientId: '', apiKey: '', organizationId: '' }, subscriptionId: '' });
+  const pull = graphqlPull({ prefix: 'X-Service', url: '', credentials: { clientId: '', apiKey: '', organizationId: '' }, subscriptionId: '' });
   try {
     const report = await receiver.reconcile(pull, { from: { since: new Date() } });
     return report.processed + (await receiver.reprocess(pull, { since: new Date() })).failed.length;
@@ -60,6 +61,7 @@ export const processed = async (): Promise<number> => {
 
 export const insertInto = (pool: Pool) =>
   createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [],
     store: postgresStore(pool),
     on: {
@@ -79,11 +81,11 @@ export const insertInto = (pool: Pool) =>
 // @ts-expect-error -- not declared
 body.unknown;
 // @ts-expect-error -- no type
-createWebhookReceiver({ secrets: [], store: memoryStore(), on: { 'lender.renamed': {} } });
+createWebhookReceiver({ prefix: 'X-Service', secrets: [], store: memoryStore(), on: { 'lender.renamed': {} } });
 // @ts-expect-error -- no version of this type
 signedRequest('lender.updated', '2027-02-01');
 // @ts-expect-error -- no credentials
-graphqlPull({ url: '', subscriptionId: '' });
+graphqlPull({ prefix: 'X-Service', url: '', subscriptionId: '' });
 // @ts-expect-error -- no database
 postgresStore(1);
 // @ts-expect-error -- no database
@@ -91,7 +93,7 @@ graphileWorkerInbox(1, { on: {} });
 // @ts-expect-error -- no queues
 pgBossInbox(1, { on: {}, boss: {} });
 // @ts-expect-error -- no inbox
-createInboxReceiver({ secrets: [], inbox: {} });
+createInboxReceiver({ prefix: 'X-Service', secrets: [], inbox: {} });
 // @ts-expect-error -- no receiver
 workersHandler({});
 // @ts-expect-error -- a misspelled value
@@ -103,7 +105,7 @@ findEventVersion(1, '');
 // @ts-expect-error -- without schemas
 webhookEventTypes[0]?.versions[0]?.body;
 // @ts-expect-error -- not declared
-verifyWebhook({ headers: {}, body: '', secret: '' }).unknown;
+verifyWebhook({ prefix: 'X-Service', headers: {}, body: '', secret: '' }).unknown;
 // @ts-expect-error -- a promise
 verifyOnWebCrypto({ headers: {}, body: '', secret: '' }).id;
 // @ts-expect-error -- not declared

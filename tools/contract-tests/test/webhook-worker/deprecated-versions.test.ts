@@ -21,7 +21,9 @@ const eventTypes = [
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 const receiver = await forFile(startReceiver());
-const sender = await forFile(createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/1.0.0' }));
+const sender = await forFile(
+  createWebhookSender({ policy: 'development', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks/1.0.0' }),
+);
 
 /** The headers with which a delivery of the event version arrives. */
 async function sendVersion(eventVersion: string, eventType = 'order.placed') {

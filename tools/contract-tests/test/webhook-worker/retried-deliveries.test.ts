@@ -35,7 +35,7 @@ test.concurrent('a delivered delivery is sent again with the same bytes and id, 
   expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
   const same = ['webhook-id', 'x-service-webhook-sequence', 'x-service-webhook-event-version'];
   for (const name of same) expect(second?.headers[name]).toBe(first?.headers[name]);
-  verifyWebhook({ headers: second?.headers ?? {}, body: second?.body ?? '', secret });
+  verifyWebhook({ prefix: 'X-Service', headers: second?.headers ?? {}, body: second?.body ?? '', secret });
   expect(replayHeaders(receiver)).toEqual([
     ['1', undefined],
     ['2', 'true'],

@@ -24,7 +24,7 @@ test.concurrent('a failed attempt is repeated on schedule with the same bytes an
   expect(second?.headers['x-service-webhook-attempt']).toBe('2');
   expect(Number(second?.headers['webhook-timestamp'])).toBeGreaterThan(Number(first?.headers['webhook-timestamp']));
   expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_000);
-  verifyWebhook({ headers: second?.headers ?? {}, body: second?.body ?? '', secret });
+  verifyWebhook({ prefix: 'X-Service', headers: second?.headers ?? {}, body: second?.body ?? '', secret });
 
   await eventually(async () => {
     expect(await shared.deliveries(partner)).toMatchObject([

@@ -18,7 +18,8 @@ test('deliveries keep their signatures while secrets move to a new key, and with
 
   const worker = await harness.startWorker({ WEBHOOK_SECRET_KEYS: bothKeys });
   const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
-  const isSigned = ({ headers, body }: ReceivedRequest) => verifyWebhook({ headers, body, secret }).id !== null;
+  const isSigned = ({ headers, body }: ReceivedRequest) =>
+    verifyWebhook({ prefix: 'X-Service', headers, body, secret }).id !== null;
   const deliver = async (count: number) => {
     await harness.refer(1);
     expect((await receiver.waitFor(count)).map(isSigned)).toEqual(Array.from({ length: count }, () => true));

@@ -40,7 +40,7 @@ test('two subscriptions receive one event at two versions, side by side', async 
     [newer, second],
   ] as const) {
     const { headers = {}, body = '' } = receiver.deliveries[0] ?? {};
-    expect(verifyWebhook({ headers, body, secret }).id).toMatch(/WebhookDelivery/);
+    expect(verifyWebhook({ prefix: 'X-Service', headers, body, secret }).id).toMatch(/WebhookDelivery/);
   }
 });
 

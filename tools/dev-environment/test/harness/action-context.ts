@@ -14,7 +14,11 @@ export function openActionContext(
 ): WebhookActionContext & OperatorContext & { close(): Promise<void> } {
   const applicationName = `test-${role}`;
   const store = openStore({ databaseUrl, tables: service.tables, applicationName, timeouts: patientTimeouts });
-  const sender = createWebhookSender({ policy: 'development', userAgent: 'Deedwire-Webhooks/test' });
+  const sender = createWebhookSender({
+    policy: 'development',
+    headerPrefix: service.names.headerPrefix,
+    userAgent: 'Deedwire-Webhooks/test',
+  });
   return {
     store,
     service,

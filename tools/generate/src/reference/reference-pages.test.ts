@@ -22,7 +22,7 @@ test('the signatures of every example delivery verify', () => {
     );
     const [, secret = ''] = /`(whsec_\S+)`/.exec(text) ?? [];
     const now = new Date(Number(headers['webhook-timestamp']) * 1000);
-    expect(verifyWebhook({ headers, body, secret, now }).id).toBe(headers['webhook-id']);
+    expect(verifyWebhook({ prefix: 'X-Service', headers, body, secret, now }).id).toBe(headers['webhook-id']);
   }
 });
 

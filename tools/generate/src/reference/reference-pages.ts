@@ -1,3 +1,4 @@
+import { names } from '@deedwire/firm/names';
 import { exampleFindings } from '@deedwire/webhook-diagnosis';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { eventsFolder } from '../event-versions.ts';
@@ -56,7 +57,7 @@ export function referencePages(): Map<string, string> {
 function findingsPage(): string {
   return page('Findings', [
     `What \`deedwire-operator webhook verify\` and ${link('`deedwire-webhook-receiver verify`', '../../../packages/webhook-receiver/README.md')} find in a request whose signature a receiver rejects, and what to do. Names and numbers in these texts are examples.`,
-    ...[...Map.groupBy(exampleFindings(), (finding) => finding.code)]
+    ...[...Map.groupBy(exampleFindings(names.headerPrefix), (finding) => finding.code)]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .flatMap(([heading, findings]) => [
         `## ${heading}`,

@@ -66,7 +66,7 @@ const verified = (
   now?: Date,
 ): boolean => {
   try {
-    verifyWebhook({ headers, body, secret: secrets, ...(now && { now }) });
+    verifyWebhook({ prefix: 'X-Service', headers, body, secret: secrets, ...(now && { now }) });
     return true;
   } catch {
     return false;
@@ -82,7 +82,7 @@ const isRight = (request: Request, isEqual: (sent: string, right: string) => boo
     const id = [headers['webhook-id']].flat().join(',');
     const timestamp = Number(String(headers['webhook-timestamp']));
     if (!(Math.abs(Date.now() / 1_000 - timestamp) < 300) || !/^[\w:/-]+$/.test(id)) return false;
-    const right = signWebhook({ id, timestamp, body, secret: each })['webhook-signature'];
+    const right = signWebhook({ prefix: 'X-Service', id, timestamp, body, secret: each })['webhook-signature'];
     return isEqual(signatureOf(request), right.replace('v1,', ''));
   });
 
@@ -370,6 +370,7 @@ describe.concurrent.each(Object.entries(wrong))('%s', (name, receivers) => {
 test.concurrent('the kit passes every check, and those of Standard Webhooks', async () => {
   let effects = 0;
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [secret, nextSecret],
     store: memoryStore(),
     on: { 'referral.created': { '2026-11-01': () => void (effects += 1) } },
@@ -408,7 +409,13 @@ const certificate = (name: string): string =>
 
 test('grades a receiver with https, including through a proxy', async () => {
   const [key, cert] = await Promise.all(['server-key', 'valid'].map((name) => readFile(certificate(name))));
-  const receiver = createWebhookReceiver({ secrets: [secret], store: memoryStore(), on: {}, log: silent });
+  const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
+    secrets: [secret],
+    store: memoryStore(),
+    on: {},
+    log: silent,
+  });
   const { port } = await forTest(listen(createSecureServer({ key, cert }, nodeHandler(receiver))));
   const proxy = await forTest(startConnectProxy({ target: () => ({ host: '127.0.0.1', port }) }));
   const run = async (...args: string[]): Promise<string> => {

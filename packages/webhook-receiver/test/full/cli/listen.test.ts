@@ -47,6 +47,7 @@ test('lets one of several processes replace one that was killed', async () => {
   });
   const { port } = await forTest(listen(api));
   const env = {
+    HEADER_PREFIX: 'X-Service',
     CLIENT_ID: 'client',
     API_KEY: 'key-of-a-client',
     ORGANIZATION_ID: 'organization',

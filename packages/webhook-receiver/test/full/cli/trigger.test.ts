@@ -46,7 +46,9 @@ test('sends a signed event with changed fields', async () => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/^200 in \d+ ms: \{"result":"ok"\}\n$/);
   const [{ headers, body } = { headers: {}, body: '' }] = received;
-  expect(verifyWebhook({ headers, body, secret }).id).toMatch(/^gid:\/\/service\/WebhookDelivery\/\d+$/);
+  expect(verifyWebhook({ prefix: 'X-Service', headers, body, secret }).id).toMatch(
+    /^gid:\/\/service\/WebhookDelivery\/\d+$/,
+  );
   expect(headers['x-service-webhook-event-version']).toEqual(['2026-11-01']);
   expect(JSON.parse(body)).toMatchObject({
     type: 'referral.converted',

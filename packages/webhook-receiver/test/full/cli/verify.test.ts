@@ -21,7 +21,7 @@ const env = { WEBHOOK_SECRET: secret };
 const receivedAt = '2026-11-03T09:30:01Z';
 const body = '{"name":"Zürich"}';
 const id = 'gid://service/WebhookDelivery/4711';
-const headers = signWebhook({ id, timestamp: Date.parse(receivedAt) / 1_000, body, secret });
+const headers = signWebhook({ prefix: 'X-Service', id, timestamp: Date.parse(receivedAt) / 1_000, body, secret });
 const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 const http = `POST /hook HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 const curl = `* Connected\n> POST /hook HTTP/1.1\n${lines.map((line) => `> ${line}\n`).join('')}>\n${body}`;

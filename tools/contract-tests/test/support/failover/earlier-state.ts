@@ -124,6 +124,7 @@ export async function startPullingReceiver(system: FaultSystem): Promise<Pulling
   const pool = new Pool({ connectionString: database.databaseUrl });
   onTestFinished(() => pool.end());
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     store: postgresStore(pool),
     on: {
       'referral.created': {
@@ -134,7 +135,7 @@ export async function startPullingReceiver(system: FaultSystem): Promise<Pulling
     },
   });
   const { partner: url } = system.t.urls;
-  const pull = graphqlPull({ url, credentials: system.credentialOf(accountId), subscriptionId });
+  const pull = graphqlPull({ prefix: 'X-Service', url, credentials: system.credentialOf(accountId), subscriptionId });
   return {
     subscriptionId,
     reconcile: async () => (await receiver.reconcile(pull)).end,

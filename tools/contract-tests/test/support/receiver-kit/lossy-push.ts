@@ -77,7 +77,13 @@ export async function reconcileLossyPush(t: Harness, url: string, { events, kill
   const proxy = await listen(createServer((request, response) => void pass(request, response)));
   onTestFinished(() => proxy.close());
   // Answers the handshake.
-  const awaiting = createWebhookReceiver({ secrets: [], awaitingSecret: true, store: memoryStore(), on: {} });
+  const awaiting = createWebhookReceiver({
+    prefix: 'X-Service',
+    secrets: [],
+    awaitingSecret: true,
+    store: memoryStore(),
+    on: {},
+  });
   const handshake = await listen(createServer(nodeHandler(awaiting)), port);
   const subscription = await t.subscribe(`http://127.0.0.1:${proxy.port}/`, ['referral.created']);
   await handshake.close();

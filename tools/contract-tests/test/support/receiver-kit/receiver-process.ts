@@ -40,6 +40,7 @@ async function receive(): Promise<void> {
   const pool = new Pool({ connectionString });
   const starts = new Pool({ connectionString, max: 2 });
   const receiver = createWebhookReceiver({
+    prefix: 'X-Service',
     secrets: [secret],
     store: postgresStore(pool),
     on: {

@@ -43,6 +43,7 @@ const { boundaryMs } = options;
 if (boundaryMs !== null) {
   const date = new Date(boundaryMs).toUTCString();
   const pull = graphqlPull({
+    prefix: 'X-Service',
     ...options,
     // The clock by which events are young stands still: a page that is read late leaves the same events to requests.
     async fetch(url, init) {

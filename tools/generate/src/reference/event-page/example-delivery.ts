@@ -23,7 +23,7 @@ export function exampleDelivery(body: EventBody, version: ListedVersion): string
   const id = `gid://${names.gidNamespace}/WebhookDelivery/88`;
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);
   const rawBody = JSON.stringify(body);
-  const signatures = signWebhook({ id, timestamp, body: rawBody, secret: exampleSecret });
+  const signatures = signWebhook({ id, timestamp, body: rawBody, secret: exampleSecret, prefix: names.headerPrefix });
   const values: Record<string, string> = {
     'content-type': 'application/json',
     'user-agent': `${names.userAgent}/1.0.0`,
