@@ -1,5 +1,4 @@
 import { type AccountId, toRecordId } from '@deedwire/core';
-import type { InterfaceName } from '@deedwire/core/test-service';
 import { onlyRow, type Database, type Transaction } from '@deedwire/store';
 import { insertAccount, insertOrganization } from '@deedwire/store/accounts';
 import type { WorkerId } from '../../src/fence/fence.ts';
@@ -13,14 +12,11 @@ export const samplePin: EventTypePin = { type: 'order.placed', version: '2026-11
 
 export interface SeededAccount {
   id: AccountId;
-  interfaceName: InterfaceName;
+  interfaceName: string;
 }
 
 /** An account in a new organization. */
-export async function seedAccount(
-  database: Database,
-  interfaceName: InterfaceName = 'customer',
-): Promise<SeededAccount> {
+export async function seedAccount(database: Database, interfaceName = 'customer'): Promise<SeededAccount> {
   const { id: organizationId } = await insertOrganization(database, 'Test');
   const { id } = await insertAccount(database, { interfaceName, organizationId, name: 'Test' });
   return { id, interfaceName };

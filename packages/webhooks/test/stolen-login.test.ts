@@ -1,0 +1,5 @@
+import { sample, withoutSample } from '@deedwire/store/test-support';
+import { testStolenLogin } from './support/stolen-login.ts';
+
+await testStolenLogin(sample);
+await testStolenLogin(withoutSample);
