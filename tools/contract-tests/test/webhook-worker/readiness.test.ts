@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { startApp } from '@deedwire/dev-environment';
-import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { startTcpProxy } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 
@@ -11,6 +11,7 @@ test('a worker is unready once the database has been unavailable for as long as 
   const lines: string[] = [];
   const worker = await startApp({
     name: 'webhook-worker',
+    entry: 'tools/test-service/src/webhook-worker.ts',
     onLine: (line) => lines.push(line),
     env: {
       DATABASE_URL: proxy.url,

@@ -7,20 +7,20 @@ import {
   type ReplayWebhookEventsInput,
   resumeWebhookSubscription,
 } from '@deedwire/actions';
-import { callOperator, type Harness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, type Harness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 const since = new Date('2026-01-02T00:00:00Z');
 
 async function start(
-  { partnerApi }: Harness,
-  partner: TestAccount,
+  { customerApi }: Harness,
+  customer: TestAccount,
   subscriptionId: string,
   input: Partial<ReplayWebhookEventsInput> = { onlyFailed: false, since },
 ): Promise<string> {
-  const { webhookReplay, userErrors } = await replayWebhookEvents(partnerApi, partner, {
+  const { webhookReplay, userErrors } = await replayWebhookEvents(customerApi, customer, {
     subscriptionId,
     ...input,
   });
@@ -28,7 +28,8 @@ async function start(
   return webhookReplay?.id ?? '';
 }
 
-const read = ({ partnerApi }: Harness, partner: TestAccount, id: string) => findWebhookReplay(partnerApi, partner, id);
+const read = ({ customerApi }: Harness, customer: TestAccount, id: string) =>
+  findWebhookReplay(customerApi, customer, id);
 
 const expectNothingPending = ({ sql }: Harness, { accountId }: TestAccount) =>
   eventually(async () =>
@@ -36,11 +37,11 @@ const expectNothingPending = ({ sql }: Harness, { accountId }: TestAccount) =>
   );
 
 /** A subscription whose receiver has got `count` events. */
-async function deliver(harness: Harness, partner: TestAccount, receiver: Receiver, count: number): Promise<string> {
-  const { id } = await harness.subscribe(receiver.url, ['referral.created'], partner);
-  await harness.refer(count, partner);
+async function deliver(harness: Harness, customer: TestAccount, receiver: Receiver, count: number): Promise<string> {
+  const { id } = await harness.subscribe(receiver.url, ['order.placed'], customer);
+  await harness.place(count, customer);
   await receiver.waitFor(count);
-  await expectNothingPending(harness, partner);
+  await expectNothingPending(harness, customer);
   return id;
 }
 
@@ -49,14 +50,14 @@ const sequences = ({ deliveries }: Receiver) =>
 
 test.concurrent('everything of a range is sent again once, and the replay is COMPLETED', async ({
   shared,
-  partner,
+  customer,
   receiver,
 }) => {
-  const subscriptionId = await deliver(shared, partner, receiver, 30);
-  const id = await start(shared, partner, subscriptionId, { onlyFailed: false, fromSequence: 6, toSequence: 25 });
+  const subscriptionId = await deliver(shared, customer, receiver, 30);
+  const id = await start(shared, customer, subscriptionId, { onlyFailed: false, fromSequence: 6, toSequence: 25 });
   await receiver.waitFor(50);
   await eventually(async () =>
-    expect(await read(shared, partner, id)).toMatchObject({
+    expect(await read(shared, customer, id)).toMatchObject({
       status: 'COMPLETED',
       queuedCount: 20,
       skippedCount: 0,
@@ -81,55 +82,55 @@ test.concurrent('everything of a range is sent again once, and the replay is COM
 
 test.concurrent('a replay waits while the subscription is paused, and new events are sent meanwhile', async ({
   shared,
-  partner,
+  customer,
   receiver,
 }) => {
-  const { partnerApi } = shared;
-  const subscriptionId = await deliver(shared, partner, receiver, 10);
-  await pauseWebhookSubscription(partnerApi, partner, { id: subscriptionId });
-  const id = await start(shared, partner, subscriptionId);
-  expect(await read(shared, partner, id)).toMatchObject({ status: 'RUNNING', waitsFor: 'PAUSED', queuedCount: 0 });
-  await resumeWebhookSubscription(partnerApi, partner, { id: subscriptionId });
-  await shared.refer(1, partner);
+  const { customerApi } = shared;
+  const subscriptionId = await deliver(shared, customer, receiver, 10);
+  await pauseWebhookSubscription(customerApi, customer, { id: subscriptionId });
+  const id = await start(shared, customer, subscriptionId);
+  expect(await read(shared, customer, id)).toMatchObject({ status: 'RUNNING', waitsFor: 'PAUSED', queuedCount: 0 });
+  await resumeWebhookSubscription(customerApi, customer, { id: subscriptionId });
+  await shared.place(1, customer);
   await receiver.waitFor(21);
   await eventually(async () =>
-    expect(await read(shared, partner, id)).toMatchObject({ status: 'COMPLETED', queuedCount: 10 }),
+    expect(await read(shared, customer, id)).toMatchObject({ status: 'COMPLETED', queuedCount: 10 }),
   );
 });
 
-test.concurrent('a cancelled replay sends what it has queued, and no more', async ({ shared, partner, receiver }) => {
-  const { partnerApi } = shared;
-  const subscriptionId = await deliver(shared, partner, receiver, 30);
-  const id = await start(shared, partner, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
+test.concurrent('a cancelled replay sends what it has queued, and no more', async ({ shared, customer, receiver }) => {
+  const { customerApi } = shared;
+  const subscriptionId = await deliver(shared, customer, receiver, 30);
+  const id = await start(shared, customer, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
   await receiver.waitFor(31);
-  await cancelWebhookReplay(partnerApi, partner, { id });
-  const replay = await read(shared, partner, id);
+  await cancelWebhookReplay(customerApi, customer, { id });
+  const replay = await read(shared, customer, id);
   expect(replay).toMatchObject({ status: 'CANCELLED', endedAt: expect.any(Date) });
-  await expectNothingPending(shared, partner);
+  await expectNothingPending(shared, customer);
   expect(receiver.deliveries).toHaveLength(30 + (replay?.queuedCount ?? 0));
   expect(replay?.queuedCount).toBeLessThan(20);
 });
 
-test.concurrent('a replay ends when its subscription is deleted', async ({ shared, partner, receiver }) => {
-  const { partnerApi } = shared;
-  const subscriptionId = await deliver(shared, partner, receiver, 20);
-  const id = await start(shared, partner, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
+test.concurrent('a replay ends when its subscription is deleted', async ({ shared, customer, receiver }) => {
+  const { customerApi } = shared;
+  const subscriptionId = await deliver(shared, customer, receiver, 20);
+  const id = await start(shared, customer, subscriptionId, { onlyFailed: false, since, maxPerSecond: 1 });
   await receiver.waitFor(21);
-  await deleteWebhookSubscription(partnerApi, partner, { id: subscriptionId });
+  await deleteWebhookSubscription(customerApi, customer, { id: subscriptionId });
   const open = 'select from webhook_replay where ended_at is null and account_id = $1';
-  await eventually(async () => expect(await shared.sql(open, [partner.accountId])).toEqual([]));
-  await expectNothingPending(shared, partner);
-  expect(await read(shared, partner, id)).toMatchObject({ status: 'SUBSCRIPTION_DELETED' });
+  await eventually(async () => expect(await shared.sql(open, [customer.accountId])).toEqual([]));
+  await expectNothingPending(shared, customer);
+  expect(await read(shared, customer, id)).toMatchObject({ status: 'SUBSCRIPTION_DELETED' });
 });
 
-test.concurrent('an operator counts, replays and waits', async ({ shared, partner, receiver }) => {
-  const subscriptionId = await deliver(shared, partner, receiver, 20);
+test.concurrent('an operator counts, replays and waits', async ({ shared, customer, receiver }) => {
+  const subscriptionId = await deliver(shared, customer, receiver, 20);
   const env = { DATABASE_URL: await shared.database.urlFor('operator') };
   const options = ['--from-sequence', '1', '--all', '--max-per-second', '10'];
   const counted = await callOperator(env, 'subscription', 'replay', subscriptionId, ...options, '--dry-run');
   expect(counted).toEqual({
     exitCode: 0,
-    stdout: '20 deliveries, at least 2 seconds\n  referral.created: 20\n',
+    stdout: '20 deliveries, at least 2 seconds\n  order.placed: 20\n',
     stderr: '',
   });
   const none = await callOperator(env, 'subscription', 'replay', subscriptionId, '--dry-run');

@@ -1,12 +1,12 @@
 import { retryWebhookDelivery, pauseWebhookSubscription, resumeWebhookSubscription } from '@deedwire/actions';
-import { callOperator, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
 import { eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
-const retry = async ({ partnerApi, accounts }: Harness, id: string) => {
-  const { userErrors, webhookDelivery } = await retryWebhookDelivery(partnerApi, accounts.partner, { id });
+const retry = async ({ customerApi, accounts }: Harness, id: string) => {
+  const { userErrors, webhookDelivery } = await retryWebhookDelivery(customerApi, accounts.customer, { id });
   expect(userErrors).toEqual([]);
   return webhookDelivery;
 };
@@ -25,8 +25,8 @@ test.concurrent('a delivered delivery is sent again with the same bytes and id, 
   receiver,
 }) => {
   await harness.startWorker();
-  const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
+  const { secret } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(1);
   await receiver.waitFor(1);
   await eventually(async () => expect(await onlyDelivery(harness)).toMatchObject({ status: 'DELIVERED' }));
   const { id } = await onlyDelivery(harness);
@@ -49,9 +49,9 @@ test.concurrent('a pending delivery is sent at once, and the breaker lets it thr
   receiver,
 }) => {
   await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => response.writeHead(500).end();
-  await harness.refer(12);
+  await harness.place(12);
   await receiver.waitFor(10);
   const open = 'select from webhook_receiver_state where breaker_open_until > now()';
   await eventually(async () => expect(await harness.sql(open)).toHaveLength(1));
@@ -60,7 +60,7 @@ test.concurrent('a pending delivery is sent at once, and the breaker lets it thr
   await harness.sql(`update webhook_pending_delivery set due_at = now() + interval '1 hour'`);
   receiver.onDelivery = (response) => response.writeHead(200).end();
   const sent = receiver.deliveries.length;
-  const chosen = (await harness.deliveries()).find(({ event }) => event.type === 'referral.created');
+  const chosen = (await harness.deliveries()).find(({ event }) => event.type === 'order.placed');
   await retry(harness, chosen?.id ?? '');
   await receiver.waitFor(sent + 1);
   expect(receiver.deliveries[sent]?.headers).toMatchObject({ 'webhook-id': chosen?.id });
@@ -72,10 +72,10 @@ test.concurrent('a retry of a delivery in flight waits for the result, and start
   receiver,
 }) => {
   await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
+  await harness.subscribe(receiver.url, ['order.placed']);
   const arrived = Promise.withResolvers<() => void>();
   receiver.onDelivery = (response) => arrived.resolve(() => response.writeHead(503, { 'Retry-After': '3600' }).end());
-  await harness.refer(1);
+  await harness.place(1);
   const fail = await arrived.promise;
   await retry(harness, (await onlyDelivery(harness)).id);
   // The worker has seen the retry.
@@ -89,13 +89,13 @@ test.concurrent('a retry of a delivery in flight waits for the result, and start
 });
 
 test.concurrent('a retry waits for a paused subscription, and uses its new URL', async ({ harness, receiver }) => {
-  const { accounts, partnerApi } = harness;
+  const { accounts, customerApi } = harness;
   await harness.startWorker();
-  const { id: subscriptionId } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
+  const { id: subscriptionId } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(1);
   await receiver.waitFor(1);
   await eventually(async () => expect(await onlyDelivery(harness)).toMatchObject({ status: 'DELIVERED' }));
-  await pauseWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
+  await pauseWebhookSubscription(customerApi, accounts.customer, { id: subscriptionId });
   const { id } = await onlyDelivery(harness);
   expect(await retry(harness, id)).toMatchObject({ status: 'PENDING', nextAttemptAt: null });
   await eventually(async () => expect(await harness.sql('select from webhook_event_queue')).toEqual([]));
@@ -106,7 +106,7 @@ test.concurrent('a retry waits for a paused subscription, and uses its new URL',
     await harness.sql('update webhook_subscription set callback_url = $1, url_number = url_number + 1', [
       successor.url,
     ]);
-    await resumeWebhookSubscription(partnerApi, accounts.partner, { id: subscriptionId });
+    await resumeWebhookSubscription(customerApi, accounts.customer, { id: subscriptionId });
     await successor.waitFor(1);
     expect(receiver.deliveries).toHaveLength(1);
   } finally {
@@ -116,8 +116,8 @@ test.concurrent('a retry waits for a paused subscription, and uses its new URL',
 
 test.concurrent('an operator sends a delivery again', async ({ harness, receiver }) => {
   await harness.startWorker();
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(1);
   await receiver.waitFor(1);
   await eventually(async () => expect(await onlyDelivery(harness)).toMatchObject({ status: 'DELIVERED' }));
   const { id } = await onlyDelivery(harness);

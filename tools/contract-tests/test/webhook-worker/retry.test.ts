@@ -2,20 +2,20 @@ import { findWebhookSubscription, updateWebhookSubscription } from '@deedwire/ac
 import { eventually, type Respond, startReceiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 // Concurrent, because most of them wait 5 s for the first retry.
 
 test.concurrent('a failed attempt is repeated on schedule with the same bytes and id and a new timestamp', async ({
   shared,
-  partner,
+  customer,
   receiver,
 }) => {
-  const { secret } = await shared.subscribe(receiver.url, ['referral.created'], partner);
+  const { secret } = await shared.subscribe(receiver.url, ['order.placed'], customer);
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 1 ? 503 : 200).end();
   };
-  await shared.refer(1, partner);
+  await shared.place(1, customer);
   await receiver.waitFor(2);
 
   const [first, second] = receiver.deliveries;
@@ -27,7 +27,7 @@ test.concurrent('a failed attempt is repeated on schedule with the same bytes an
   verifyWebhook({ prefix: 'X-Service', headers: second?.headers ?? {}, body: second?.body ?? '', secret });
 
   await eventually(async () => {
-    expect(await shared.deliveries(partner)).toMatchObject([
+    expect(await shared.deliveries(customer)).toMatchObject([
       {
         status: 'DELIVERED',
         attempts: [
@@ -49,12 +49,12 @@ test.concurrent.for([
   },
 ])(
   'the Retry-After $retryAfter delays the next attempt by $seconds s, and the advice says whether it was ignored',
-  async ({ retryAfter, seconds, advice }, { shared, partner, receiver }) => {
-    await shared.subscribe(receiver.url, ['referral.created'], partner);
+  async ({ retryAfter, seconds, advice }, { shared, customer, receiver }) => {
+    await shared.subscribe(receiver.url, ['order.placed'], customer);
     receiver.onDelivery = (response) => response.writeHead(503, { 'Retry-After': retryAfter }).end();
-    await shared.refer(1, partner);
+    await shared.place(1, customer);
     await eventually(async () => {
-      const [delivery] = await shared.deliveries(partner);
+      const [delivery] = await shared.deliveries(customer);
       const [attempt, next] = delivery?.attempts.toSorted((a, b) => a.number - b.number) ?? [];
       expect(attempt).toMatchObject({ responseStatus: 503, advice: expect.stringMatching(advice) });
       // A busy machine can take seconds for the attempt, and make the next one before it is seen.
@@ -87,13 +87,13 @@ test.concurrent.for([
   },
 ] satisfies { fails: string; respond: Respond | null; advice: string }[])(
   'the advice for an attempt at a receiver that $fails names the cause',
-  async ({ respond, advice }, { shared, partner, receiver }) => {
-    await shared.subscribe(receiver.url, ['referral.created'], partner);
+  async ({ respond, advice }, { shared, customer, receiver }) => {
+    await shared.subscribe(receiver.url, ['order.placed'], customer);
     if (respond === null) await receiver.close();
     else receiver.onDelivery = respond;
-    await shared.refer(1, partner);
+    await shared.place(1, customer);
     await eventually(async () => {
-      const [delivery] = await shared.deliveries(partner);
+      const [delivery] = await shared.deliveries(customer);
       expect(delivery?.attempts).toMatchObject([
         { number: 1, error: 'CONNECTION_FAILED', responseStatus: null, advice },
       ]);
@@ -103,14 +103,14 @@ test.concurrent.for([
 
 test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a next attempt', async ({
   shared,
-  partner,
+  customer,
   receiver,
 }) => {
-  await shared.subscribe(receiver.url, ['referral.created'], partner);
+  await shared.subscribe(receiver.url, ['order.placed'], customer);
   receiver.onDelivery = () => {};
-  await shared.refer(1, partner);
+  await shared.place(1, customer);
   await eventually(async () => {
-    expect(await shared.deliveries(partner)).toMatchObject([
+    expect(await shared.deliveries(customer)).toMatchObject([
       {
         status: 'PENDING',
         nextAttemptAt: expect.any(Date),
@@ -122,8 +122,8 @@ test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a ne
 
 test.concurrent('an address in WEBHOOK_DENIED_RANGES of the worker is not called', async ({ harness, receiver }) => {
   await harness.startWorker({ WEBHOOK_DENIED_RANGES: { includes: (address) => address === '127.0.0.1' } });
-  await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(1);
+  await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(1);
   await eventually(async () => {
     expect(await harness.deliveries()).toMatchObject([
       { status: 'PENDING', attempts: [{ number: 1, responseStatus: null, error: 'ADDRESS_FORBIDDEN' }] },
@@ -134,27 +134,27 @@ test.concurrent('an address in WEBHOOK_DENIED_RANGES of the worker is not called
 
 test.concurrent('410 pauses the subscription and keeps its events, and another URL resumes it', async ({
   shared,
-  partner,
+  customer,
   receiver,
 }) => {
-  const { id } = await shared.subscribe(receiver.url, ['referral.created'], partner);
+  const { id } = await shared.subscribe(receiver.url, ['order.placed'], customer);
   receiver.onDelivery = (response) => {
     response.writeHead(410).end();
   };
-  await shared.refer(1, partner);
+  await shared.place(1, customer);
   await eventually(async () => {
-    expect(await findWebhookSubscription(shared.partnerApi, partner, id)).toMatchObject({
+    expect(await findWebhookSubscription(shared.customerApi, customer, id)).toMatchObject({
       status: 'PAUSED',
       pausedReason: 'GONE',
     });
   });
-  await shared.refer(1, partner);
-  await eventually(async () => expect(await shared.deliveries(partner)).toHaveLength(2));
-  expect(await shared.deliveries(partner)).toMatchObject([{ nextAttemptAt: null }, { nextAttemptAt: null }]);
+  await shared.place(1, customer);
+  await eventually(async () => expect(await shared.deliveries(customer)).toHaveLength(2));
+  expect(await shared.deliveries(customer)).toMatchObject([{ nextAttemptAt: null }, { nextAttemptAt: null }]);
 
   const successor = await startReceiver();
   try {
-    const { userErrors } = await updateWebhookSubscription(shared.partnerApi, partner, {
+    const { userErrors } = await updateWebhookSubscription(shared.customerApi, customer, {
       id,
       callbackUrl: successor.url,
     });
@@ -173,14 +173,14 @@ test
   .skipIf(isWithoutNotifications)
   .concurrent('a commit wakes the worker if polling is disabled', async ({ harness, receiver }) => {
     await harness.startWorker({ POLL_INTERVAL_MS: 0 });
-    await harness.subscribe(receiver.url, ['referral.created']);
-    await harness.refer(1);
+    await harness.subscribe(receiver.url, ['order.placed']);
+    await harness.place(1);
     await receiver.waitFor(1);
     // A retry needs no notification.
     receiver.onDelivery = (response) => {
       response.writeHead(receiver.deliveries.length === 2 ? 500 : 200).end();
     };
-    await harness.refer(1);
+    await harness.place(1);
     await receiver.waitFor(3);
     expect(receiver.deliveries[2]?.headers['x-service-webhook-attempt']).toBe('2');
   });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { createSecretKeyRing } from '@deedwire/store';
 import type { ReceivedRequest } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 test('deliveries keep their signatures while secrets move to a new key, and without the old key', async ({
   harness,
@@ -14,14 +14,14 @@ test('deliveries keep their signatures while secrets move to a new key, and with
   const newKey = randomBytes(32);
   const newKeys = new Map([['new', newKey]]);
   const bothKeys = new Map([...newKeys, ['test', oldKey]]);
-  harness.partnerApi.secretKeys = createSecretKeyRing(new Map([['test', oldKey]]));
+  harness.customerApi.secretKeys = createSecretKeyRing(new Map([['test', oldKey]]));
 
   const worker = await harness.startWorker({ WEBHOOK_SECRET_KEYS: bothKeys });
-  const { secret } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { secret } = await harness.subscribe(receiver.url, ['order.placed']);
   const isSigned = ({ headers, body }: ReceivedRequest) =>
     verifyWebhook({ prefix: 'X-Service', headers, body, secret }).id !== null;
   const deliver = async (count: number) => {
-    await harness.refer(1);
+    await harness.place(1);
     expect((await receiver.waitFor(count)).map(isSigned)).toEqual(Array.from({ length: count }, () => true));
   };
   await deliver(1);
@@ -51,7 +51,7 @@ test('deliveries keep their signatures while secrets move to a new key, and with
 });
 
 test('names the secrets of a key that is missing, and exits with 1', async ({ harness, receiver }) => {
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   const env = { DATABASE_URL: await harness.database.urlFor('operator') };
   expect(await callOperator(env, 'secrets', 'rewrap')).toEqual({
     exitCode: 1,
