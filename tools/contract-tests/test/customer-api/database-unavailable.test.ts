@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { connect, postGraphql, startTcpProxy } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 
 const harness = await forFile(createHarness());
-const proxy = await forFile(startTcpProxy(await harness.database.urlFor('partner_api')));
+const proxy = await forFile(startTcpProxy(await harness.database.urlFor('customer_api')));
 
 test('starts while the database is unavailable, becomes ready once it is reachable, and survives the next failure', async () => {
   await proxy.close();
-  const service = await harness.startPartnerApi({ DATABASE_URL: proxy.url });
-  const { partner, lender } = harness.accounts;
+  const service = await harness.startApi('customer', { DATABASE_URL: proxy.url });
+  const { customer, supplier } = harness.accounts;
   const readAs = (account: TestAccount) =>
-    postGraphql(`${service.url}/partners/graphql`, account.credential, { query: '{ partner { name } }' });
-  const read = () => readAs(partner);
+    postGraphql(`${service.url}/customer/graphql`, account.credential, { query: '{ customer { name } }' });
+  const read = () => readAs(customer);
   const ready = async () => {
     const response = await fetch(`${service.adminUrl}/ready`);
     return [response.status, await response.json()];
@@ -30,7 +30,7 @@ test('starts while the database is unavailable, becomes ready once it is reachab
   await proxy.open();
   await service.whenReady;
   expect((await read()).body).toEqual({
-    data: { partner: { name: 'Keystone Estate Agents' } },
+    data: { customer: { name: 'Customer One' } },
     extensions: expect.any(Object),
   });
 
@@ -39,7 +39,7 @@ test('starts while the database is unavailable, becomes ready once it is reachab
   expect(await unavailable()).toEqual([503, '5', 'SERVICE_UNAVAILABLE', false]);
   await sleep(1000); // until the key leaves the cache
   expect(await unavailable()).toEqual([503, '5', 'SERVICE_UNAVAILABLE', false]);
-  expect((await readAs(lender)).status).toBe(403);
+  expect((await readAs(supplier)).status).toBe(403);
   expect(await ready()).toEqual([200, { ready: true, problems: [] }]);
 
   await proxy.open();
@@ -47,16 +47,16 @@ test('starts while the database is unavailable, becomes ready once it is reachab
 });
 
 test('is not ready with the login of another app, says which role it needs, and becomes ready once it has it', async () => {
-  const databaseUrl = await harness.database.urlFor('lender_api');
+  const databaseUrl = await harness.database.urlFor('supplier_api');
   const login = new URL(databaseUrl).username;
-  const service = await harness.startPartnerApi({ DATABASE_URL: databaseUrl });
+  const service = await harness.startApi('customer', { DATABASE_URL: databaseUrl });
   const ready = async () => (await fetch(`${service.adminUrl}/ready`)).json();
-  const grant = `grant partner_api to ${login}`;
-  const problem = `the login ${login} is not in the group role partner_api of this app; run: ${grant}`;
+  const grant = `grant customer_api to ${login}`;
+  const problem = `the login ${login} is not in the group role customer_api of this app; run: ${grant}`;
   await expect.poll(ready).toEqual({ ready: false, problems: [problem] });
   const superuser = await connect(harness.database.databaseUrl);
   await superuser.run(grant);
   await service.whenReady;
-  await superuser.run(`revoke partner_api from ${login}`);
+  await superuser.run(`revoke customer_api from ${login}`);
   await superuser.close();
 });

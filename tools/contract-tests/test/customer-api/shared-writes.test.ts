@@ -1,45 +1,45 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { createHarness, raiseLimit } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, raiseLimit } from '@deedwire/dev-environment/harness';
 import { connect, credentialHeaders, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 
 const harness = await forFile(createHarness());
-const service = await harness.startPartnerApi();
+const service = await harness.startApi('customer');
 await service.whenReady;
-await raiseLimit(harness.operator, harness.accounts.partner.credential.clientId);
-beforeEach(() => harness.sql('delete from referral'));
+await raiseLimit(harness.operator, harness.accounts.customer.credential.clientId);
+beforeEach(() => harness.sql('delete from customer_order'));
 
-function referral(name: string, key: string | null = null): string {
+function order(name: string, key: string | null = null): string {
   const ofKey = key === null ? '' : `, idempotencyKey: "${key}"`;
-  return `createReferral(input: { clientName: "${name}"${ofKey} }) { referral { id clientName } userErrors { code } }`;
+  return `placeOrder(input: { item: "${name}"${ofKey} }) { order { id item } userErrors { code } }`;
 }
 
-const created = (clientName: string) => ({ referral: { id: expect.any(String), clientName }, userErrors: [] });
-const refused = (code: string) => ({ referral: null, userErrors: [{ code }] });
+const created = (item: string) => ({ order: { id: expect.any(String), item }, userErrors: [] });
+const refused = (code: string) => ({ order: null, userErrors: [{ code }] });
 const numbered = (count: number, name: string): string[] =>
   Array.from({ length: count }, (_, index) => `${name} ${index}`);
 
 async function mutate(fields: string) {
   const query = `mutation { ${fields} }`;
-  const { status, body } = await postGraphql(`${service.url}/partners/graphql`, harness.accounts.partner.credential, {
+  const { status, body } = await postGraphql(`${service.url}/customer/graphql`, harness.accounts.customer.credential, {
     query,
   });
   return { status, data: body.data };
 }
 
-/** The names of the referrals, and how many of these have an event in the queue and an entry in the audit log. */
+/** The names of the orders, and how many of these have an event in the queue and an entry in the audit log. */
 async function stored(): Promise<{ names: unknown[]; events: unknown; audited: unknown }> {
-  const rows = await harness.sql('select id::text, client_name from referral order by client_name');
-  const gids = rows.map(({ id }) => `gid://service/Referral/${String(id)}`);
+  const rows = await harness.sql('select id::text, item from customer_order order by item');
+  const gids = rows.map(({ id }) => `gid://service/Order/${String(id)}`);
   const [count] = await harness.sql(
     `select (select count(distinct subject)::int from audit_entry where subject = any ($1)) as audited,
        (select count(distinct q.event_id)::int from webhook_event e join webhook_event_queue q on q.event_id = e.id
         where e.snapshot::text like any (select '%' || gid || '"%' from unnest($1::text[]) gid)) as events`,
     [gids],
   );
-  return { names: rows.map((row) => row['client_name']), events: count?.['events'], audited: count?.['audited'] };
+  return { names: rows.map((row) => row['item']), events: count?.['events'], audited: count?.['audited'] };
 }
 
 const storedOnce = (names: readonly string[]) => ({
@@ -49,26 +49,26 @@ const storedOnce = (names: readonly string[]) => ({
 });
 
 test('a document with 30 mutations is refused, and writes nothing', async () => {
-  const fields = numbered(30, 'Alias').map((name, index) => `a${index}: ${referral(name)}`);
+  const fields = numbered(30, 'Alias').map((name, index) => `a${index}: ${order(name)}`);
   expect(await mutate(fields.join(' '))).toEqual({ status: 200, data: undefined });
   expect(await stored()).toEqual(storedOnce([]));
 });
 
-test('199 connections of a client are answered, each by its own referral', async () => {
+test('199 connections of a client are answered, each by its own order', async () => {
   // The test before can have left one, and a client has 200.
   const names = numbered(199, 'Connection');
-  const url = `${service.url}/partners/graphql`;
-  const headers = { ...credentialHeaders(harness.accounts.partner.credential), 'Content-Type': 'application/json' };
+  const url = `${service.url}/customer/graphql`;
+  const headers = { ...credentialHeaders(harness.accounts.customer.credential), 'Content-Type': 'application/json' };
   const send = async (name: string): Promise<unknown> => {
     const sent = request(url, { method: 'POST', headers, agent: false });
-    sent.end(JSON.stringify({ query: `mutation { ${referral(name)} }` }));
+    sent.end(JSON.stringify({ query: `mutation { ${order(name)} }` }));
     const [response] = await once(sent, 'response');
     const parts: Buffer[] = [];
     for await (const part of response) parts.push(part);
     return JSON.parse(Buffer.concat(parts).toString());
   };
   const answers = await Promise.all(names.map(send));
-  expect(answers).toMatchObject(names.map((name) => ({ data: { createReferral: created(name) } })));
+  expect(answers).toMatchObject(names.map((name) => ({ data: { placeOrder: created(name) } })));
   expect(await stored()).toEqual(storedOnce(names));
 });
 
@@ -85,22 +85,22 @@ test('mutations that wait behind DETACH of a partition are committed after it', 
   const detached = owner.run('alter table audit_entry detach partition audit_entry_2020_01');
   await untilBlocked(observer);
   const names = numbered(20, 'Detach');
-  const results = Promise.all(names.map((name) => mutate(referral(name))));
+  const results = Promise.all(names.map((name) => mutate(order(name))));
   await untilBlocked(observer, 2);
   await reader.run('commit');
   await detached;
-  expect((await results).map(({ data }) => data)).toEqual(names.map((name) => ({ createReferral: created(name) })));
+  expect((await results).map(({ data }) => data)).toEqual(names.map((name) => ({ placeOrder: created(name) })));
   expect(await stored()).toEqual(storedOnce(names));
 });
 
 test('the login of the app, used directly, takes nothing from the mutations of others', async () => {
-  const login = await forTest(connect(await harness.database.urlFor('partner_api')));
-  const { accountId } = harness.accounts.partner;
+  const login = await forTest(connect(await harness.database.urlFor('customer_api')));
+  const { accountId } = harness.accounts.customer;
   for (const statement of [
     'select from account for update',
-    'update referral set client_name = client_name',
-    'delete from referral',
-    'begin; lock table referral in share mode',
+    'update customer_order set item = item',
+    'delete from customer_order',
+    'begin; lock table customer_order in share mode',
     'begin; lock table audit_entry in share mode',
     'alter sequence record_number restart',
     `select setval('record_number', 1)`,
@@ -113,19 +113,19 @@ test('the login of the app, used directly, takes nothing from the mutations of o
   await login.run('begin');
   await login.run(
     `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until)
-     values ($1, 'partner', 'createReferral', 'held', '\\x00', gen_random_uuid(), now())`,
+     values ($1, 'customer', 'placeOrder', 'held', '\\x00', gen_random_uuid(), now())`,
     [accountId],
   );
-  await login.run(`insert into referral (account_id, client_name) values ($1, 'Uncommitted')`, [accountId]);
+  await login.run(`insert into customer_order (account_id, item) values ($1, 'Uncommitted')`, [accountId]);
   const [held, other, without] = await Promise.all([
-    mutate(referral('Held', 'held')),
-    mutate(referral('Other', 'other')),
-    mutate(referral('Without')),
+    mutate(order('Held', 'held')),
+    mutate(order('Other', 'other')),
+    mutate(order('Without')),
   ]);
   await login.run('rollback');
-  expect(held).toEqual({ status: 200, data: { createReferral: refused('IDEMPOTENCY_IN_PROGRESS') } });
-  expect(other.data).toEqual({ createReferral: created('Other') });
-  expect(without.data).toEqual({ createReferral: created('Without') });
-  expect((await mutate(referral('Held', 'held'))).data).toEqual({ createReferral: created('Held') });
+  expect(held).toEqual({ status: 200, data: { placeOrder: refused('IDEMPOTENCY_IN_PROGRESS') } });
+  expect(other.data).toEqual({ placeOrder: created('Other') });
+  expect(without.data).toEqual({ placeOrder: created('Without') });
+  expect((await mutate(order('Held', 'held'))).data).toEqual({ placeOrder: created('Held') });
   expect(await stored()).toEqual(storedOnce(['Held', 'Other', 'Without']));
 });

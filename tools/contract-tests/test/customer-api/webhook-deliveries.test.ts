@@ -1,5 +1,5 @@
 import { timeOf, toRecordId } from '@deedwire/core';
-import { createHarness, type TestAccount } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, type TestAccount } from '@deedwire/dev-environment/harness';
 import { postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -12,21 +12,21 @@ import {
 } from '../support/stored-deliveries.ts';
 
 const harness = await forFile(createHarness());
-const service = await harness.startPartnerApi();
+const service = await harness.startApi('customer');
 await service.whenReady;
 
-const { partner } = harness.accounts;
-const stored = await insertSubscription(harness, 'partner', partner);
-const failed = await insertDelivery(harness, stored, { eventType: 'referral.converted' });
-const waiting = await insertDelivery(harness, stored, { sequence: 2, eventType: 'referral.converted' });
+const { customer } = harness.accounts;
+const stored = await insertSubscription(harness, 'customer', customer);
+const failed = await insertDelivery(harness, stored, { eventType: 'order.placed' });
+const waiting = await insertDelivery(harness, stored, { sequence: 2, eventType: 'order.placed' });
 await insertPending(harness, stored, waiting, { attempts: 1, dueInSeconds: 600 });
 await insertAttempts(harness, stored, waiting, [503]);
 await harness.sql(
   `with failure as (
-     insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $2, 'partner')
+     insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $2, 'customer')
    )
    insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
-   select $2, number, $1, 'partner', '2026-11-02T09:30:01Z', 12,
+   select $2, number, $1, 'customer', '2026-11-02T09:30:01Z', 12,
      case number when 22 then 'ADDRESS_FORBIDDEN' when 21 then 'URL_FORBIDDEN' else 'TIMEOUT' end
    from generate_series(1, 22) number`,
   [stored.id, failed.id],
@@ -48,7 +48,7 @@ const first = {
   event: {
     id: `gid://service/WebhookEvent/${failed.eventId}`,
     eventId: `gid://service/WebhookEvent/${failed.eventId}`,
-    type: 'referral.converted',
+    type: 'order.placed',
     version: '2026-11-01',
     timestamp: '2026-11-02T09:30:00.000Z',
   },
@@ -93,9 +93,9 @@ test('filters deliveries by subscription and status', async () => {
 });
 
 test('filters deliveries by event type and time', async () => {
-  expect(await list('eventType: "referral.converted"')).toEqual(found(second, first));
-  expect(await list('eventType: "referral.converted", status: FAILED')).toEqual(found(first));
-  expect(await list('eventType: "referral.created"')).toEqual(found());
+  expect(await list('eventType: "order.placed"')).toEqual(found(second, first));
+  expect(await list('eventType: "order.placed", status: FAILED')).toEqual(found(first));
+  expect(await list('eventType: "api_key.created"')).toEqual(found());
   expect(await list(`since: "${first.createdAt}"`)).toEqual(found(second, first));
   expect(await list(`until: "${first.createdAt}"`)).toEqual(found());
   expect(await list('since: "2025-01-01T00:00:00Z", until: "2090-01-01T00:00:00Z"')).toEqual(found(second, first));
@@ -103,22 +103,22 @@ test('filters deliveries by event type and time', async () => {
 });
 
 test('continues a page that is short because of the event type where its reading ended', async () => {
-  const { otherPartner } = harness.accounts;
-  const subscription = await insertSubscription(harness, 'partner', otherPartner);
-  const oldest = await insertDelivery(harness, subscription, { eventType: 'referral.declined' });
+  const { otherCustomer } = harness.accounts;
+  const subscription = await insertSubscription(harness, 'customer', otherCustomer);
+  const oldest = await insertDelivery(harness, subscription, { eventType: 'api_key.created' });
   const firstOther = BigInt(oldest.gid.split('/').at(-1) ?? '') + 10n;
   await harness.sql(
     `insert into webhook_delivery
        (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select ${firstOther} + n, ${subscription.id}, ${otherPartner.accountId}, 'partner', n, 'webhook.test', '2026-11-01', now(), n
+     select ${firstOther} + n, ${subscription.id}, ${otherCustomer.accountId}, 'customer', n, 'webhook.test', '2026-11-01', now(), n
      from generate_series(1, 5000) n`,
   );
   const page = async (after: string | null) => {
-    const query = `query ($after: String) { webhookDeliveries(eventType: "referral.declined", first: 5, after: $after) {
+    const query = `query ($after: String) { webhookDeliveries(eventType: "api_key.created", first: 5, after: $after) {
       nodes { id } pageInfo { endCursor hasNextPage } } }`;
     const { body } = await postGraphql<{ webhookDeliveries: { nodes: object[]; pageInfo: { endCursor: string } } }>(
-      `${service.url}/partners/graphql`,
-      otherPartner.credential,
+      `${service.url}/customer/graphql`,
+      otherCustomer.credential,
       { query, variables: { after } },
     );
     return body.data?.webhookDeliveries;
@@ -140,7 +140,7 @@ async function costOf(...pages: string[]): Promise<Costs> {
 }
 
 async function costOfFields(selected: readonly string[]): Promise<Costs> {
-  const { body } = await send(`{ ${selected.join(' ')} }`, harness.accounts.otherPartner);
+  const { body } = await send(`{ ${selected.join(' ')} }`, harness.accounts.otherCustomer);
   const { cost }: { cost?: Record<string, number> } = Object.assign({}, Reflect.get(body, 'extensions'));
   return [cost?.['requestedQueryCost'], cost?.['actualQueryCost']];
 }
@@ -173,7 +173,7 @@ function numbered(...expected: number[]) {
 
 test('returns the attempts that a request asks for', async () => {
   const attempts = (args: string) =>
-    send(`{ webhookDelivery(id: "${first.id}") { attempts${args} { number } } }`, partner);
+    send(`{ webhookDelivery(id: "${first.id}") { attempts${args} { number } } }`, customer);
   const numbers = async (args: string) => (await attempts(args)).body.data?.['webhookDelivery'];
   expect(await numbers('(first: 1)')).toEqual(numbered(22));
   expect(await numbers('(first: 2, before: 22)')).toEqual(numbered(21, 20));
@@ -195,7 +195,7 @@ test('returns the attempts that a request asks for', async () => {
 async function pricedAttempts(args: string): Promise<unknown> {
   const { body } = await send(
     `{ webhookDeliveries(first: 2) { nodes { attempts${args} { number } } } }`,
-    harness.accounts.partner,
+    harness.accounts.customer,
   );
   return body;
 }
@@ -212,11 +212,11 @@ const found = (...deliveries: { id: string }[]) => ({
 });
 
 function send(query: string, { credential }: TestAccount) {
-  return postGraphql(`${service.url}/partners/graphql`, credential, { query });
+  return postGraphql(`${service.url}/customer/graphql`, credential, { query });
 }
 
 async function read(query: string): Promise<Record<string, unknown> | null | undefined> {
-  const { body } = await send(query, partner);
+  const { body } = await send(query, customer);
   expect(body).not.toHaveProperty('errors');
   return body.data;
 }
