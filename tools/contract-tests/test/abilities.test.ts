@@ -1,7 +1,7 @@
 import { issueCredential } from '@deedwire/actions';
 import { abilities, type Ability } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
-import { interfaceNames } from '@deedwire/firm';
+import { interfaceNames } from '@deedwire/core/test-service';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { createClient, type Credential, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import {
@@ -17,8 +17,8 @@ import {
   isNonNullType,
 } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { interfaceContracts, served } from './firm/support/firm-contracts.ts';
 import { startInterfaces } from './support/interface-client.ts';
+import { contracts, served } from './support/interface-contracts.ts';
 import { subscribe } from './support/subscribe.ts';
 
 const t = await forFile(createHarness());
@@ -65,8 +65,8 @@ function operationOf(kind: 'query' | 'mutation', { name, args, type }: GraphQLFi
 }
 
 describe.each(served)('the $account interface at $date', async ({ account, date }) => {
-  const schema = buildSchema(interfaceContracts[account].sdl(date));
-  const table: Record<string, string[]> = interfaceContracts[account].manifest(date).abilities;
+  const schema = buildSchema(contracts[account].sdl(date));
+  const table: Readonly<Record<string, readonly string[]>> = contracts[account].abilities(date);
   const limited = new Map<Ability, Credential>();
   for (const ability of further) limited.set(ability, await issue(account, allBut(ability)));
   const roots = (['query', 'mutation'] as const).flatMap((kind) => {
@@ -123,10 +123,10 @@ test.each([
 ])('without READ_PAYLOAD, the error of a handshake quotes nothing of the response: %s', async (_, status, headers) => {
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
-  const owner = createClient(urls.partner, t.accounts.partner.credential);
+  const owner = createClient(urls.customer, t.accounts.customer.credential);
   const { id } = await subscribe(owner, {
     callbackUrl: receiver.url,
-    eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+    eventTypes: [{ type: 'order.placed', version: '2026-11-01' }],
   });
   receiver.onHandshake = (response) => response.writeHead(status, headers).end('canary');
   await t.sql(`update webhook_subscription set paused_reason = 'GONE', paused_at = now() where id = $1`, [
@@ -134,8 +134,8 @@ test.each([
   ]);
   const resumeWith = async (allowed: readonly Ability[]) => {
     const { body } = await postGraphql<{ resumeWebhookSubscription: { userErrors: { message: string }[] } }>(
-      urls.partner,
-      await issue('partner', allowed),
+      urls.customer,
+      await issue('customer', allowed),
       { query: resume, variables: { id } },
     );
     return body.data?.resumeWebhookSubscription.userErrors[0]?.message;

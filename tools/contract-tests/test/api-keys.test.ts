@@ -1,8 +1,8 @@
 import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { abilities } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
@@ -10,8 +10,8 @@ import { startInterfaces } from './support/interface-client.ts';
 
 const t = await forFile(createHarness());
 // Two processes of one interface.
-const [first, second] = await Promise.all([startInterfaces(t, ['partner']), startInterfaces(t, ['partner'])]);
-const urls = [first.urls.partner, second.urls.partner];
+const [first, second] = await Promise.all([startInterfaces(t, ['customer']), startInterfaces(t, ['customer'])]);
+const urls = [first.urls.customer, second.urls.customer];
 
 interface Key {
   id: string;
@@ -28,11 +28,11 @@ interface Changed {
 }
 
 const issue = (limits: { addresses?: string[] } = {}, clientId: string | null = null): Promise<Credential> =>
-  issueCredential(t.operator, { accountId: t.accounts.partner.id, clientId, abilities, ...limits });
-const keyIdOf = ({ apiKey }: Credential): string => parseApiKey(firm, apiKey)?.keyId ?? missing();
+  issueCredential(t.operator, { accountId: t.accounts.customer.id, clientId, abilities, ...limits });
+const keyIdOf = ({ apiKey }: Credential): string => parseApiKey(testService, apiKey)?.keyId ?? missing();
 
 const send = (credential: Credential, url = urls[0] ?? missing()) =>
-  postGraphql(url, credential, { query: '{ partner { id } }' });
+  postGraphql(url, credential, { query: '{ customer { id } }' });
 const statusOf = async (credential: Credential, url?: string): Promise<number> => (await send(credential, url)).status;
 
 /** Without the request id. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { eventually, missing, postGraphql, type Receiver, type Respond, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const harness = await forFile(createHarness());
-const service = await harness.startPartnerApi();
+const service = await harness.startApi('customer');
 await service.whenReady;
 await harness.startWorker();
 
@@ -44,8 +44,8 @@ interface Data {
 }
 
 async function ask(query: string): Promise<{ data: Data; bytes: number; actual: number; requested: number }> {
-  const credential = harness.accounts.partner.credential;
-  const { status, body } = await postGraphql<Data>(`${service.url}/partners/graphql`, credential, { query });
+  const credential = harness.accounts.customer.credential;
+  const { status, body } = await postGraphql<Data>(`${service.url}/customer/graphql`, credential, { query });
   expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
   const { cost } = Object(body).extensions as { cost: { actualQueryCost: number; requestedQueryCost: number } };
   return {
@@ -65,13 +65,13 @@ async function firstAttempt(respond: Respond): Promise<{
 }> {
   const receiver = await startReceiver();
   await harness.forgetHandshakes();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
   onTestFinished(async () => {
     await harness.sql(`update webhook_subscription set deleted_at = now() where id = ${id.split('/').at(-1)}`);
     await receiver.close();
   });
   receiver.onDelivery = respond;
-  await harness.refer(1);
+  await harness.place(1);
   const query = `{ webhookDeliveries(first: 1 subscriptionId: "${id}") { nodes { id
     attempts(first: 1 before: 2) { number responseStatus error advice exchange { ${everything} } } } } }`;
   return eventually(async () => {
@@ -265,11 +265,11 @@ test.each([
 test('a dry run of a replay costs the deliveries that it reads, including those of other types', async () => {
   const { subscriptionId } = await firstAttempt((response) => response.writeHead(410).end());
   const dryRun = `mutation { replayWebhookEvents(input: { subscriptionId: "${subscriptionId}" since: "2026-01-02T00:00:00Z"
-    onlyFailed: false eventTypes: ["referral.declined"] dryRun: true }) { estimate { count } userErrors { code } } }`;
+    onlyFailed: false eventTypes: ["api_key.created"] dryRun: true }) { estimate { count } userErrors { code } } }`;
   const before = await ask(dryRun);
   await harness.sql(
     `insert into webhook_delivery (subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select id, account_id, interface, 1, 'referral.created', '2026-11-01', now(), number
+     select id, account_id, interface, 1, 'order.placed', '2026-11-01', now(), number
      from webhook_subscription, generate_series(2, 2001) number
      where id = $1`,
     [subscriptionId.split('/').at(-1)],

@@ -1,12 +1,12 @@
-import { createHarness, callOperator } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, callOperator } from '@deedwire/dev-environment/harness';
 import { type Credential, eventually, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 
 const harness = await forFile(createHarness());
-const service = await harness.startPartnerApi();
+const service = await harness.startApi('customer');
 await service.whenReady;
-const url = `${service.url}/partners/graphql`;
+const url = `${service.url}/customer/graphql`;
 const databaseUrl = await harness.database.urlFor('operator');
 const env = { DATABASE_URL: databaseUrl, OPERATOR_NAME: 'ada' };
 
@@ -17,7 +17,7 @@ async function operate<Result>(...commandArguments: string[]): Promise<Result> {
 }
 
 const keyIdOf = ({ apiKey }: Credential): string => apiKey.split('_')[2] ?? '';
-const send = (credential: Credential) => postGraphql(url, credential, { query: '{ partner { id } }' });
+const send = (credential: Credential) => postGraphql(url, credential, { query: '{ customer { id } }' });
 const expectAccepted = async (credential: Credential) => expect((await send(credential)).status).toBe(200);
 
 /** Waits until the key is refused, which takes up to a second, and returns the response without its request id. */
@@ -46,11 +46,11 @@ interface AuditEntry {
 }
 
 test('a key is issued, used, rotated, expired and revoked, and the audit log shows it', async () => {
-  const { id: accountId } = harness.accounts.partner;
-  const account = ['--interface', 'partner', '--account', accountId];
+  const { id: accountId } = harness.accounts.customer;
+  const account = ['--interface', 'customer', '--account', accountId];
   const listKeys = async (): Promise<ListedKey[]> => {
     const keys = await operate<ListedKey[]>('credential', 'list', ...account);
-    return keys.filter(({ keyId }) => keyId !== keyIdOf(harness.accounts.partner.credential));
+    return keys.filter(({ keyId }) => keyId !== keyIdOf(harness.accounts.customer.credential));
   };
 
   // Issue: the client uses its first key, which would expire in a year.

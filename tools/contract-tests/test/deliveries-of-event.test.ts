@@ -1,11 +1,12 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
-import { updateLender } from '@deedwire/firm/lender';
-import { createReferralForPartner } from '@deedwire/firm/partner';
-import { eventually, startReceiver } from '@deedwire/testing';
+import { issueCredential, revokeCredential } from '@deedwire/actions';
+import { parseApiKey } from '@deedwire/auth';
+import { testService } from '@deedwire/core/test-service';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
+import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { served } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
+import { served } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 const receiver = await forFile(startReceiver());
@@ -54,28 +55,27 @@ function clientOf(account: keyof typeof t.accounts, date: string) {
 }
 
 const date = '2026-11-01';
-const changes = { lender: 'lender.updated', partner: 'referral.created' } as const;
-const details = { clientEmail: null, note: null, externalReference: null };
+const changes = { customer: 'order.placed', supplier: 'api_key.revoked' } as const;
 
 /** Two subscriptions of an account, an event that both received, a test event for the first, and another event after both. */
-async function prepare(account: 'lender' | 'partner' | 'otherLender' | 'otherPartner') {
+async function prepare(account: 'supplier' | 'customer' | 'otherSupplier' | 'otherCustomer') {
   const client = clientOf(account, date);
-  const { id } = t.accounts[account];
-  const isLender = account.toLowerCase().endsWith('lender');
-  const type = changes[isLender ? 'lender' : 'partner'];
+  const { id, interfaceName } = t.accounts[account];
+  const type = changes[interfaceName];
   const first = await client.subscribe([type, 'webhook.test']);
   const second = await client.subscribe([type]);
-  const change = async (name: string): Promise<string> => {
-    if (!isLender)
-      return (await createReferralForPartner(t.operator, { ...details, partnerId: id, clientName: name })).id;
-    await updateLender(t.operator, { lenderId: id, name });
-    return id;
+  /** Causes an event. Returns the id of its record. An event about a key has none. */
+  const change = async (): Promise<string | null> => {
+    if (interfaceName === 'customer') return (await t.place(1, t[account]))[0] ?? missing();
+    const { apiKey } = await issueCredential(t.operator, { interfaceName, accountId: id, clientId: null });
+    await revokeCredential(t.operator, { keyId: parseApiKey(testService, apiKey)?.keyId ?? missing() });
+    return null;
   };
-  const recordId = await change('Ada');
+  const recordId = await change();
   const event = await newest(2, type);
   const testEvent = await client.sendTest(first);
   await newest(1, 'webhook.test');
-  await change('Grace');
+  await change();
   await eventually(async () => {
     expect((await client.list({ eventType: type, status: 'DELIVERED' })).nodes).toHaveLength(4);
   });
@@ -94,10 +94,10 @@ async function prepare(account: 'lender' | 'partner' | 'otherLender' | 'otherPar
 }
 
 const prepared = {
-  lender: await prepare('lender'),
-  partner: await prepare('partner'),
-  otherLender: await prepare('otherLender'),
-  otherPartner: await prepare('otherPartner'),
+  supplier: await prepare('supplier'),
+  customer: await prepare('customer'),
+  otherSupplier: await prepare('otherSupplier'),
+  otherCustomer: await prepare('otherCustomer'),
 };
 
 const isEmpty = {
@@ -118,7 +118,7 @@ const refused = {
 describe.each(served)('the $account interface at $date', (at) => {
   const { list, answer } = clientOf(at.account, at.date);
   const own = prepared[at.account];
-  const foreign = prepared[at.account === 'lender' ? 'otherLender' : 'otherPartner'];
+  const foreign = prepared[at.account === 'supplier' ? 'otherSupplier' : 'otherCustomer'];
   const subscriptionsOf = async (variables: object) => {
     const { nodes, pageInfo } = await list(variables);
     expect(pageInfo.hasNextPage).toBe(false);
@@ -146,7 +146,7 @@ describe.each(served)('the $account interface at $date', (at) => {
     expect(await subscriptionsOf({ eventId, status: 'DELIVERED', eventType: 'webhook.test' })).toEqual([own.first]);
     expect(await subscriptionsOf({ eventId, subscriptionId: second })).toEqual([]);
     expect(await subscriptionsOf({ eventId, eventType: own.type })).toEqual([]);
-    expect(await subscriptionsOf({ eventId, recordId })).toEqual([]);
+    expect(await subscriptionsOf({ eventId, recordId })).toEqual(recordId === null ? [own.first] : []);
   });
 
   test('continues a page with the cursor of the one before', async () => {
@@ -172,13 +172,13 @@ describe.each(served)('the $account interface at $date', (at) => {
     const wrong = [
       nodes[0]?.id,
       own.first,
-      own.recordId,
+      ...(own.recordId === null ? [] : [own.recordId]),
       number,
       'gid://other/WebhookEvent/1',
       'gid://service/WebhookEvent/0',
       '',
     ];
-    const isStrict = at.account === 'lender' && at.date !== '2026-11-01';
+    const isStrict = at.account === 'supplier' && at.date !== '2026-11-01';
     for (const eventId of wrong) expect(await answer({ eventId })).toMatchObject(isStrict ? refused : isEmpty);
   });
 });

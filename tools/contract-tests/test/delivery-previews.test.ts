@@ -1,9 +1,8 @@
 import { eventOf } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { findEventVersion } from '@deedwire/webhook-events';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
 import {
@@ -23,12 +22,13 @@ const count = () =>
     (select count(*) from webhook_event_queue) as queued, (select count(*) from webhook_pending_delivery) as pending`);
 
 describe.each([
-  { name: 'partner', date: '2026-11-01', type: 'referral.converted', version: '2027-02-01' },
-  { name: 'lender', date: '2027-02-01', type: 'lender.updated', version: '2026-11-01' },
+  { name: 'customer', date: '2026-11-01', type: 'order.placed', version: '2027-02-01' },
+  { name: 'supplier', date: '2027-02-01', type: 'api_key.created', version: '2026-11-01' },
 ] as const)('the $name interface', ({ name, date, type, version }) => {
   const account = harness.accounts[name];
   const { send } = createInterfaceClient(t, name, date);
-  const sample = (eventOf(firm, type) ?? missing()).sample('service');
+  const event = eventOf(testService, type) ?? missing();
+  const sample = event.sample('service');
   let subscription: StoredSubscription;
 
   beforeAll(async () => {
@@ -59,8 +59,14 @@ describe.each([
     const { data, errors, extensions } = await preview(delivery);
     expect(errors).toBeUndefined();
     const body = JSON.parse(data.webhookDelivery.preview);
-    expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
-    expect(body).toMatchObject({ id: `gid://service/WebhookEvent/${delivery.eventId}`, type, version });
+    const { data: contract } = event.versions.find((each) => each.version === version) ?? missing();
+    expect(body).toEqual({
+      id: `gid://service/WebhookEvent/${delivery.eventId}`,
+      type,
+      version,
+      timestamp: expect.stringMatching(/Z$/),
+      data: contract.parse(body.data),
+    });
     expect(data.webhookDelivery.payload).toBe('sent');
     expect(await count()).toEqual(before);
     expect(extensions.cost.requestedQueryCost).toBeGreaterThanOrEqual(512);
@@ -68,7 +74,7 @@ describe.each([
   });
 
   test('returns null if the stored data does not suffice, or is deleted', async () => {
-    for (const snapshot of [{}, { ...sample, referral: null, lender: null }, null]) {
+    for (const snapshot of [{}, { ...sample, order: null, apiKey: null }, null]) {
       const { data, errors } = await preview(await deliver(snapshot));
       expect(errors).toBeUndefined();
       expect(data).toEqual({ webhookDelivery: { payload: 'sent', preview: null } });

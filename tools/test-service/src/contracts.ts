@@ -45,6 +45,7 @@ export function contractOf(name: InterfaceName) {
     sdl: (version: string) => at(version).sdl,
     costs: (version: string) => costsOf(at(version).manifest),
     abilities: (version: string) => at(version).manifest.abilities,
+    manifest: (version: string): Readonly<Record<string, unknown>> => ({ ...at(version).manifest }),
   };
 }
 

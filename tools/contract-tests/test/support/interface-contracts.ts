@@ -11,3 +11,14 @@ export const contracts = {
 export const served = interfaceNames.flatMap((name) =>
   testService.interfaces[name].versions.map(({ version }) => ({ account: name, date: version })),
 );
+
+/** The newest version of each interface: the code behind a webhook field is the same at every version. */
+export const newest = interfaceNames.map((name) => ({
+  account: name,
+  date: testService.interfaces[name].versions.at(-1)?.version ?? '',
+}));
+
+/** The interfaces whose credentials another one rejects. */
+export function othersThan(name: InterfaceName): InterfaceName[] {
+  return interfaceNames.filter((other) => other !== name);
+}
