@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { readInterfaceConfig } from './interface-config.ts';
 
 const env = {
-  DATABASE_URL: 'postgres://lender_api@db/deedwire?sslmode=verify-full',
+  DATABASE_URL: 'postgres://supplier_api@db/deedwire?sslmode=verify-full',
   WEBHOOK_SECRET_KEYS: `k1:${createHash('sha256').digest('base64')}`,
 };
 
@@ -15,12 +15,12 @@ test.each([
   ['https://docs.example/deedwire/', 'https://docs.example/deedwire'],
   ['https://docs.example/für Kunden', 'https://docs.example/f%C3%BCr%20Kunden'],
 ])('reads DOCUMENTATION_URL %s as %s', (DOCUMENTATION_URL, expected) => {
-  const config = readInterfaceConfig(firm, 'lender', { ...env, DOCUMENTATION_URL });
-  expect([config.PORT, config.DOCUMENTATION_URL]).toEqual([4001, expected]);
+  const config = readInterfaceConfig(testService, 'supplier', { ...env, DOCUMENTATION_URL });
+  expect([config.PORT, config.DOCUMENTATION_URL]).toEqual([4005, expected]);
 });
 
 const readOrigin = (PORTAL_ORIGIN: string, NODE_ENV = 'production') =>
-  readInterfaceConfig(firm, 'lender', { ...env, PORTAL_ORIGIN, NODE_ENV }).PORTAL_ORIGIN;
+  readInterfaceConfig(testService, 'supplier', { ...env, PORTAL_ORIGIN, NODE_ENV }).PORTAL_ORIGIN;
 
 test.each([
   ['https://portal.example', 'production'],
@@ -46,7 +46,7 @@ test.each([
 });
 
 test('reports problems of all variables together', () => {
-  expect(() => readInterfaceConfig(firm, 'lender', { DOCUMENTATION_URL: 'docs' })).toThrow(
+  expect(() => readInterfaceConfig(testService, 'supplier', { DOCUMENTATION_URL: 'docs' })).toThrow(
     [
       '  DATABASE_URL is required',
       '  DOCUMENTATION_URL must be a URL that begins with https:// or http:// or file://',

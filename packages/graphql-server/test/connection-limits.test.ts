@@ -15,7 +15,7 @@ function send(port: number, apiKey: string, document: string): { socket: Socket;
   sockets.push(socket);
   const body = JSON.stringify({ query: document });
   socket.write(
-    `POST /lenders/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nX-Service-Client-Id: client-1\r\nX-Service-API-Key: ${apiKey}\r\nX-Service-Organization-Id: org-1\r\n\r\n${body}`,
+    `POST /supplier/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nX-Service-Client-Id: client-1\r\nX-Service-API-Key: ${apiKey}\r\nX-Service-Organization-Id: org-1\r\n\r\n${body}`,
   );
   let received = '';
   socket.on('data', (chunk) => (received += String(chunk))).on('error', () => {});

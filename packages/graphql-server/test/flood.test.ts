@@ -18,7 +18,7 @@ interface Line {
 }
 
 const body = '{}';
-const request = `POST /lenders/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const request = `POST /supplier/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 /** Sends requests at once, and returns the statuses of the responses until the server closes the connection. */
 async function pipeline(port: number, count: number, localAddress: string): Promise<string[]> {

@@ -1,11 +1,13 @@
 import { Session } from 'node:inspector/promises';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { createLogger } from '@deedwire/service-runtime';
 import { key, startSampleServer } from './sample-server.ts';
 
 /** Serves with the log on standard output. At a message, it begins to sample what it allocates; at the next, it says how much of that is left. */
 
-const server = await startSampleServer({ logger: createLogger({ name: 'sample', level: 'info', service: firm }) });
+const server = await startSampleServer({
+  logger: createLogger({ name: 'sample', level: 'info', service: testService }),
+});
 const session = new Session();
 session.connect();
 

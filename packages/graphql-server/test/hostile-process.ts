@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { createLogger } from '@deedwire/service-runtime';
 import { createStore, requestTimeouts, StoreUnavailableError } from '@deedwire/store';
 import { Registry } from 'prom-client';
@@ -20,9 +20,9 @@ const store = createStore({
   timeouts: requestTimeouts(2_500),
 });
 const costs = openCostBuckets({
-  interfaceName: 'lender',
+  interfaceName: 'supplier',
   database: store,
-  logger: createLogger({ name: 'hostile', level: 'silent', service: firm }),
+  logger: createLogger({ name: 'hostile', level: 'silent', service: testService }),
   metrics: new Registry(),
 });
 const { buckets } = costs;

@@ -279,7 +279,7 @@ test('a text that a plugin has read as another document is charged when it is re
   }
   expect(costs).toEqual([['__typename', 10], ['__typename', 10], ['hello', 10], ['hello', 2]]); // prettier-ignore
   const parsed = await server?.metrics.getSingleMetricAsString('deedwire_documents_parsed_total');
-  expect(parsed).toContain('{interface="lender",result="valid"} 1');
+  expect(parsed).toContain('{interface="supplier",result="valid"} 1');
 });
 
 test('hooks see the request and its extensions, and not the API key', async () => {
@@ -302,7 +302,7 @@ test('hooks see the request and its extensions, and not the API key', async () =
   await send({ query: '{ hello }', extensions: { tenant: 'a' }, unknown: 1 });
   const expected = {
     method: 'POST',
-    url: 'http://localhost/lenders/graphql?from=test',
+    url: 'http://localhost/supplier/graphql?from=test',
     client: 'client-1',
     key: null,
     params: { query: '{ hello }', variables: {}, extensions: { tenant: 'a' } },

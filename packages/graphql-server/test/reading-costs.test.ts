@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey } from '@deedwire/auth';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { CostBuckets } from '../src/cost/bucket.ts';
 import { createCostBuckets } from '../src/cost/cost-buckets.ts';
@@ -155,7 +155,7 @@ test('a client that is known to have no points is refused before its body is rea
 });
 
 test('a burst of new documents of one client does not hold up the request of another', async () => {
-  const { apiKey, keyId, keyHash } = generateApiKey(firm, 'lender');
+  const { apiKey, keyId, keyHash } = generateApiKey(testService, 'supplier');
   const other = { ...stored, keyId, keyHash, clientId: 'client-2' };
   const sample = await startSampleServer();
   server = sample;

@@ -1,6 +1,6 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
 import { usualAbilities } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import {
   type ClientServerConfig,
   createLogger,
@@ -101,8 +101,8 @@ function makeSchema(): GraphQLSchema {
   return schema;
 }
 
-export const key = generateApiKey(firm, 'lender');
-export const otherInterfaceKey = generateApiKey(firm, 'partner').apiKey;
+export const key = generateApiKey(testService, 'supplier');
+export const otherInterfaceKey = generateApiKey(testService, 'customer').apiKey;
 export const stored: StoredApiKey = {
   keyId: key.keyId,
   keyHash: key.keyHash,
@@ -111,7 +111,7 @@ export const stored: StoredApiKey = {
   clientId: 'client-1',
   accountId: '2',
   organizationId: 'org-1',
-  interfaceName: 'lender',
+  interfaceName: 'supplier',
   schemaVersion: '2026-01-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
   abilities: usualAbilities,
@@ -169,19 +169,22 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   let now = new Date('2026-05-01T12:00:00Z');
   const logger =
     options.logger ??
-    createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => logged.push(JSON.parse(line)) });
+    createLogger(
+      { name: 'test', level: 'info', service: testService },
+      { write: (line) => logged.push(JSON.parse(line)) },
+    );
   const documentation = documentationAt('https://docs.example');
   const handle = createGraphqlHandler({
-    service: firm,
-    interfaceName: 'lender',
-    path: '/lenders/graphql',
+    service: testService,
+    interfaceName: 'supplier',
+    path: '/supplier/graphql',
     versions: serveContract(
       contract,
       new Map(['2025-01-01', '2026-01-01', '2027-01-01'].map((date) => [date, makeSchema()])),
     ).versions,
     authenticator: createAuthenticator({
-      service: firm,
-      interfaceName: 'lender',
+      service: testService,
+      interfaceName: 'supplier',
       findApiKey: async (keyId) => {
         const found = await find(keyId);
         return found?.keyId === keyId ? found : null;
@@ -229,7 +232,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   });
   return {
     port: service.port,
-    url: `${service.url}/lenders/graphql`,
+    url: `${service.url}/supplier/graphql`,
     metrics,
     get logged() {
       doWaitingWork();

@@ -180,18 +180,18 @@ describe('methods and paths', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  test.each(['/', '/graphql', '/lenders/graphql/', '/lenders//graphql', '/partners/graphql', '//x/lenders/graphql'])(
+  test.each(['/', '/graphql', '/supplier/graphql/', '/supplier//graphql', '/customer/graphql', '//x/supplier/graphql'])(
     'returns 404 as JSON for %s',
     async (path) => {
       const response = await raw(`POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       expect(response).toMatch(/^HTTP\/1\.1 404 /);
       expect(response).toContain('"code":"NOT_FOUND"');
-      expect(response).toContain('This path does not exist. Send requests to /lenders/graphql.');
+      expect(response).toContain('This path does not exist. Send requests to /supplier/graphql.');
     },
   );
 
   test('accepts the absolute form of the path', async () => {
-    expect(await raw(rawRequest('{"query":"{ hello }"}', { target: 'http://other.example/lenders/graphql' }))).toMatch(
+    expect(await raw(rawRequest('{"query":"{ hello }"}', { target: 'http://other.example/supplier/graphql' }))).toMatch(
       /^HTTP\/1\.1 200 /,
     );
     expect(await raw(rawRequest('{}', { target: 'http://other.example/' }))).toMatch(/^HTTP\/1\.1 404 /);
@@ -206,7 +206,10 @@ describe('credentials', () => {
     ['a malformed key', { ...headers, 'X-Service-API-Key': 'key' }],
     [
       'an unknown key',
-      { ...headers, 'X-Service-API-Key': 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE' },
+      {
+        ...headers,
+        'X-Service-API-Key': 'dw_supplier_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_1BJ2AP',
+      },
     ],
     ['another client', { ...headers, 'X-Service-Client-Id': 'client-2' }],
     ['another organization', { ...headers, 'X-Service-Organization-Id': 'org-2' }],
@@ -533,14 +536,14 @@ describe('field errors', () => {
 test('records durations by interface, version and outcome', async () => {
   const text = await server.metrics.metrics();
   expect(text).toContain(
-    'deedwire_graphql_request_duration_seconds_count{interface="lender",version="2026-01-01",outcome="OK"}',
+    'deedwire_graphql_request_duration_seconds_count{interface="supplier",version="2026-01-01",outcome="OK"}',
   );
   expect(text).toContain(
-    'deedwire_graphql_request_duration_seconds_count{interface="lender",version="none",outcome="UNAUTHENTICATED"}',
+    'deedwire_graphql_request_duration_seconds_count{interface="supplier",version="none",outcome="UNAUTHENTICATED"}',
   );
 });
 
-function rawHead(more: string, target = '/lenders/graphql'): string {
+function rawHead(more: string, target = '/supplier/graphql'): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST ${target} HTTP/1.1\r\nHost: a\r\n${lines.join('')}${more}\r\n`;
 }

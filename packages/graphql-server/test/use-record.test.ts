@@ -1,35 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testService } from '@deedwire/core/test-service';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
 import { createLogger } from '@deedwire/service-runtime';
-import { createStore, migrate } from '@deedwire/store';
+import { createStore } from '@deedwire/store';
+import { createServiceDatabase } from '@deedwire/store/test-support';
 import { connect, eventually, startTcpProxy, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { openUseRecord } from '../src/use/open-use-record.ts';
 
-const database = await forFile(
-  createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url, testService)) }),
-);
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 await superuser.run(`
   with organization as (insert into organization (name) values ('Harbour') returning id), account as (
-    insert into account (interface, organization_id, name) select 'lender', id, 'Northwind' from organization returning id
+    insert into account (interface, organization_id, name) select 'supplier', id, 'Northwind' from organization returning id
   )
-  insert into api_client (account_id, interface, client_id, schema_version) select id, 'lender', 'client', '2026-11-01' from account`);
+  insert into api_client (account_id, interface, client_id, schema_version) select id, 'supplier', 'client', '2026-11-01' from account`);
 
 /** A record that stores what it counts often, through a proxy, by a clock that a test can set. */
 async function startRecord() {
   await superuser.run('delete from interface_use; delete from use_counting');
-  const proxy = await startTcpProxy(await database.urlFor('lender_api'));
+  const proxy = await startTcpProxy(await database.urlFor('supplier_api'));
   const store = createStore({ databaseUrl: proxy.url, applicationName: 'test' });
   const lines: string[] = [];
   const clock = { stepMs: 0 };
   const sent = { statements: 0 };
   const record = openUseRecord({
-    process: { app: 'lender-api', id: randomUUID() },
+    process: { app: 'supplier-api', id: randomUUID() },
     database: {
       ...store,
       query: (...query) => {
@@ -37,7 +34,10 @@ async function startRecord() {
         return store.query(...query);
       },
     },
-    logger: createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => void lines.push(line) }),
+    logger: createLogger(
+      { name: 'test', level: 'info', service: testService },
+      { write: (line) => void lines.push(line) },
+    ),
     coordinates: ['2026-11-01 Query.old'],
     everyMs: 50,
     nowMs: () => performance.now() + clock.stepMs,

@@ -1,12 +1,12 @@
 import { createAuthenticator, generateApiKey, type StoredApiKey } from '@deedwire/auth';
 import { usualAbilities } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { createLogger } from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createRequestAuthenticator } from './authenticate-request.ts';
 
-const { apiKey, keyId, keyHash } = generateApiKey(firm, 'lender');
+const { apiKey, keyId, keyHash } = generateApiKey(testService, 'supplier');
 const stored: StoredApiKey = {
   keyId,
   keyHash,
@@ -15,7 +15,7 @@ const stored: StoredApiKey = {
   clientId: 'client-1',
   accountId: '2',
   organizationId: 'org-1',
-  interfaceName: 'lender',
+  interfaceName: 'supplier',
   schemaVersion: '2026-11-01',
   costLimit: { maximum: 2_000, restoreRate: 200 },
   abilities: usualAbilities,
@@ -28,16 +28,16 @@ function setUp(key: StoredApiKey) {
   const logged: Record<string, unknown>[] = [];
   const metrics = new Registry();
   const authenticator = createRequestAuthenticator({
-    service: firm,
-    interfaceName: 'lender',
+    service: testService,
+    interfaceName: 'supplier',
     authenticator: createAuthenticator({
-      service: firm,
-      interfaceName: 'lender',
+      service: testService,
+      interfaceName: 'supplier',
       findApiKey: async (id) => (id === key.keyId ? key : null),
       monotonicMs: () => 0, // no bucket refills
     }),
     logger: createLogger(
-      { name: 'test', level: 'warn', service: firm },
+      { name: 'test', level: 'warn', service: testService },
       { write: (line) => logged.push(JSON.parse(line)) },
     ),
     metrics,
@@ -53,7 +53,7 @@ function setUp(key: StoredApiKey) {
 
 test('a refusal logs the key, its client, the reason and the address, and counts by reason', async () => {
   const { authenticate, logged, metrics } = setUp(stored);
-  const unknown = generateApiKey(firm, 'lender');
+  const unknown = generateApiKey(testService, 'supplier');
   const refused = {
     code: 'UNAUTHENTICATED',
     message: expect.stringMatching(/missing or invalid\. Check X-Service-Client-Id, X-Service-API-Key and /),
@@ -74,7 +74,7 @@ test('a refusal logs the key, its client, the reason and the address, and counts
   expect(JSON.stringify(logged)).not.toContain(apiKey.split('_')[3]);
   const counts = await metrics.getSingleMetricAsString('deedwire_refused_credentials_total');
   for (const reason of ['revoked', 'unknown', 'missing', 'wrong_client']) {
-    expect(counts).toContain(`{interface="lender",reason="${reason}"} 1`);
+    expect(counts).toContain(`{interface="supplier",reason="${reason}"} 1`);
   }
 });
 

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createGraphiql } from './graphiql.ts';
 
+/** Of each version, a folder with an example. */
+const folder = join(import.meta.dirname, '../../test/examples');
+
 const graphiql = createGraphiql({
-  path: '/partners/graphql',
-  title: 'Partner interface',
+  path: '/customer/graphql',
+  title: 'Customer interface',
   versions: [
     { version: '2026-11-01', status: 'current' },
     { version: '2027-02-01', status: 'preview' },
   ],
-  example: { folder: join(import.meta.dirname, '../../../lender-schema/examples'), name: 'lender.graphql' },
+  example: { folder, name: 'customer.graphql' },
   headers: { 'X-Service-API-Key': 'sample-key' },
   versionHeader: 'X-Service-Schema-Version',
   logger: { warn: () => {} },
@@ -19,7 +22,7 @@ const graphiql = createGraphiql({
 
 /** Null: what the interface responds. */
 async function respond(fields: { method?: string; url?: string; accept?: string; host?: string }) {
-  const { method = 'GET', url = '/partners/graphql', accept = 'text/html,*/*;q=0.8', host = '127.0.0.1:4002' } = fields;
+  const { method = 'GET', url = '/customer/graphql', accept = 'text/html,*/*;q=0.8', host = '127.0.0.1:4002' } = fields;
   return graphiql(Object.assign(new IncomingMessage(new Socket()), { method, url, headers: { accept, host } }));
 }
 
@@ -32,7 +35,7 @@ async function page(fields: Parameters<typeof respond>[0] = {}) {
 test('a browser gets the page with the credentials and the versions', async () => {
   const { headers, body } = await page();
   expect(headers['Content-Type']).toBe('text/html; charset=utf-8');
-  for (const part of ['sample-key', '"version":"2027-02-01","status":"preview"', '"endpoint":"/partners/graphql"'])
+  for (const part of ['sample-key', '"version":"2027-02-01","status":"preview"', '"endpoint":"/customer/graphql"'])
     expect(body).toContain(part);
   expect(body).toContain('"named":null');
   expect(headers['Content-Security-Policy']).toBe("frame-ancestors 'none'");
@@ -40,21 +43,21 @@ test('a browser gets the page with the credentials and the versions', async () =
 
 test('the page has the example of each version', async () => {
   const { body } = await page();
-  expect(body).toContain('"example":"query Team {\\n  lender {\\n    id\\n    name\\n    members {\\n      id');
-  expect(body).toContain('"example":"query Team($first: Int, $after: String) {\\n  lender {');
+  expect(body).toContain('"example":"query Customer {\\n  customer {\\n    id\\n    name\\n  }');
+  expect(body).toContain('"example":"query CustomerSince($since: DateTime) {\\n  customer {');
 });
 
 test('a browser is redirected from / to the page', async () => {
-  expect(await respond({ url: '/' })).toMatchObject({ status: 302, headers: { Location: '/partners/graphql' } });
+  expect(await respond({ url: '/' })).toMatchObject({ status: 302, headers: { Location: '/customer/graphql' } });
 });
 
 test('the page of a version names it', async () => {
-  const { body } = await page({ url: '/partners/graphql?version=2027-02-01' });
+  const { body } = await page({ url: '/customer/graphql?version=2027-02-01' });
   expect(body).toContain('"named":"2027-02-01"');
 });
 
 test('a version that is not served is not a part of the page', async () => {
-  const { body } = await page({ url: `/partners/graphql?version=${encodeURIComponent('</script><script>x()')}` });
+  const { body } = await page({ url: `/customer/graphql?version=${encodeURIComponent('</script><script>x()')}` });
   expect(body).toContain('"named":null');
   expect(body).not.toContain('<script>x()');
 });
@@ -70,7 +73,7 @@ test.each(['attacker.example:4002', 'localhost.attacker.example', '192.0.2.1', '
 test.each([
   ['a POST', { method: 'POST' }],
   ['a GET of JSON', { accept: 'application/json' }],
-  ['another path', { url: '/lenders/graphql' }],
+  ['another path', { url: '/supplier/graphql' }],
   ['a GET of JSON at /', { url: '/', accept: '*/*' }],
   ['a POST at /', { url: '/', method: 'POST' }],
 ])('%s gets what the interface responds', async (_, fields) => {
@@ -78,7 +81,7 @@ test.each([
 });
 
 test('a URL that cannot be parsed gets the page of the newest version', async () => {
-  const { body } = await page({ url: 'http://[/partners/graphql' });
+  const { body } = await page({ url: 'http://[/customer/graphql' });
   expect(body).toContain('"named":null');
 });
 

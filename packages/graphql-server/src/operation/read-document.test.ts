@@ -1,7 +1,7 @@
 import { readingCost, rejectionCost } from '@deedwire/operation-analysis';
-import { sdl } from '@deedwire/partner-schema';
 import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { customerSdl } from '../../test/support/customer-sdl.ts';
 import { hostileDocuments } from '../../test/support/hostile-documents.ts';
 import { introspectionQueries } from '../../test/support/introspection-queries.ts';
 import { readDocument } from '../../test/support/read-document.ts';
@@ -10,7 +10,7 @@ import { RequestError } from '../errors/request-error.ts';
 import { requestLimits } from '../request-limits.ts';
 import { createDocumentSteps } from './read-document.ts';
 
-const schema = buildSchema(sdl('2026-11-01'));
+const schema = buildSchema(customerSdl);
 const steps = createDocumentSteps(schema, requestLimits);
 
 /** Returns null for a valid document. */
@@ -79,22 +79,22 @@ describe('expensive documents', () => {
 /** The messages for a document with some errors. */
 function messages(count: number): string[] | undefined {
   const fields = Array.from({ length: count }, (_, i) => `zzzzzzzz${i}`).join(' ');
-  return rejectionOf(`{partner{${fields}}}`)?.found.map(({ message }) => message);
+  return rejectionOf(`{customer{${fields}}}`)?.found.map(({ message }) => message);
 }
 
 test('reports at most 10 errors, and that there are more', () => {
-  expect(messages(10)?.at(-1)).toBe('Cannot query field "zzzzzzzz9" on type "Partner".');
+  expect(messages(10)?.at(-1)).toBe('Cannot query field "zzzzzzzz9" on type "Customer".');
   expect(messages(10)).toHaveLength(10);
   expect(messages(11)).toHaveLength(11);
   expect(messages(11)?.at(-1)).toBe('The document has more than these 10 errors.');
 });
 
 test.each([
-  ['an unknown field', '{\n  partner {\n    nope\n  }\n}', [{ line: 3, column: 5 }]],
-  ['fields that conflict', '{partner{\r\nx:id\r\n\r\n  x:name}}', [{ line: 2, column: 1 }, { line: 4, column: 3 }]], // prettier-ignore
-  ['a syntax error', '# one\n{partner{id}', [{ line: 2, column: 13 }]],
-  ['a value after a block string', '{referral(id:"""a\nb\n"""){id} \n nope}', [{ line: 4, column: 2 }]],
-  ['no operation', 'fragment F on Partner{id}', [{ line: 1, column: 1 }]],
+  ['an unknown field', '{\n  customer {\n    nope\n  }\n}', [{ line: 3, column: 5 }]],
+  ['fields that conflict', '{customer{\r\nx:id\r\n\r\n  x:name}}', [{ line: 2, column: 1 }, { line: 4, column: 3 }]], // prettier-ignore
+  ['a syntax error', '# one\n{customer{id}', [{ line: 2, column: 14 }]],
+  ['a value after a block string', '{webhookSubscription(id:"""a\nb\n"""){id} \n nope}', [{ line: 4, column: 2 }]],
+  ['no operation', 'fragment F on Customer{id}', [{ line: 1, column: 1 }]],
 ])('names the place of %s', (_, query, locations) => {
   expect(rejectionOf(query)?.found.map((found) => found.locations)).toEqual([locations]);
   const graphqlSays = ((): unknown => {
@@ -108,5 +108,5 @@ test.each([
 });
 
 test('keeps no text of the document, in which each error would count lines', () => {
-  expect(readDocument('\n\n{partner{id}}', steps).loc?.source.body).toBe('');
+  expect(readDocument('\n\n{customer{id}}', steps).loc?.source.body).toBe('');
 });

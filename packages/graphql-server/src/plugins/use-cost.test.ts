@@ -3,11 +3,11 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthenticatedClient } from '@deedwire/auth';
 import type { Ability } from '@deedwire/core';
-import { sdl } from '@deedwire/partner-schema';
 import type { HandlerContext } from '@deedwire/service-runtime';
 import { buildSchema, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { customerSdl } from '../../test/support/customer-sdl.ts';
 import type { Charge, CostBuckets } from '../cost/bucket.ts';
 import type { EndTurn } from '../cost/client-slots.ts';
 import { type OperationCost, RequestAccount } from '../cost/request-account.ts';
@@ -42,7 +42,7 @@ let refused: 'document' | 'operation' | 'slot' | null;
 let admissions: Promise<void>[];
 
 const client: AuthenticatedClient = {
-  interfaceName: 'partner',
+  interfaceName: 'customer',
   clientId: 'client',
   accountId: '1',
   schemaVersion: '2026-11-01',
@@ -97,7 +97,7 @@ interface Served {
 
 /** Serves one version by Yoga with the plugins that an operation passes, and the buckets of above. */
 function setUp({
-  schema = partnerSchema,
+  schema = customerSchema,
   limits = requestLimits,
   plugins = [],
   context = {},
@@ -159,7 +159,7 @@ const http: HandlerContext = {
   async waitWhileOpen() {},
 };
 
-const partnerSchema = buildSchema(sdl('2026-11-01'));
+const customerSchema = buildSchema(customerSdl);
 
 beforeEach(() => {
   [calls, refused, turns, occupied, slots, admissions] = [[], null, [], [], [], []];
@@ -178,7 +178,7 @@ function outcomeOf({ outcome, cost }: RequestState): OperationCost | string {
   return cost ?? String(outcome?.code);
 }
 
-const valid = '{partner{id}}';
+const valid = '{customer{id}}';
 
 test('a document that is read pays the difference to the price of its operation', async () => {
   expect(await run(valid, 201)).toEqual({ requestedQueryCost: 8, actualQueryCost: 3, throttleStatus });
@@ -187,7 +187,7 @@ test('a document that is read pays the difference to the price of its operation'
 
 test('an operation has a slot after it is charged and until it has run, even if its variables are rejected', async () => {
   await run(valid);
-  await run('query($first:Int!){referrals(first:$first){nodes{id}}}');
+  await run('query($first:Int!){webhookSubscriptions(first:$first){nodes{id}}}');
   expect(calls).toEqual([
     'charge 1',
     'charge 7 of 8',
@@ -311,13 +311,13 @@ test('a large body costs points, including with a cached document', async () => 
 });
 
 test('counts the bytes of a document, not its characters', async () => {
-  await run(`{partner{id}} # ${'ü'.repeat(100)}`);
+  await run(`{customer{id}} # ${'ü'.repeat(100)}`);
   expect(calls[0]).toBe('charge 3');
 });
 
 test.each([
-  ['a syntax error', '{partner{id}', 'GRAPHQL_PARSE_FAILED'],
-  ['an unknown field', '{partner{nope}}', 'GRAPHQL_VALIDATION_FAILED'],
+  ['a syntax error', '{customer{id}', 'GRAPHQL_PARSE_FAILED'],
+  ['an unknown field', '{customer{nope}}', 'GRAPHQL_VALIDATION_FAILED'],
   ['too many tokens', `{${'x '.repeat(2_000)}}`, 'OPERATION_TOO_COMPLEX'],
 ])('a document that is rejected costs more than an accepted one: %s', async (_, query, code) => {
   expect(await run(query, 5_000)).toBe(code);
@@ -331,12 +331,12 @@ test('a rejected document costs at least 40 points when it is parsed, and only i
 });
 
 test('keeps what was paid for reading if the document is valid and the request is not', async () => {
-  expect(await run('query A{partner{id}} query B{partner{id}}')).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(await run('query A{customer{id}} query B{customer{id}}')).toBe('GRAPHQL_VALIDATION_FAILED');
   expect(calls).toEqual(['charge 1']);
 });
 
 test('variables that are rejected cost what a rejected document of the size of the body costs', async () => {
-  const query = 'mutation($i:CreateReferralInput!){createReferral(input:$i){referral{id}}}';
+  const query = 'mutation($i:PlaceOrderInput!){placeOrder(input:$i){order{id}}}';
   expect(await run(query)).toMatchObject({ requestedQueryCost: 40, actualQueryCost: 40 });
   expect(await run(query, query.length, 5_000)).toMatchObject({ actualQueryCost: 500 });
   expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'deduct 32', 'refund 0', 'charge 10', 'deduct 490', 'refund 0']);
@@ -351,9 +351,9 @@ test('gets the price back if it has no slot, except for reading the document', a
 /** Serves an operation whose resolver calls this. */
 function serveWaiting(work: (pauses: OperationPauses) => Promise<void>, limits = requestLimits): Promise<Served> {
   const pauses = new OperationPauses();
-  const schema = buildSchema('type Query { partner: Int }');
-  Object.assign(schema.getQueryType()?.getFields()['partner'] ?? {}, { resolve: () => work(pauses).then(() => null) });
-  return setUp({ schema, limits, context: { pauses } })({ query: '{partner}' }, 20);
+  const schema = buildSchema('type Query { customer: Int }');
+  Object.assign(schema.getQueryType()?.getFields()['customer'] ?? {}, { resolve: () => work(pauses).then(() => null) });
+  return setUp({ schema, limits, context: { pauses } })({ query: '{customer}' }, 20);
 }
 
 async function runWaiting(...given: Parameters<typeof serveWaiting>): Promise<unknown> {
@@ -367,7 +367,7 @@ test('an operation that waits has no slot and only the points for reading it', a
     await runWaiting((pauses) =>
       pauses.during(async () => void waiting.push(calls.at(-1), slots.length, slots[0]?.length)),
     ),
-  ).toEqual([{ partner: null }, 0, 3]);
+  ).toEqual([{ customer: null }, 0, 3]);
   expect(waiting).toEqual(['refund 7', 1, 2]);
   expect(calls).toEqual(['charge 1', 'charge 7 of 8', 'refund 7', 'deduct 7', 'refund 5']);
   expect(slots.map((slot) => slot.length)).toEqual([2, 2]);
@@ -375,7 +375,7 @@ test('an operation that waits has no slot and only the points for reading it', a
 
 test('an operation whose field gets no slot after its wait owes what it used', async () => {
   expect(await runWaiting((pauses) => pauses.during(async () => void (refused = 'slot')))).toEqual([
-    { partner: null },
+    { customer: null },
     1,
     3,
   ]);
@@ -406,7 +406,7 @@ test('a request whose client goes while it waits has the outcome of a closed one
 
 test('the time of a wait does not count, and the time around it does', async () => {
   const limits = { ...requestLimits, operationMs: 100 };
-  expect(await runWaiting((pauses) => pauses.during(() => sleep(300)), limits)).toEqual([{ partner: null }, 0, 3]);
+  expect(await runWaiting((pauses) => pauses.during(() => sleep(300)), limits)).toEqual([{ customer: null }, 0, 3]);
   const late = runWaiting(
     (pauses) => pauses.during(() => sleep(300)).then(() => sleep(5000, undefined, { ref: false })),
     limits,
@@ -419,7 +419,7 @@ test('a document that waits for refunds holds no turn, and takes another one to 
   admissions = [refund.promise];
   const first = run(valid);
   await vi.waitFor(() => expect(occupied).toEqual([0]));
-  expect(await run('{partner{name}}')).toMatchObject({ actualQueryCost: 3 });
+  expect(await run('{customer{name}}')).toMatchObject({ actualQueryCost: 3 });
   expect(occupied).toHaveLength(2);
   refund.resolve();
   expect(await first).toMatchObject({ actualQueryCost: 3 });

@@ -2,7 +2,7 @@ import type { AuthenticatedClient } from '@deedwire/auth';
 import { expect, test } from 'vitest';
 import { createOperationContext, type InterfaceActionContext } from './operation-context.ts';
 
-const client = { interfaceName: 'partner', accountId: '1', clientId: 'a' } as AuthenticatedClient;
+const client = { interfaceName: 'customer', accountId: '1', clientId: 'a' } as AuthenticatedClient;
 const context = createOperationContext({} as InterfaceActionContext, {
   client,
   requestId: 'r',

@@ -1,4 +1,4 @@
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { createLogger, type ServerAlarm } from '@deedwire/service-runtime';
 import type { Store } from '@deedwire/store';
 import { Registry } from 'prom-client';
@@ -15,8 +15,8 @@ test.each(Object.entries(alarms))('logs and counts the alarm %s', async (alarm, 
   const metrics = new Registry();
   const pull = openPull({
     store: {} as Store,
-    interfaceName: 'partner',
-    logger: createLogger({ name: 'test', level: 'info', service: firm }, { write: (line) => lines.push(line) }),
+    interfaceName: 'customer',
+    logger: createLogger({ name: 'test', level: 'info', service: testService }, { write: (line) => lines.push(line) }),
     metrics,
   });
   pull.context.reportMissingEvent(details as Parameters<typeof pull.context.reportMissingEvent>[0]);

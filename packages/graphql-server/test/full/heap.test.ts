@@ -30,7 +30,7 @@ test('at most 1 kB of a request survives a minor collection', async () => {
   const [{ port, apiKey }] = await once(child, 'message');
   const body = JSON.stringify({ query: '{ again { hello } }' });
   const head = `X-Service-Client-Id: client-1\r\nX-Service-API-Key: ${apiKey}\r\nX-Service-Organization-Id: org-1`;
-  const request = `POST /lenders/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const request = `POST /supplier/graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   // Compiles the code, and makes the plan.
   await sendRequests(port, request, 2_400);
   let least = Number.POSITIVE_INFINITY;

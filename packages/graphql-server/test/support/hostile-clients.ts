@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { testService } from '@deedwire/core/test-service';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { migrate } from '@deedwire/store';
+import { createServiceDatabase } from '@deedwire/store/test-support';
 import { connect, type Connection } from '@deedwire/testing';
 import { expect, onTestFinished } from 'vitest';
 
@@ -16,23 +14,20 @@ export const ratePerSecond = 200;
 /** A database with one client, `busy`. */
 export interface AttackedDatabase {
   superuser: Connection;
-  lenderUrl: string;
+  supplierUrl: string;
 }
 
 /** Drops the database when the test finishes. */
 export async function createDatabase(): Promise<AttackedDatabase> {
-  const database = await createTestDatabase({
-    template: 'migrated',
-    prepare: async (url) => void (await migrate(url, testService)),
-  });
+  const database = await createServiceDatabase();
   onTestFinished(() => database.drop());
   const superuser = await connect(database.databaseUrl);
   onTestFinished(() => superuser.close());
   await superuser.run(`
     insert into organization (id, name) values (1, 'Test');
-    insert into account (id, interface, organization_id, name) values (1, 'lender', 1, 'Test');
-    insert into api_client (account_id, interface, client_id, schema_version) values (1, 'lender', 'busy', '2026-11-01')`);
-  return { superuser, lenderUrl: await database.urlFor('lender_api') };
+    insert into account (id, interface, organization_id, name) values (1, 'supplier', 1, 'Test');
+    insert into api_client (account_id, interface, client_id, schema_version) values (1, 'supplier', 'busy', '2026-11-01')`);
+  return { superuser, supplierUrl: await database.urlFor('supplier_api') };
 }
 
 export interface Slot {
@@ -46,14 +41,18 @@ export interface Slot {
 
 /** Starts processes whose client attacks while `work` runs. Returns the slots of time, summed over the processes. */
 export async function attackWhile(
-  { superuser, lenderUrl }: AttackedDatabase,
+  { superuser, supplierUrl }: AttackedDatabase,
   work: () => Promise<void>,
 ): Promise<Slot[]> {
   const script = new URL('../hostile-process.ts', import.meta.url).pathname;
   const outputs = Array.from({ length: processCount }, () => {
-    const child = spawn(process.execPath, ['--conditions=deedwire-source', script, lenderUrl, 'busy', String(slotMs)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--conditions=deedwire-source', script, supplierUrl, 'busy', String(slotMs)],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    );
     onTestFinished(() => void child.kill('SIGKILL'));
     return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   });

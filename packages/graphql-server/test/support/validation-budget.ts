@@ -1,12 +1,12 @@
 import { fail } from 'node:assert/strict';
 import { checkMergeableFields } from '@deedwire/operation-analysis';
-import { sdl } from '@deedwire/partner-schema';
 import { type Choose, richSchema, writeRandomDocument } from '@deedwire/testing';
 import * as fc from 'fast-check';
 import { buildSchema, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
 import { RequestError } from '../../src/errors/request-error.ts';
 import { createDocumentSteps } from '../../src/operation/read-document.ts';
 import { requestLimits } from '../../src/request-limits.ts';
+import { customerSdl } from './customer-sdl.ts';
 import { hostileDocuments, mutateDocument } from './hostile-documents.ts';
 import { readDocument } from './read-document.ts';
 import { warmUp } from './warm-up.ts';
@@ -40,7 +40,7 @@ export function compareMerging(documents: number): { accepted: number; rejected:
   return counts;
 }
 
-const schema = buildSchema(sdl('2026-11-01'));
+const schema = buildSchema(customerSdl);
 const steps = createDocumentSteps(schema, requestLimits);
 
 /** Reads a document. Returns the CPU time and the error. */
