@@ -45,6 +45,7 @@ const ruleTests = [
   'tools/checks/src/language/language.test.ts',
   'tools/checks/src/layering.test.ts',
   'tools/checks/src/sunset-plans.test.ts',
+  'tools/contract-tests/src/firm/renderer.test.ts',
   'tools/contract-tests/src/firm/schema-packages.test.ts',
   'tools/generate/src/reference/links.test.ts',
   'tools/generate/src/reference/recorded-event-types.test.ts',

@@ -1,12 +1,12 @@
 import { toRecordId } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { createRenderer } from './renderer.ts';
 
 const message = 'Hello.';
 const render = () => ({ message, internal: 'secret' });
-const events = firm.events.map((event) => ({
+const events = testService.events.map((event) => ({
   ...event,
   versions: event.versions.map((version) => ({ ...version, render })),
 }));
@@ -15,7 +15,7 @@ test('rejects a payload with a field that is not published', () => {
   const event = {
     id: toRecordId<'WebhookEvent'>('5'),
     accountId: toRecordId<'Account'>('6'),
-    interfaceName: 'partner',
+    interfaceName: 'customer',
     type: 'webhook.test',
     recordId: null,
     aboutSubscriptionId: null,

@@ -1,25 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { eventOf, toRecordId } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
-import { referralCreated, teamMemberAdded } from '@deedwire/firm/events';
+import { orderPlaced, testService } from '@deedwire/core/test-service';
 import { missing } from '@deedwire/testing';
-import { webhookEventTypes as ownEventTypes } from '@deedwire/webhook-contract';
-import { findEventVersion, webhookEventTypes } from '@deedwire/webhook-events';
+import { findEventVersion, webhookEventTypes as ownEventTypes } from '@deedwire/webhook-contract';
 import { RenderError } from '@deedwire/webhooks/renderer';
 import { expect, test } from 'vitest';
 import { createRenderer, renderingsOf } from './renderer.ts';
 
 const occurredAt = '2026-11-20T08:00:00.000Z';
-const sampleOf = (type: string): object => (eventOf(firm, type) ?? missing()).sample('service');
-const { referral } = referralCreated.sample('service');
-const { lender, teamMember } = teamMemberAdded.sample('service');
+const sampleOf = (type: string): object => (eventOf(testService, type) ?? missing()).sample('service');
+const { order, placedAt } = orderPlaced.sample('service');
 
-const renderer = createRenderer(firm, 'service');
+const renderer = createRenderer(testService, 'service');
 
 function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer {
   const account = {
     accountId: toRecordId<'Account'>('6'),
-    interfaceName: 'partner',
+    interfaceName: 'customer',
     recordId: null,
     aboutSubscriptionId: null,
     requestId: null,
@@ -31,20 +28,23 @@ function render(type: string, snapshot: unknown, version = '2026-11-01'): Buffer
   );
 }
 
-const known = firm.events.flatMap(renderingsOf).map(({ type, version }) => [type, version] as const);
+const known = testService.events.flatMap(renderingsOf).map(({ type, version }) => [type, version] as const);
 
 test('has a renderer for every published version, and no other renderer', () => {
-  const published = webhookEventTypes.flatMap(({ type, versions }) =>
+  const published = ownEventTypes.flatMap(({ type, versions }) =>
     versions.flatMap(({ version, status }) => (status === 'retired' ? [] : [`${type} ${version}`])),
   );
-  expect(known.map((pair) => pair.join(' ')).toSorted()).toEqual(published.toSorted());
+  expect(known.map((pair) => pair.join(' ')).toSorted()).toEqual(
+    [...published, 'order.placed 2026-11-01', 'order.placed 2027-02-01'].toSorted(),
+  );
 });
 
-test.each(known)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
+const own = known.filter(([type]) => ownEventTypes.some((each) => each.type === type));
+
+test.each(own)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
   const body: unknown = JSON.parse(render(type, sampleOf(type), version).toString());
   expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
-  const contract = ownEventTypes.some((each) => each.type === type) ? 'webhook-contract' : 'webhook-events';
-  const file = new URL(`../../${contract}/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
+  const file = new URL(`../../webhook-contract/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
   const { data } = JSON.parse(readFileSync(file, 'utf8'));
   expect(body).toEqual({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
 });
@@ -53,43 +53,43 @@ test('knows each of them', () => {
   expect(known.filter(([type, version]) => !renderer.knows(type, version) || !renderer.knowsType(type))).toEqual([]);
 });
 
-test.each(['referral.lost', 'constructor', 'toString'])('does not know the type %s', (type) => {
+test.each(['order.lost', 'constructor', 'toString'])('does not know the type %s', (type) => {
   expect(renderer.knowsType(type)).toBe(false);
   expect(renderer.knows(type, '2026-11-01')).toBe(false);
 });
 
 test('does not know a version that is not published', () => {
-  expect(renderer.knows('referral.created', '2026-11-02')).toBe(false);
+  expect(renderer.knows('order.placed', '2026-11-02')).toBe(false);
 });
 
 test('renders exactly these bytes, because receivers verify a signature over them', () => {
-  expect(render('referral.created', sampleOf('referral.created')).toString()).toBe(
-    '{"id":"gid://service/WebhookEvent/5","type":"referral.created","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"referralId":"gid://service/Referral/4711","externalReference":"CRM-2026/0815 Müller 🏡"}}',
+  expect(render('order.placed', sampleOf('order.placed')).toString()).toBe(
+    '{"id":"gid://service/WebhookEvent/5","type":"order.placed","version":"2026-11-01","timestamp":"2026-11-20T08:00:00.000Z","data":{"orderId":"gid://service/Order/4711","item":"Tea «Grün» 🏡","note":null,"placedAt":"2026-11-03T09:30:00.000Z"}}',
   );
 });
 
 test('omits fields that a newer build has added to the snapshot', () => {
-  const newer = { referral: { ...referral, secretNote: 'x' }, source: 'api' };
-  expect(render('referral.created', newer)).toEqual(render('referral.created', sampleOf('referral.created')));
+  const newer = { order: { ...order, secretNote: 'x' }, placedAt, source: 'api' };
+  expect(render('order.placed', newer)).toEqual(render('order.placed', sampleOf('order.placed')));
 });
 
 test.each<[string, string, unknown]>([
-  ['an empty snapshot', 'referral.created', {}],
-  ['null', 'referral.created', null],
-  ['the snapshot of another type', 'referral.created', sampleOf('lender.updated')],
-  ['a missing field', 'referral.created', { referral: { id: referral.id, status: 'OPEN' } }],
-  ['an id of another type', 'referral.created', { referral: { ...referral, id: teamMember.id } }],
-  ['a field of the wrong type', 'lender.updated', { lender: { ...lender, name: 7 } }],
-  ['an invalid time', 'referral.declined', { ...sampleOf('referral.declined'), declinedAt: 'yesterday' }],
+  ['an empty snapshot', 'order.placed', {}],
+  ['null', 'order.placed', null],
+  ['the snapshot of another type', 'order.placed', sampleOf('api_key.created')],
+  ['a missing field', 'order.placed', { order: { id: order.id, note: null }, placedAt }],
+  ['an id of another type', 'order.placed', { order: { ...order, id: 'gid://service/Customer/7' }, placedAt }],
+  ['a field of the wrong type', 'order.placed', { order: { ...order, item: 7 }, placedAt }],
+  ['an invalid time', 'order.placed', { order, placedAt: 'yesterday' }],
   ['a payload that is too large', 'webhook.test', { message: 'x'.repeat(256_000) }],
-  ['an unknown type', 'referral.lost', {}],
+  ['an unknown type', 'order.lost', {}],
   ['the name of an inherited property', 'constructor', {}],
 ])('rejects %s', (_, type, snapshot) => {
   expect(() => render(type, snapshot)).toThrow(RenderError);
 });
 
 test('rejects an unknown version', () => {
-  expect(() => render('referral.created', sampleOf('referral.created'), '2026-11-02')).toThrow(RenderError);
+  expect(() => render('order.placed', sampleOf('order.placed'), '2026-11-02')).toThrow(RenderError);
 });
 
 test('accepts at most 256 kB', () => {
@@ -98,10 +98,10 @@ test('accepts at most 256 kB', () => {
   expect(() => render('webhook.test', { message: 'x'.repeat(256_001 - without) })).toThrow('256001 bytes');
 });
 
-const failing = () => render('team_member.added', { lender, teamMember: { ...teamMember, id: 'ada-at-home' } });
+const failing = () => render('order.placed', { order: { ...order, id: 'ada-at-home' }, placedAt });
 
 test('names the invalid field in the error, without its value', () => {
   expect(failing).toThrow(RenderError);
-  expect(failing).toThrow('data.teamMember.id');
+  expect(failing).toThrow('data.orderId');
   expect(failing).not.toThrow('ada-at-home');
 });

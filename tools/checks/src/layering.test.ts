@@ -59,7 +59,7 @@ const mayImport: Record<string, readonly string[]> = {
   'graphql-server': [...layers0to3, 'portal'],
   operator: [...layers0to3],
   // Layer 5
-  // The application. Of the platform, tests of `graphql-server` and `webhook-rendering` import it.
+  // The application. Of the platform, tests of `graphql-server` import it.
   firm: ['actions', 'core', 'operator', 'store', 'webhook-events', 'webhooks'],
   // Layer 6
   ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
