@@ -1,3 +1,4 @@
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { expressHandler } from '@deedwire/webhook-receiver/express';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
@@ -6,6 +7,7 @@ import express from 'express';
 const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),

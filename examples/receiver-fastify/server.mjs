@@ -1,3 +1,4 @@
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { fastifyReceiver } from '@deedwire/webhook-receiver/fastify';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
@@ -6,6 +7,7 @@ import { fastify } from 'fastify';
 const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),

@@ -1,3 +1,4 @@
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { honoHandler } from '@deedwire/webhook-receiver/hono';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
@@ -7,6 +8,7 @@ import { Hono } from 'hono';
 const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),

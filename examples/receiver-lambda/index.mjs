@@ -1,3 +1,4 @@
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { lambdaHandler } from '@deedwire/webhook-receiver/lambda';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
@@ -5,6 +6,7 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 const { WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   // Each instance of the function has its own memory. Use PostgreSQL or Redis in production.

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
@@ -6,6 +7,7 @@ import { nodeHandler } from '@deedwire/webhook-receiver/node';
 const { PORT = '4005', WEBHOOK_SECRET = '' } = process.env;
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store: memoryStore(),

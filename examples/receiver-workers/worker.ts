@@ -1,8 +1,10 @@
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { workersHandler } from '@deedwire/webhook-receiver/workers';
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: ({ WEBHOOK_SECRET }: { WEBHOOK_SECRET: string }) => [WEBHOOK_SECRET],
   // For tests only: each isolate has its own memory.

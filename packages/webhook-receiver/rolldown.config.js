@@ -2,7 +2,7 @@
 export default {
   input: 'src/cli/diagnosis.ts',
   platform: 'node',
-  external: /^@deedwire\/webhook-(?:events|signing)/,
+  external: /^@deedwire\/webhook-signing/,
   resolve: { conditionNames: ['deedwire-source'] },
   transform: { target: 'node20' },
   output: { file: 'dist/cli/diagnosis.js', format: 'esm', comments: false },

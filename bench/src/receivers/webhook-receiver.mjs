@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
@@ -16,6 +17,7 @@ const store = postgresStore(pool);
 await store.createTable();
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [WEBHOOK_SECRET],
   store,

@@ -1,3 +1,4 @@
+import type { EventPackage } from './events.ts';
 import { field } from './field.ts';
 import { type AddJob, jobInbox, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
 import type { PostgresClientOf, PostgresPool, PostgresTransactions } from './postgres-connection.ts';
@@ -5,7 +6,10 @@ import { quotedName } from './postgres-table.ts';
 
 export { inboxSql, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
 
-export interface GraphileWorkerInboxOptions<Transaction> extends JobInboxOptions<Transaction> {
+export interface GraphileWorkerInboxOptions<Events extends EventPackage, Transaction> extends JobInboxOptions<
+  Events,
+  Transaction
+> {
   /** The name of the task. Defaults to `webhook`. */
   task?: string;
   /** The schema of graphile-worker. Defaults to `graphile_worker`. */
@@ -29,17 +33,17 @@ export type GraphileWorkerTask = (payload: unknown, helpers: { readonly abortSig
  * @param database a `Pool` of `pg`, whose clients are then the transactions, or the functions of another library
  * @throws {TypeError} if an option is malformed
  */
-export function graphileWorkerInbox<Pool extends PostgresPool>(
+export function graphileWorkerInbox<Events extends EventPackage, Pool extends PostgresPool>(
   database: Pool,
-  options: GraphileWorkerInboxOptions<PostgresClientOf<Pool>>,
+  options: GraphileWorkerInboxOptions<Events, PostgresClientOf<Pool>>,
 ): GraphileWorkerInbox;
-export function graphileWorkerInbox<Transaction>(
+export function graphileWorkerInbox<Events extends EventPackage, Transaction>(
   database: PostgresTransactions<Transaction>,
-  options: GraphileWorkerInboxOptions<Transaction>,
+  options: GraphileWorkerInboxOptions<Events, Transaction>,
 ): GraphileWorkerInbox;
 export function graphileWorkerInbox(
   database: PostgresPool | PostgresTransactions<unknown>,
-  options: GraphileWorkerInboxOptions<unknown>,
+  options: GraphileWorkerInboxOptions<EventPackage, unknown>,
 ): GraphileWorkerInbox {
   const { task = 'webhook' } = options;
   const { runJob, ...inbox } = jobInbox(database, graphileWorkerJobs(options), options);

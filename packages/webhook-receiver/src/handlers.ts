@@ -1,4 +1,4 @@
-import { parsedEventNames, type UnknownWebhookEvent, type WebhookEvent } from '@deedwire/webhook-events';
+import type { AnyEvent, EventPackage, UnknownEvent } from './events.ts';
 
 /** What a request says in headers that are not signed. Anyone who can repeat a signed body can change them. */
 export interface UnsignedHeaders {
@@ -43,35 +43,35 @@ export interface HandlerContext<Transaction> {
 }
 
 /** The events of one type at one version. */
-export type EventAt<Type extends WebhookEvent['type'], Version extends string> = Extract<
-  WebhookEvent,
+export type EventAt<Event extends AnyEvent, Type extends Event['type'], Version extends string> = Extract<
+  Event,
   { type: Type; version: Version }
 >;
 
 export type Handler<Event, Transaction> = (event: Event, context: HandlerContext<Transaction>) => unknown;
 
 /** One function for each event type and version. A type or version that does not exist, or is retired, does not compile. */
-export type Handlers<Transaction> = {
-  readonly [Type in WebhookEvent['type']]?: {
-    readonly [Version in Extract<WebhookEvent, { type: Type }>['version']]?: Handler<
-      EventAt<Type, Version>,
+export type Handlers<Event extends AnyEvent, Transaction> = {
+  readonly [Type in Event['type']]?: {
+    readonly [Version in Extract<Event, { type: Type }>['version']]?: Handler<
+      EventAt<Event, Type, Version>,
       Transaction
     >;
   };
 };
 
-/** An event without a handler: of another type or version, or unknown to this release. */
-export type UnhandledEvent = UnknownWebhookEvent | WebhookEvent;
+/** An event without a handler: of another type or version, or unknown to the package of the events. */
+export type UnhandledEvent<Event extends AnyEvent = AnyEvent> = UnknownEvent | Event;
 
-export type AnyHandler<Transaction> = Handler<WebhookEvent, Transaction>;
+export type AnyHandler<Transaction> = Handler<AnyEvent, Transaction>;
 
 /** How the log names a type and version. Those of unknown events come from the sender. */
-export function eventName({ type, version }: UnhandledEvent): string {
+export function eventName({ type, version }: AnyEvent): string {
   return `${type.slice(0, 100)} ${version.slice(0, 20)}`;
 }
 
 /** How the log names a delivery. */
-export function deliveryName(event: UnhandledEvent, id: string): string {
+export function deliveryName(event: AnyEvent, id: string): string {
   return `${eventName(event)} (${id})`;
 }
 
@@ -80,12 +80,14 @@ export function deliveryName(event: UnhandledEvent, id: string): string {
  *
  * @throws {TypeError} if a type or a version is unknown, or a handler is no function
  */
-export function checkHandlers(on: unknown): void {
+export function checkHandlers({ parsedEventNames }: EventPackage, on: unknown): void {
+  const names = parsedEventNames();
   for (const [type, versions] of entries(on))
     for (const [version, handler] of entries(versions)) {
-      const names = parsedEventNames();
       if (!names.includes(`${type}/${version}`))
-        throw new TypeError(`on: there is no event ${type}/${version}. This release has: ${names.join(', ')}.`);
+        throw new TypeError(
+          `on: there is no event ${type}/${version}. The package of the events has: ${names.join(', ')}.`,
+        );
       if (typeof handler !== 'function') throw new TypeError(`on: ${type} ${version} is no function.`);
     }
 }
@@ -105,8 +107,8 @@ function entries(object: unknown): [name: string, value: unknown][] {
 
 /** The handler of an event, whose names are known, so that no object inherits them. */
 export function findHandler<Transaction>(
-  handlers: Handlers<Transaction>,
-  { type, version }: WebhookEvent,
+  handlers: Handlers<AnyEvent, Transaction>,
+  { type, version }: AnyEvent,
 ): AnyHandler<Transaction> | null {
   const versions: Readonly<Record<string, unknown>> = handlers[type] ?? {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Handlers` gives each type and version its event

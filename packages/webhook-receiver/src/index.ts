@@ -1,4 +1,5 @@
 export type { ReceivedBody } from './body.ts';
+export type { AnyEvent, EventOf, EventPackage, ParsedBody, UnknownEvent } from './events.ts';
 export type {
   DeliverySource,
   EventAt,
@@ -8,6 +9,7 @@ export type {
   UnhandledEvent,
   UnsignedHeaders,
 } from './handlers.ts';
+export type { PulledDelivery } from './deliveries.ts';
 export type { EventName, KeptEvent, KeptEvents } from './kept-events.ts';
 export type { LogFields, ReceiverLog } from './log.ts';
 export type { InboxReceiverOptions, WebhookReceiverOptions } from './options.ts';
@@ -26,16 +28,10 @@ export type {
   ReprocessOptions,
   ReprocessReport,
 } from './pulling.ts';
-export {
-  createInboxReceiver,
-  createWebhookReceiver,
-  type KeptResult,
-  type PulledDelivery,
-  type PullingReceiver,
-  type ReceivedRequest,
-  type WebhookReceiver,
-} from './receiver.ts';
+export { createInboxReceiver, createWebhookReceiver, type PullingReceiver, type WebhookReceiver } from './receiver.ts';
+export type { KeptResult } from './process-kept.ts';
 export type { ReceiverResult } from './report.ts';
+export type { ReceivedRequest } from './requests.ts';
 export type { OutcomeCode, ReceiverResponse, WebhookResponseCode } from './responses.ts';
 export type { Secrets } from './secrets.ts';
 export { type Forgettable, type OnceResult, type WebhookStore, WorkFailedError } from './store.ts';

@@ -1,16 +1,8 @@
-import { parseWebhookBody } from '@deedwire/webhook-events';
 import { checkTimeouts, Deadline, DeadlineError } from './deadline.ts';
+import { type AnyEvent, checkEvents, type EventOf, type EventPackage } from './events.ts';
 import { field } from './field.ts';
 import { runInTransaction } from './handler-transaction.ts';
-import {
-  checkHandlers,
-  deliveryName,
-  findHandler,
-  type Handlers,
-  pinsOf,
-  type UnhandledEvent,
-  type UnsignedHeaders,
-} from './handlers.ts';
+import { checkHandlers, deliveryName, findHandler, type Handlers, pinsOf, type UnsignedHeaders } from './handlers.ts';
 import { type LogFields, type ReceiverLog, writeLine } from './log.ts';
 import { turnsOfJobs } from './pool-turns.ts';
 import {
@@ -28,8 +20,10 @@ import { Runs } from './runs.ts';
 import type { Forgettable } from './store.ts';
 import type { AcceptResult, InboxDelivery, WebhookInbox } from './webhook-inbox.ts';
 
-export interface JobInboxOptions<Transaction> {
-  on: Handlers<Transaction>;
+export interface JobInboxOptions<Events extends EventPackage, Transaction> {
+  /** As that of the receiver. */
+  events: Events;
+  on: Handlers<EventOf<Events>, Transaction>;
   /** The name of the table, with the schema if it has one. Defaults to `webhook_inbox_receipt`. */
   table?: string;
   /**
@@ -85,7 +79,7 @@ interface Job {
   /** That of the delivery. */
   readonly id: string;
   /** Undefined until the job has read it. */
-  event?: UnhandledEvent;
+  event?: AnyEvent;
 }
 
 /** What can end a handler early. */
@@ -148,9 +142,17 @@ export async function addJobs(query: Query, addJob: AddJob, rows: readonly unkno
 export function jobInbox(
   database: PostgresPool | PostgresTransactions<unknown>,
   addJob: AddJob,
-  { on, table, handlerTimeoutMs = 900_000, storeTimeoutMs = 30_000, log = console }: JobInboxOptions<unknown>,
+  {
+    events,
+    on,
+    table,
+    handlerTimeoutMs = 900_000,
+    storeTimeoutMs = 30_000,
+    log = console,
+  }: JobInboxOptions<EventPackage, unknown>,
 ): JobInboxCore {
-  checkHandlers(on);
+  checkEvents(events);
+  checkHandlers(events, on);
   checkTimeouts({ handlerTimeoutMs, storeTimeoutMs });
   const created = inboxTable(table);
   const { name } = created;
@@ -174,7 +176,7 @@ export function jobInbox(
       [id],
     );
     if (row === undefined) return (await isProcessed(opened, id)) ? 'processed' : 'busy';
-    const parsed = parseWebhookBody(String(field(row, 'body')));
+    const parsed = events.parseWebhookBody(String(field(row, 'body')));
     if (parsed.kind !== 'event' && parsed.kind !== 'unknown_event') throw new Error('The stored body is malformed.');
     job.event = parsed.event;
     const handler = parsed.kind === 'event' ? findHandler(on, parsed.event) : null;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type KeptBytes, readNodeBody } from './node-body.ts';
-import type { ReceivedRequest, WebhookReceiver } from './receiver.ts';
+import type { WebhookReceiver } from './receiver.ts';
+import type { ReceivedRequest } from './requests.ts';
 import type { ReceiverResponse } from './responses.ts';
 
 /** A request of `node:http`, or of a framework on top of it that may have parsed its body and kept the bytes. */

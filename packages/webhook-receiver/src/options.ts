@@ -1,3 +1,4 @@
+import type { EventOf, EventPackage } from './events.ts';
 import type { Handlers, UnhandledEvent } from './handlers.ts';
 import type { KeptEvents } from './kept-events.ts';
 import type { ReceiverLog } from './log.ts';
@@ -6,7 +7,9 @@ import type { Secrets } from './secrets.ts';
 import type { WebhookStore } from './store.ts';
 import type { WebhookInbox } from './webhook-inbox.ts';
 
-export interface WebhookReceiverOptions<Transaction, Context> {
+export interface WebhookReceiverOptions<Events extends EventPackage, Transaction, Context> {
+  /** The package with the payloads of the service, which the types of the handlers come from. */
+  events: Events;
   /** Omit it if events are only pulled: requests then get 503. */
   secrets?: Secrets<Context>;
   /**
@@ -15,7 +18,7 @@ export interface WebhookReceiverOptions<Transaction, Context> {
    */
   prefix?: string | undefined;
   store: WebhookStore<Transaction>;
-  on: Handlers<Transaction>;
+  on: Handlers<EventOf<Events>, Transaction>;
   /**
    * What a delivery is remembered by. `webhook-id` is one for each delivery. With `event.id`, an event is processed once although
    * several subscriptions deliver it: set it while one subscription replaces another. Each delivery is then remembered by both, so
@@ -23,7 +26,7 @@ export interface WebhookReceiverOptions<Transaction, Context> {
    */
   key?: 'event.id' | 'webhook-id';
   /** Called for an authentic event that has no handler, before it is acknowledged. If it throws, the response is 500. */
-  onUnhandled?: (event: UnhandledEvent, details: { id: string }) => Promise<void> | void;
+  onUnhandled?: (event: UnhandledEvent<EventOf<Events>>, details: { id: string }) => Promise<void> | void;
   /**
    * Keeps events without a handler, for example `postgresKeptEvents(pool)`, until a handler is deployed and `processKept` is called.
    * The response is 202. Not together with `rejectUnhandled`.
@@ -61,8 +64,8 @@ export interface WebhookReceiverOptions<Transaction, Context> {
 }
 
 /** The options of a receiver whose handlers run after the response. The inbox has the handlers. */
-export interface InboxReceiverOptions<Context> extends Omit<
-  WebhookReceiverOptions<undefined, Context>,
+export interface InboxReceiverOptions<Events extends EventPackage, Context> extends Omit<
+  WebhookReceiverOptions<Events, undefined, Context>,
   'on' | 'store'
 > {
   inbox: WebhookInbox;

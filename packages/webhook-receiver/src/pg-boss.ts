@@ -1,3 +1,4 @@
+import type { EventPackage } from './events.ts';
 import { type AddJob, jobInbox, type JobInbox, type JobInboxOptions } from './job-inbox.ts';
 import type { PostgresClientOf, PostgresPool, PostgresTransactions } from './postgres-connection.ts';
 
@@ -13,7 +14,10 @@ export interface PgBossQueues {
   complete(queue: string, ids: string[]): Promise<unknown>;
 }
 
-export interface PgBossInboxOptions<Transaction> extends JobInboxOptions<Transaction> {
+export interface PgBossInboxOptions<Events extends EventPackage, Transaction> extends JobInboxOptions<
+  Events,
+  Transaction
+> {
   /** An instance that is started. */
   boss: PgBossQueues;
   /** The queue, which has to exist. It determines the retries. Defaults to `webhook`. */
@@ -40,17 +44,17 @@ export interface PgBossJob {
  *   connect to the database of pg-boss.
  * @throws {TypeError} if an option is malformed
  */
-export function pgBossInbox<Pool extends PostgresPool>(
+export function pgBossInbox<Events extends EventPackage, Pool extends PostgresPool>(
   database: Pool,
-  options: PgBossInboxOptions<PostgresClientOf<Pool>>,
+  options: PgBossInboxOptions<Events, PostgresClientOf<Pool>>,
 ): PgBossInbox;
-export function pgBossInbox<Transaction>(
+export function pgBossInbox<Events extends EventPackage, Transaction>(
   database: PostgresTransactions<Transaction>,
-  options: PgBossInboxOptions<Transaction>,
+  options: PgBossInboxOptions<Events, Transaction>,
 ): PgBossInbox;
 export function pgBossInbox(
   database: PostgresPool | PostgresTransactions<unknown>,
-  options: PgBossInboxOptions<unknown>,
+  options: PgBossInboxOptions<EventPackage, unknown>,
 ): PgBossInbox {
   const { boss, queue = defaultQueue } = options;
   const { runJob, ...inbox } = jobInbox(database, pgBossJobs(options), options);

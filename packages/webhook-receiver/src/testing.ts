@@ -1,13 +1,10 @@
-import type { WebhookEvent } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing/web';
 import { eventHeaders } from './event-headers.ts';
 import { eventNameProblem } from './event-name-problem.ts';
-import { typicalBodies } from './generated/typical-bodies.ts';
+import type { EventOf, EventPackage } from './events.ts';
 import type { EventAt } from './handlers.ts';
 
-export interface SignedRequestOptions<Data> {
-  /** Fields of `data` that differ from the typical body. */
-  data?: Partial<Data>;
+export interface SignedRequestOptions {
   /** Of the subscription. Defaults to `testSecret`. */
   secret?: string;
   /** The secret that takes over, during a rotation. */
@@ -42,23 +39,28 @@ function sharedSecret(): string {
 }
 
 /**
- * A delivery of an event as Deedwire sends it, with the typical body of its type and version.
+ * A delivery of an event as Deedwire sends it.
  *
+ * @param events the package with the payloads of the service
  * @throws {TypeError} if there is no such type or version
  */
 export async function signedRequest<
-  Type extends WebhookEvent['type'],
-  Version extends Extract<WebhookEvent, { type: Type }>['version'],
->(type: Type, version: Version, options: SignedRequestOptions<EventAt<Type, Version>['data']> = {}): Promise<Request> {
-  const names = Object.entries(typicalBodies).flatMap(([name, versions]) =>
-    Object.keys(versions).map((each) => `${name}/${each}`),
-  );
-  const problem = eventNameProblem(names, type, version);
+  Events extends EventPackage,
+  const Type extends EventOf<Events>['type'],
+  const Version extends Extract<EventOf<Events>, { type: Type }>['version'],
+>(
+  events: Events,
+  type: Type,
+  version: Version,
+  data: EventAt<EventOf<Events>, Type, Version>['data'],
+  options: SignedRequestOptions = {},
+): Promise<Request> {
+  const problem = eventNameProblem(events.parsedEventNames(), type, version);
   if (problem !== null) throw new TypeError(problem);
-  const versions: Readonly<Record<string, { data: object }>> = typicalBodies[type];
-  const typical = versions[version];
-  const body = JSON.stringify({ ...typical, data: { ...typical?.data, ...options.data } });
-  const id = options.id ?? `gid://service/WebhookDelivery/${Date.now()}${Math.floor(Math.random() * 1e6)}`;
+  const number = `${Date.now()}${Math.floor(Math.random() * 1e6)}`;
+  const timestamp = new Date().toISOString();
+  const body = JSON.stringify({ id: `gid://service/WebhookEvent/${number}`, type, version, timestamp, data });
+  const id = options.id ?? `gid://service/WebhookDelivery/${number}`;
   const named = eventHeaders(options.prefix, {
     event: type,
     'event-version': version,
@@ -72,9 +74,7 @@ export async function signedRequest<
 }
 
 /** The handshake of a new subscription. */
-export function handshakeRequest(
-  options: Omit<SignedRequestOptions<never>, 'data'> & { token?: string } = {},
-): Promise<Request> {
+export function handshakeRequest(options: SignedRequestOptions & { token?: string } = {}): Promise<Request> {
   const { token = 'a-token-of-a-test-0123456789' } = options;
   return post(JSON.stringify({ verification_token: token }), options.id ?? 'handshake_0123456789', options, {});
 }
@@ -82,7 +82,7 @@ export function handshakeRequest(
 async function post(
   body: string,
   id: string,
-  options: Omit<SignedRequestOptions<never>, 'data'>,
+  options: SignedRequestOptions,
   named: Readonly<Record<string, string>>,
 ): Promise<Request> {
   const { secret = testSecret, nextSecret, prefix, age = 0, tamper, url = 'http://localhost/webhooks' } = options;

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '@deedwire/webhook-events';
+import type { AnyEvent } from './events.ts';
 import type { DeliverySource, UnsignedHeaders } from './handlers.ts';
 import type { PullPositions } from './pull-positions.ts';
 import type { Forgettable } from './store.ts';
@@ -30,7 +30,7 @@ export interface InboxDelivery {
 /** Stores deliveries, and calls the handlers later. */
 export interface WebhookInbox {
   /** Whether the inbox has a handler for the event. The receiver does not store others. */
-  handles(event: WebhookEvent): boolean;
+  handles(event: AnyEvent): boolean;
   /**
    * Stores a delivery durably unless its id is known. Any error means that the inbox is unavailable.
    *

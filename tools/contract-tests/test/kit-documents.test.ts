@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { compileCache, eventually, listen, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
@@ -65,6 +66,7 @@ test('a receiver pulls events', async () => {
   await mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId });
   const handled: unknown[] = [];
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [],
     awaitingSecret: true,

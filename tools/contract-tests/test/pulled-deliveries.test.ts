@@ -2,6 +2,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { receiverKitBlock } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver, type PullingReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -38,6 +39,7 @@ test('the block of the receiver kit processes the failed deliveries that the API
   onTestFinished(() => void vi.unstubAllEnvs());
   const handled: unknown[] = [];
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [],
     awaitingSecret: true,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { listen } from '@deedwire/testing';
-import { webhookEventTypes, type WebhookEvent } from '@deedwire/webhook-events';
+import * as events from '@deedwire/webhook-events';
 import {
   createWebhookReceiver,
   type HandlerContext,
@@ -21,15 +21,15 @@ export type SampleReceiver = Awaited<ReturnType<typeof startSampleReceiver>>;
 
 /** The receiver of `pnpm dev --receiver`: the receiver kit with a handler that prints the event, for every type and version. */
 export async function startSampleReceiver({ secret, port, print }: SampleReceiverOptions) {
-  const printEvent = (event: WebhookEvent, { meta }: HandlerContext<undefined>): void =>
+  const printEvent = (event: events.WebhookEvent, { meta }: HandlerContext<undefined>): void =>
     print(`${event.type} ${event.version}, attempt ${meta.unsigned.attempt}\n${JSON.stringify(event, null, 2)}`);
-  const on: Handlers<undefined> = Object.fromEntries(
-    webhookEventTypes.map(({ type, versions }) => [
+  const on: Handlers<events.WebhookEvent, undefined> = Object.fromEntries(
+    events.webhookEventTypes.map(({ type, versions }) => [
       type,
       Object.fromEntries(versions.map(({ version }) => [version, printEvent])),
     ]),
   );
-  const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store: memoryStore(), on });
+  const receiver = createWebhookReceiver({ events, prefix: 'X-Service', secrets: [secret], store: memoryStore(), on });
   const handle = nodeHandler({
     ...receiver,
     async receive(request) {

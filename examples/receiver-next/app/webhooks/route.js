@@ -1,8 +1,10 @@
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nextHandler } from '@deedwire/webhook-receiver/next';
 
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   // A function, because the build loads this module too, without the secret.
   secrets: () => [process.env.WEBHOOK_SECRET ?? ''],

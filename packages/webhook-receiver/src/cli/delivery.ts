@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { webhookEventTypes } from '@deedwire/webhook-events/registry';
 import { signWebhook } from '@deedwire/webhook-signing';
 import { type EventHeaders, eventHeaders } from '../event-headers.ts';
 import { eventNameProblem } from '../event-name-problem.ts';
-import { typicalBodies } from '../generated/typical-bodies.ts';
+import { testEvent } from '../generated/test-event.ts';
+import type { InstalledEvents } from './event-package.ts';
 import { UsageError } from './shell.ts';
 
 export interface EventBody {
@@ -22,23 +22,28 @@ export function newNumber(): string {
   return `${Date.now()}${String(Math.floor(Math.random() * 1e3)).padStart(3, '0')}${count}`;
 }
 
+/** The only event of every service, whose sample needs no package. */
+const ofEveryService: ReadonlyMap<string, { readonly data: object }> = new Map([
+  [`${testEvent.type}/${testEvent.version}`, testEvent],
+]);
+
 /**
  * A new event with the sample data of its type.
  *
+ * @param events the package with the type. Null: only `webhook.test` is known
  * @param version defaults to the one that a new subscription pins
  * @throws {UsageError} if there is no such type or version
  */
-export function sampleEvent(type: string, version?: string): EventBody {
-  const types: Readonly<Record<string, Readonly<Record<string, { data: object }>>>> = typicalBodies;
-  const registered = webhookEventTypes.find((each) => each.type === type)?.versions ?? [];
-  const pinned = registered.filter(({ status }) => status === 'current').at(-1) ?? registered.at(-1);
-  const chosen = version ?? pinned?.version ?? '';
-  const names = Object.entries(types).flatMap(([name, versions]) =>
-    Object.keys(versions).map((each) => `${name}/${each}`),
-  );
+export function sampleEvent(events: InstalledEvents | null, type: string, version?: string): EventBody {
+  const samples = events?.examples ?? ofEveryService;
+  const names = [...samples.keys()];
+  const [newest = ''] = names.filter((name) => name.startsWith(`${type}/`)).slice(-1);
+  const chosen = version ?? events?.currentVersion(type) ?? newest.slice(type.length + 1);
   const problem = eventNameProblem(names, type, chosen);
+  if (problem !== null && events === null)
+    throw new UsageError(`pass --events <package> for another event than ${testEvent.type} ${testEvent.version}.`);
   if (problem !== null) throw new UsageError(problem);
-  const data: Record<string, unknown> = { ...structuredClone(types[type]?.[chosen]?.data) };
+  const data: Record<string, unknown> = { ...structuredClone(samples.get(`${type}/${chosen}`)?.data) };
   const id = `gid://service/WebhookEvent/${newNumber()}`;
   return { id, type, version: chosen, timestamp: new Date().toISOString(), data };
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { messageOf } from '../field.ts';
 import { sampleEvent } from './delivery.ts';
+import { loadEvents } from './event-package.ts';
 import { type Check, checks } from './grading-checks.ts';
 import { type GradeOptions, Grading } from './grading.ts';
 import { headerOptions, readHeader } from './header-option.ts';
@@ -19,7 +20,17 @@ export interface Grade extends Verdict {
 export async function grade(args: readonly string[], shell: Shell): Promise<number> {
   const end = args.indexOf('--');
   const command = end === -1 ? [] : args.slice(end + 1);
-  const texts = ['type', 'version', 'only', 'skip', 'format', 'timeout', ...headerOptions, ...secretOptions] as const;
+  const texts = [
+    'type',
+    'version',
+    'events',
+    'only',
+    'skip',
+    'format',
+    'timeout',
+    ...headerOptions,
+    ...secretOptions,
+  ] as const;
   const given = end === -1 ? args : args.slice(0, end);
   const { values, positionals } = parse(given, texts, ['allow-remote', 'standard']);
   const [to] = positionals;
@@ -30,7 +41,9 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const { standard: isStandard = false } = values;
   const timeoutSeconds = readTimeout(values.timeout);
   const chosen = chooseChecks(isStandard, values.only, values.skip);
-  if (!isStandard && values.type !== undefined) sampleEvent(values.type, values.version);
+  const events = values.events === undefined ? null : await loadEvents(values.events);
+  const { type = 'webhook.test', version } = values;
+  if (!isStandard) sampleEvent(events, type, version);
   const target = await readTarget(to, values['allow-remote'], shell.env);
   const header = await readHeader(shell, values);
   if (header !== undefined && target.url.protocol === 'http:' && target.addresses === undefined)
@@ -39,11 +52,10 @@ export async function grade(args: readonly string[], shell: Shell): Promise<numb
   const count = command.length === 0 ? undefined : () => countBy(command, shell);
   // The command is wrong before anything is sent.
   await count?.();
-  const { type = isStandard ? 'webhook.test' : 'referral.created', version } = values;
   const timeoutMs = timeoutSeconds && timeoutSeconds * 1_000;
   const sent = { header, ...(timeoutMs && { timeoutMs }) };
   const prefix = await readPrefix(shell, values);
-  const options = { ...target, secret, nextSecret, prefix, isStandard, type, version, count, ...sent };
+  const options = { ...target, secret, nextSecret, prefix, isStandard, events, type, version, count, ...sent };
   const grades: Grade[] = [];
   for await (const each of gradeReceiver(options, chosen)) {
     if (shell.signal.aborted) break;

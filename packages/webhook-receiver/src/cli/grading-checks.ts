@@ -157,7 +157,7 @@ export const checks: readonly Check[] = [
     const fix = 'Try each secret that you have: during a rotation, the old and the new one.';
     return accepts([await grading.send({ secret: nextSecret })], 'a signature of the second secret', fix);
   }),
-  unknown('unknown-event', 'an event type that does not exist yet', { type: 'matter.archived' }),
+  unknown('unknown-event', 'an event type that does not exist yet', { type: 'record.archived' }),
   unknown('unknown-version', 'a version that does not exist yet', { version: '2099-01-01' }),
   accepting('unknown-field', 'an event with further fields', fieldFix, (event) => [
     { body: JSON.stringify({ ...withField(event, true), addedLater: { a: [1] } }) },

@@ -1,6 +1,7 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import { deliveryHeaders, type EventBody, sampleEvent, type Signing } from './delivery.ts';
 import { type Interceptor, interceptorOf } from './diagnosis.ts';
+import type { InstalledEvents } from './event-package.ts';
 import { headerAdvice } from './header-advice.ts';
 import { hiderOf } from './header-echo.ts';
 import type { RequestHeader } from './header-option.ts';
@@ -15,6 +16,8 @@ export interface GradeOptions extends Target {
   readonly prefix?: string | undefined;
   /** Any receiver of Standard Webhooks: without what is special about Deedwire. */
   readonly isStandard?: boolean;
+  /** The package with the types of the events. Null: only `webhook.test` is known */
+  readonly events?: InstalledEvents | null;
   readonly type?: string;
   readonly version?: string | undefined;
   /** The header of its subscription. */
@@ -66,11 +69,9 @@ export class Grading {
   }
 
   event(): EventBody {
-    const { type = 'referral.created', version, isStandard = false } = this.options;
+    const { events = null, type = 'webhook.test', version, isStandard = false } = this.options;
     // Any receiver may check what Standard Webhooks say about a body: its type, time and data.
-    return isStandard
-      ? { ...sampleEvent('webhook.test'), type: this.options.type ?? 'webhook.test' }
-      : sampleEvent(type, version);
+    return isStandard ? { ...sampleEvent(null, 'webhook.test'), type } : sampleEvent(events, type, version);
   }
 
   async send(request: Request = {}): Promise<Reply> {

@@ -1,6 +1,8 @@
 export const help = `Usage: npx @deedwire/webhook-receiver <command> [options]
 
-A <receiver> is a port, port/path or URL.
+A <receiver> is a port, port/path or URL. A <package> has the payloads of the
+service, such as @deedwire/webhook-events, and is installed in this folder, or
+a folder.
   --allow-remote        lets it be on another machine
 
 secret
@@ -11,7 +13,8 @@ grade <receiver> [-- <count command>]
   Give it two secrets if the receiver has two. The count command prints how
   many effects there are, so that "repeated" can be proven.
   --type <type>, --version <date>
-                        of the events; defaults to referral.created
+                        of the events; defaults to webhook.test
+  --events <package>    with the types of the events
   --standard            tests any receiver of Standard Webhooks
   --only, --skip <check,...>
   --timeout <seconds>   of the subscription, 5 to 15; defaults to 5
@@ -26,10 +29,12 @@ verify [file]
   --at <time>           when the request arrived: 10m (ago), or
                         2027-01-31T12:00:05Z. Defaults to what the capture
                         says, or now
+  --events <package>    recognizes fields in another order
   --json                prints one line for each request
 
-trigger <type> --to <receiver>
-  Sends a signed event with sample data, which its contract accepts.
+trigger [type] --to <receiver>
+  Sends a signed event with sample data; defaults to webhook.test.
+  --events <package>    has the other types, and checks the body
   --version <date>      defaults to the one that a subscription pins
   --set <path=value>    changes a field: data.externalReference=KEY-9
   --file <file>         sends this body instead; pass no type

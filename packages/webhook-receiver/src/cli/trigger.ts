@@ -1,39 +1,42 @@
-import { parseWebhookBody } from '@deedwire/webhook-events';
 import { field } from '../field.ts';
 import { openApi } from './api.ts';
 import { deliveryHeaders, type EventBody, sampleEvent } from './delivery.ts';
+import { type InstalledEvents, loadEvents } from './event-package.ts';
 import { checkStandardInput, readInput, readPrefix, readValidSecrets, type SecretOptions } from './input.ts';
 import { send } from './send.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { readTarget } from './target.ts';
-import { excerpt, parsedJson } from './text.ts';
+import { excerpt, parsedJson, textField } from './text.ts';
 
 const bodyMax = 256_000;
 
 export async function trigger(args: readonly string[], shell: Shell): Promise<number> {
-  const texts = ['to', 'version', 'set', 'file', 'subscription', ...secretOptions] as const;
+  const texts = ['to', 'version', 'events', 'set', 'file', 'subscription', ...secretOptions] as const;
   const { values, positionals, all } = parse(args, texts, ['allow-remote']);
   const { to, version, file, subscription } = values;
   const [set, [type]] = [all('set'), positionals];
   if (positionals.length > 1) throw new UsageError('trigger sends one event type.');
   if (subscription !== undefined) {
-    if ([to, version, file].some((each) => each !== undefined) || set.length > 0)
-      throw new UsageError('--subscription sends sample data: pass neither --to, --version, --set nor --file.');
+    if ([to, version, values.events, file].some((each) => each !== undefined) || set.length > 0)
+      throw new UsageError(
+        '--subscription sends sample data: pass neither --to, --version, --events, --set nor --file.',
+      );
     return sendTest(shell, values, subscription, type);
   }
   if (to === undefined) throw new UsageError('pass --to <receiver>, or --subscription <gid>.');
-  if ((type === undefined) === (file === undefined))
-    throw new UsageError('pass the event type, or --file with a whole body.');
+  if (type !== undefined && file !== undefined)
+    throw new UsageError('pass the event type, or --file with a whole body, not both.');
   checkStandardInput(file, values['secret-file']);
   const target = await readTarget(to, values['allow-remote'], shell.env);
   const [secret, nextSecret] = await readValidSecrets(shell, values);
+  const events = values.events === undefined ? null : await loadEvents(values.events);
   const body =
     file === undefined
-      ? Buffer.from(JSON.stringify(changed(sampleEvent(type ?? '', version), set)))
+      ? Buffer.from(JSON.stringify(changed(sampleEvent(events, type ?? 'webhook.test', version), set)))
       : await readInput(shell, file, bodyMax);
   if (file !== undefined && (set.length > 0 || version !== undefined))
     throw new UsageError('--file sends the file unchanged: pass neither --set nor --version.');
-  const event = checkedEvent(body);
+  const event = checkedEvent(events, body);
   const signing = { secret, nextSecret, prefix: await readPrefix(shell, values) };
   const answer = await send(target, { headers: deliveryHeaders(body, signing, event), body: [body] });
   if (answer.status === null) throw new CommandError(`the receiver did not respond: ${answer.problem}`);
@@ -43,10 +46,19 @@ export async function trigger(args: readonly string[], shell: Shell): Promise<nu
   throw new CommandError('the receiver refuses the event: Deedwire would retry it.');
 }
 
-/** @throws {UsageError} unless Deedwire could send the body: the contract of its type and version accepts it */
-function checkedEvent(body: Uint8Array): EventBody {
-  const parsed = parseWebhookBody(body);
-  if (parsed.kind === 'event') return { ...parsed.event, data: { ...parsed.event.data } };
+/**
+ * @throws {UsageError} unless Deedwire could send the body: the contract of its type and version accepts it. Without the package that has
+ * the contract, the body must have the members of every event
+ */
+function checkedEvent(events: InstalledEvents | null, body: Uint8Array): Pick<EventBody, 'type' | 'version'> {
+  if (events === null) {
+    const value = parsedJson(Buffer.from(body).toString());
+    const [type, version] = [textField(value, 'type'), textField(value, 'version')];
+    if (type !== '' && version !== '') return { type, version };
+    throw new UsageError('the body must be an event: JSON with a type, a version and data.');
+  }
+  const parsed = events.parseWebhookBody(body);
+  if (parsed.kind === 'event') return parsed.event;
   throw new UsageError(
     parsed.kind === 'malformed'
       ? `Deedwire sends no such body: ${excerpt(parsed.problems.join('; '), 400)}`

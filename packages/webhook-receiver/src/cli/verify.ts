@@ -1,5 +1,5 @@
-import { findEventVersion } from '@deedwire/webhook-events';
 import { diagnoseWebhook, readCapturedRequest, splitCapture } from './diagnosis.ts';
+import { loadEvents } from './event-package.ts';
 import { checkStandardInput, readInput, readPrefix, readSecrets } from './input.ts';
 import { CommandError, parse, secretOptions, type Shell, UsageError } from './shell.ts';
 import { counted, wrap } from './text.ts';
@@ -10,13 +10,14 @@ const captureMaxBytes = 20_000_000;
 type Diagnosis = Awaited<ReturnType<typeof diagnoseWebhook>>;
 
 export async function verify(args: readonly string[], shell: Shell): Promise<number> {
-  const { values, positionals } = parse(args, ['body', 'at', ...secretOptions], ['json']);
+  const { values, positionals } = parse(args, ['body', 'at', 'events', ...secretOptions], ['json']);
   const [file = '-'] = positionals;
   if (positionals.length > 1) throw new UsageError('verify reads one file.');
   checkStandardInput(file, values.body, values['secret-file'], values['env-file']);
   const at = values.at === undefined ? null : timeOf(values.at);
   const secrets = await readSecrets(shell, values);
   const prefix = await readPrefix(shell, values);
+  const events = values.events === undefined ? null : await loadEvents(values.events);
   const parts = splitCapture(await readInput(shell, file, captureMaxBytes));
   const body = values.body === undefined ? null : await readInput(shell, values.body, captureMaxBytes);
   if (parts.length === 0) throw new UsageError('the capture has no POST request.');
@@ -30,7 +31,7 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
       request,
       secrets,
       receivedAt: at ?? receivedAt ?? new Date(),
-      order,
+      ...(events !== null && { order: events.order }),
       prefix,
     });
     if (!diagnosis.isAccepted) rejected += 1;
@@ -40,12 +41,6 @@ export async function verify(args: readonly string[], shell: Shell): Promise<num
   throw new CommandError(
     parts.length === 1 ? 'a receiver rejects the request.' : `a receiver rejects ${counted(rejected, 'request')}.`,
   );
-}
-
-/** The body with its fields in the order of the contract. */
-function order(type: string, version: string, value: object): string | null {
-  const parsed = findEventVersion(type, version)?.body.safeParse(value);
-  return parsed?.success === true ? JSON.stringify(parsed.data) : null;
 }
 
 function describe(name: string, diagnosis: Diagnosis, secrets: number): string {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { listen } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import type { RequestHandler } from 'express';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import fastifyRawBody from 'fastify-raw-body';
@@ -23,6 +24,7 @@ import { logLinesTo, silent } from '../support/log.ts';
 
 function receiver(log: ReceiverLog = silent): WebhookReceiver {
   return createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     store: memoryStore(),

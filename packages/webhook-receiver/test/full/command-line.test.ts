@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
@@ -46,7 +47,7 @@ describe('sql', () => {
     store: { table: 'webhook_receipt', createTable: (login: Pool) => postgresStore(login).createTable() },
     inbox: {
       table: 'webhook_inbox_receipt',
-      createTable: (login: Pool) => graphileWorkerInbox(login, { on: {} }).createTable(),
+      createTable: (login: Pool) => graphileWorkerInbox(login, { events, on: {} }).createTable(),
     },
     'kept-events': {
       table: 'webhook_kept_event',
@@ -137,6 +138,7 @@ describe.each(jobLibraries)('move-inbox %s', (name, { open, jobs }) => {
     );
     const handled: string[] = [];
     const { inbox, start, stop } = await open(pool, {
+      events,
       on: { 'referral.converted': { '2026-11-01': (_event, { id }) => handled.push(id) } },
     });
     // A process of the old version handles one of them.

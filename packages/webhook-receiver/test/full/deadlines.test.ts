@@ -2,6 +2,7 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, freezeSessions, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { Redis } from 'ioredis';
 import { Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,10 +16,11 @@ import { cleanUpOf, postgresTable } from '../../src/postgres-table.ts';
 import { postgresStore } from '../../src/postgres.ts';
 import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
 import { redisStore } from '../../src/redis.ts';
-import { signedRequest, testSecret } from '../../src/testing.ts';
+import { testSecret } from '../../src/testing.ts';
 import type { WebhookInbox } from '../../src/webhook-inbox.ts';
 import { deadPorts } from '../support/dead-ports.ts';
 import { logTo, silent } from '../support/log.ts';
+import { signedRequest } from '../support/requests.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 /** Long enough that only a hang reaches it. */
@@ -41,15 +43,17 @@ interface Logged {
 const loggedTo = (lines: Logged[]): ReceiverLog =>
   logTo((message, { err }) => void lines.push({ message, cause: err }));
 
-type Options<Transaction> = Partial<WebhookReceiverOptions<Transaction, unknown>>;
+type Options<Transaction> = Partial<Omit<WebhookReceiverOptions<typeof events, Transaction, unknown>, 'events'>>;
 type OnCreated<Transaction> = (context: { transaction: Transaction; signal: AbortSignal }) => unknown;
 
 function receiverOf<Transaction = undefined>(
-  store: WebhookReceiverOptions<Transaction, unknown>['store'],
+  store: WebhookReceiverOptions<typeof events, Transaction, unknown>['store'],
   onCreated: OnCreated<Transaction>,
   options: Options<Transaction> = {},
 ): WebhookReceiver {
-  return createWebhookReceiver<Transaction>({
+  return createWebhookReceiver<typeof events, Transaction>({
+    events,
+    prefix: 'X-Service',
     secrets: [testSecret],
     store,
     on: { 'referral.created': { '2026-11-01': (_event, context) => onCreated(context) } },
@@ -98,8 +102,8 @@ test('close ends although a handler, a store or an inbox hangs', async () => {
   const options = { secrets: [testSecret], log: loggedTo(lines), storeTimeoutMs: 100 };
   const receivers = [
     receiverOf(memoryStore(), hang, { log: loggedTo(lines) }),
-    createWebhookReceiver({ ...options, store: { once: never, forget: never }, on: {} }),
-    createInboxReceiver({ ...options, inbox }),
+    createWebhookReceiver({ events, ...options, store: { once: never, forget: never }, on: {} }),
+    createInboxReceiver({ events, ...options, inbox }),
   ];
   const responses = receivers.map((receiver, index) => deliver(receiver, `closed_${index}`));
   await handling.promise;
@@ -142,7 +146,7 @@ test('a store, an inbox or a function for secrets that hangs is given up', async
   const unavailable = { status: 503, code: 'STORE_UNAVAILABLE' };
   const hanging = receiverOf({ once: never, forget: never }, () => {}, { storeTimeoutMs: 50 });
   expect(await deliver(hanging, 'store')).toEqual(unavailable);
-  expect(await deliver(createInboxReceiver({ ...options, inbox }), 'inbox')).toEqual(unavailable);
+  expect(await deliver(createInboxReceiver({ events, ...options, inbox }), 'inbox')).toEqual(unavailable);
   const secretless = receiverOf(memoryStore(), () => {}, { secrets: never, storeTimeoutMs: 50 });
   expect(await deliver(secretless, 'secrets')).toEqual({ status: 500, code: 'SECRET_INVALID' });
 });

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolClient } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { nodeHandler } from '../../src/node.ts';
@@ -22,6 +23,7 @@ test('requests beside a PostgreSQL server that is stopped get 503, and have thei
   const store = postgresStore(pool);
   await store.createTable();
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     store,

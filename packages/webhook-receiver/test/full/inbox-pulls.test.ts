@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { eventually, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeHandler } from '../../src/node.ts';
 import { graphqlPull } from '../../src/pull.ts';
@@ -48,6 +49,7 @@ async function untilProcessed(count: number): Promise<void> {
 describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
   async function subjectOf(isBroken: () => boolean = () => false) {
     const opening = open(pool, {
+      events,
       on: handling(async (_event, { id, transaction, meta }) => {
         await transaction.query('insert into effect values ($1, $2)', [id, meta.source]);
         if (isBroken()) throw new Error('The disk is full.');
@@ -56,6 +58,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
     });
     const opened = await forTest(opening);
     const receiver = createInboxReceiver({
+      events,
       prefix: 'X-Service',
       secrets: [secret],
       inbox: opened.inbox,
@@ -70,8 +73,8 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
   test('accepts what was not pushed, once, and passes it before its job runs', async () => {
     const subject = await subjectOf();
     const { receiver, push } = subject;
-    const events = server.add(130);
-    const pushed = events.filter(({ sequence }) => sequence % 10 !== 0);
+    const added = server.add(130);
+    const pushed = added.filter(({ sequence }) => sequence % 10 !== 0);
     for (const event of pushed.slice(0, 60)) expect(await push(event)).toMatchObject({ status: 202 });
     // Push goes on.
     const [report] = await Promise.all([receiver.reconcile(pull(), { concurrency: 3 }), ...pushed.slice(60).map(push)]);
@@ -83,7 +86,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open }) => {
     await subject.start();
     await untilProcessed(130);
     const all = await effects();
-    expect(all.map(({ id }) => id)).toEqual(events.map(({ deliveryId }) => deliveryId));
+    expect(all.map(({ id }) => id)).toEqual(added.map(({ deliveryId }) => deliveryId));
     const notPushed = all.filter((_, index) => index % 10 === 9);
     expect(new Set(notPushed.map(({ source }) => source))).toEqual(new Set(['pull']));
     await expect.poll(async () => (await receiver.reconcile(pull())).watermark).toBe(130);

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen, startTcpProxy, untilBlocked } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -99,9 +100,10 @@ interface Subject extends OpenInbox {
 async function receiving(
   inbox: WebhookInbox,
   logged: string[],
-  options: Partial<InboxReceiverOptions<unknown>> = {},
+  options: Partial<Omit<InboxReceiverOptions<typeof events, unknown>, 'events'>> = {},
 ): Promise<Subject['send']> {
   const receiver = createInboxReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     inbox,
@@ -116,11 +118,12 @@ async function receiving(
 describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) => {
   async function subjectOf(
     work: Work = () => {},
-    options: Partial<JobInboxOptions<PoolClient>> = {},
+    options: Partial<Omit<JobInboxOptions<typeof events, PoolClient>, 'events'>> = {},
   ): Promise<Subject> {
     const handled: string[] = [];
     const logged: string[] = [];
     const opened = await open(pool, {
+      events,
       on: handling(async (_event, context) => {
         handled.push(context.id);
         await context.transaction.query('insert into effect values ($1)', [context.id]);
@@ -274,7 +277,13 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const sources: unknown[] = [];
     const on = handling<PoolClient>((_event, { id: called, meta }) => sources.push([called, meta]));
     const subject = await subjectOf(() => {}, { on });
-    const receiver = createInboxReceiver({ prefix: 'X-Service', secrets: [secret], inbox: subject.inbox, log: silent });
+    const receiver = createInboxReceiver({
+      events,
+      prefix: 'X-Service',
+      secrets: [secret],
+      inbox: subject.inbox,
+      log: silent,
+    });
     const pull = { id, payload: JSON.stringify(converted), isTest: true };
     expect(await receiver.processPulled(pull)).toBe('ACCEPTED');
     expect(await receiver.processPulled(pull)).toBe('DUPLICATE');
@@ -325,7 +334,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const several = [1, 2, 3, 4].map((number) => `${id}_${number}`);
     for (const each of several) await subject.send(deliveryOf({ id: each }));
     const on = handling(work);
-    const [one, other] = [await open(small, { on }), await open(small, { on })];
+    const [one, other] = [await open(small, { events, on }), await open(small, { events, on })];
     closers.push(one.stop, other.stop);
     const store = postgresStore(small);
     // They take the turns before the jobs, which wait.
@@ -340,7 +349,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const subject = await subjectOf();
     const several = [1, 2, 3].map((number) => `${id}_${number}`);
     for (const each of several) await subject.send(deliveryOf({ id: each }));
-    const { runJob, stop } = await open(small, { on: handling(() => gate.promise) });
+    const { runJob, stop } = await open(small, { events, on: handling(() => gate.promise) });
     closers.push(stop);
     const store = postgresStore(small);
     const running = several.map((each) => runJob(each));
@@ -355,7 +364,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const on = handling<PoolClient>((_event, context) => hanging.includes(context.id) && new Promise(() => {}));
     const subject = await subjectOf();
     for (const each of [...hanging, id]) await subject.send(deliveryOf({ id: each }));
-    const { runJob, stop } = await open(small, { on, handlerTimeoutMs: 100, log: silent });
+    const { runJob, stop } = await open(small, { events, on, handlerTimeoutMs: 100, log: silent });
     closers.push(stop);
     const [first, second, third] = await Promise.allSettled([...hanging, id].map((each) => runJob(each)));
     for (const result of [first, second])
@@ -375,7 +384,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const subject = await subjectOf();
     for (const each of ['first', id]) await subject.send(deliveryOf({ id: each }));
     const logged: string[] = [];
-    const { runJob, stop } = await open(small, { on, log: logLinesTo(logged) });
+    const { runJob, stop } = await open(small, { events, on, log: logLinesTo(logged) });
     closers.push(stop);
     const stopping = new AbortController();
     const first = runJob('first', stopping.signal);
@@ -417,6 +426,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   test('fails the jobs of a pool with one connection, which accepts deliveries', async () => {
     const single = poolOf(1);
     const { inbox, runJob, stop } = await open(single, {
+      events,
       on: handling(() => {}),
       log: silent,
     });
@@ -466,7 +476,9 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     // The server ends the transaction when it notices the closed connection.
     await eventually(() => subject.runJob(id));
     expect(await effects()).toBe(1);
-    await expect(open(pool, { on: {}, handlerTimeoutMs: 0 })).rejects.toThrow('handlerTimeoutMs must be above 0');
+    await expect(open(pool, { events, on: {}, handlerTimeoutMs: 0 })).rejects.toThrow(
+      'handlerTimeoutMs must be above 0',
+    );
   });
 
   test('aborts the signal of a handler when the library stops', async () => {
@@ -526,6 +538,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
 test('pg-boss fails only the jobs of a batch that failed', async () => {
   const boss = await startBoss('batches', { retryLimit: 0 });
   const inbox = pgBossInbox(pool, {
+    events,
     boss,
     queue: 'batches',
     on: handling((_event, context) => {
@@ -554,6 +567,7 @@ test('pg-boss starts no handler of a batch after it has stopped the batch', asyn
   const handled: string[] = [];
   const gate = Promise.withResolvers<void>();
   const inbox = pgBossInbox(pool, {
+    events,
     boss,
     queue: 'stopped',
     on: handling((_event, context) => {
@@ -585,7 +599,7 @@ test('a delivery is not stored if pg-boss adds no job', async () => {
   const boss = await startBoss('narrow', { policy: 'short' });
   const logged: string[] = [];
   const on = handling(() => {});
-  const post = await receiving(pgBossInbox(pool, { boss, queue: 'narrow', on }), logged);
+  const post = await receiving(pgBossInbox(pool, { events, boss, queue: 'narrow', on }), logged);
   expect(await post(deliveryOf({ id: 'first' }))).toMatchObject(accepted);
   expect(await post()).toMatchObject(unavailable);
   expect(await row()).toBeUndefined();
@@ -593,7 +607,8 @@ test('a delivery is not stored if pg-boss adds no job', async () => {
 });
 
 test('a library that opens transactions stores and processes a delivery once at REPEATABLE READ', async () => {
-  const inbox = graphileWorkerInbox<{ client: PoolClient }>(library(pool), {
+  const inbox = graphileWorkerInbox<typeof events, { client: PoolClient }>(library(pool), {
+    events,
     on: handling(async (_event, context) => {
       await context.transaction.client.query('insert into effect values ($1)', [id]);
     }),
@@ -623,7 +638,7 @@ async function hungInbox(logged: string[]) {
   hung.on('error', () => {});
   const handled: string[] = [];
   const on = handling<PoolClient>((_event, context) => handled.push(context.id));
-  const inbox = graphileWorkerInbox(hung, { on, storeTimeoutMs: 500, log: logLinesTo(logged) });
+  const inbox = graphileWorkerInbox(hung, { events, on, storeTimeoutMs: 500, log: logLinesTo(logged) });
   await Promise.all([1, 2].map(() => hung.query('select pg_sleep(0.1)')));
   expect(hung.idleCount).toBe(2);
   proxy.hang();
@@ -653,7 +668,7 @@ describe('half-open connections', () => {
 
   test('of jobs are closed after storeTimeoutMs, and the jobs fail', async () => {
     await (
-      await receiving(graphileWorkerInbox(pool, { on: handling(() => {}) }), [])
+      await receiving(graphileWorkerInbox(pool, { events, on: handling(() => {}) }), [])
     )();
     const logged: string[] = [];
     const { inbox, hung, handled } = await hungInbox(logged);
@@ -672,7 +687,8 @@ describe('half-open connections', () => {
 
 test('an inbox refuses a statement of a handler that took longer than handlerTimeoutMs', async () => {
   const late = Promise.withResolvers<unknown>();
-  const inbox = graphileWorkerInbox<{ client: PoolClient }>(library(pool), {
+  const inbox = graphileWorkerInbox<typeof events, { client: PoolClient }>(library(pool), {
+    events,
     handlerTimeoutMs: 50,
     // It ignores its signal.
     on: handling(async (_event, { signal, transaction }) => {
@@ -702,7 +718,7 @@ test('an inbox removes what was processed 40 days ago', async () => {
     ('waiting', now() - interval '41 days', null)`,
   );
   await pool.query(`insert into webhook_inbox_receipt values ('new', null, null, now(), now())`);
-  const inbox = graphileWorkerInbox(pool, { on: {} });
+  const inbox = graphileWorkerInbox(pool, { events, on: {} });
   await inbox.taskList['webhook']?.({ id: 'new' }, {});
   await eventually(async () => {
     const { rows } = await pool.query('select id from webhook_inbox_receipt order by id');
@@ -712,9 +728,9 @@ test('an inbox removes what was processed 40 days ago', async () => {
 
 test('an inbox refuses options out of range', () => {
   for (const maxAttempts of [0, 1.5, NaN, 40_000])
-    expect(() => graphileWorkerInbox(pool, { on: {}, maxAttempts })).toThrow(/^maxAttempts must be/);
+    expect(() => graphileWorkerInbox(pool, { events, on: {}, maxAttempts })).toThrow(/^maxAttempts must be/);
   for (const table of ['', 'a.b.c', 'a.', 'a'.repeat(64)])
-    expect(() => graphileWorkerInbox(pool, { on: {}, table })).toThrow(/^table must be/);
+    expect(() => graphileWorkerInbox(pool, { events, on: {}, table })).toThrow(/^table must be/);
 });
 
 /** What differs from a receiver with a store is tested above. It responds before the handler runs, so no handler is stopped. */
@@ -729,7 +745,7 @@ const differing = [
 
 /** Turns 202 into the response that the cases expect, once the handler has finished. */
 const create: CreateReceiver = ({ store: _store, on, ...options }) => {
-  const inbox = graphileWorkerInbox(pool, { on: on as unknown as Handlers<PoolClient> });
+  const inbox = graphileWorkerInbox(pool, { events, on: on as unknown as Handlers<events.WebhookEvent, PoolClient> });
   const receiver = createInboxReceiver({ ...options, inbox });
   return {
     ...receiver,

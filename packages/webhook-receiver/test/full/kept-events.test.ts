@@ -1,3 +1,4 @@
+import * as events from '@deedwire/webhook-events';
 import type { PoolClient } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import type { Handlers } from '../../src/handlers.ts';
@@ -5,10 +6,11 @@ import { memoryStore } from '../../src/memory.ts';
 import { postgresKeptEvents, type PostgresKeptEventsOptions, postgresStore } from '../../src/postgres.ts';
 import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
 import type { ReceiverResult } from '../../src/report.ts';
-import { signedRequest, testSecret } from '../../src/testing.ts';
+import { testSecret } from '../../src/testing.ts';
 import { openDatabase } from '../support/database.ts';
 import { library } from '../support/library.ts';
 import { logLinesTo } from '../support/log.ts';
+import { signedRequest } from '../support/requests.ts';
 
 let logged: string[];
 let results: ReceiverResult[];
@@ -23,11 +25,12 @@ beforeEach(async () => {
 
 /** A release of a receiver, which has these handlers. */
 function release(
-  on: Handlers<PoolClient> = {},
+  on: Handlers<events.WebhookEvent, PoolClient> = {},
   options: PostgresKeptEventsOptions = {},
   keptIn: Parameters<typeof postgresKeptEvents>[0] = pool,
 ): WebhookReceiver {
   return createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [testSecret],
     store: postgresStore(pool),
@@ -38,7 +41,7 @@ function release(
   });
 }
 
-const inserting: Handlers<PoolClient> = {
+const inserting: Handlers<events.WebhookEvent, PoolClient> = {
   'referral.created': {
     '2026-11-01': async ({ data }, { transaction, meta }) => {
       await transaction.query('insert into effect values ($1)', [
@@ -66,7 +69,7 @@ test('a kept test event is still a test when a handler gets it', async () => {
   for (const isTest of [true, false])
     await release().fetch(await signedRequest('referral.created', '2026-11-01', { id: String(isTest), isTest }));
   const handled: unknown[] = [];
-  const on: Handlers<PoolClient> = {
+  const on: Handlers<events.WebhookEvent, PoolClient> = {
     'referral.created': { '2026-11-01': (_event, { id, meta }) => handled.push([id, meta.unsigned.isTest]) },
   };
   await release(on).processKept();
@@ -163,6 +166,7 @@ test('an inbox accepts kept events, and another library keeps them', async () =>
   const accepted: string[] = [];
   const releaseWith = (handles: boolean): WebhookReceiver =>
     createInboxReceiver({
+      events,
       prefix: 'X-Service',
       secrets: [testSecret],
       inbox: {
@@ -198,7 +202,7 @@ test('responds 503 if the event cannot be kept, and stops processing when it is 
 });
 
 test('needs the option, and not together with rejectUnhandled', async () => {
-  const options = { secrets: [testSecret], store: memoryStore(), on: {} };
+  const options = { events, secrets: [testSecret], store: memoryStore(), on: {} };
   await expect(createWebhookReceiver(options).processKept()).rejects.toThrow('processKept needs keepUnhandled.');
   const both = { rejectUnhandled: true, keepUnhandled: postgresKeptEvents(pool) };
   expect(() => createWebhookReceiver({ ...options, ...both })).toThrow(

@@ -1,4 +1,5 @@
 import { forFile } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Handlers } from '../../src/handlers.ts';
 import { memoryStore } from '../../src/memory.ts';
@@ -13,7 +14,7 @@ import { jobLibraries } from '../support/job-libraries.ts';
 import { silent } from '../support/log.ts';
 import { isWithoutRedis, startRedis } from '../support/redis-server.ts';
 
-type Key = NonNullable<WebhookReceiverOptions<unknown, unknown>['key']>;
+type Key = NonNullable<WebhookReceiverOptions<typeof events, unknown, unknown>['key']>;
 
 /** The ids that the handlers got. */
 let handled: string[];
@@ -27,7 +28,7 @@ beforeEach(() => {
   work = () => {};
 });
 
-const on: Handlers<unknown> = {
+const on: Handlers<events.WebhookEvent, unknown> = {
   'referral.converted': {
     '2026-11-01': async (_event, { id }) => {
       handled.push(id);
@@ -39,10 +40,10 @@ const on: Handlers<unknown> = {
 /** The processes of two releases share a store. */
 function releases<Transaction>(
   store: WebhookStore<Transaction>,
-  options: Partial<WebhookReceiverOptions<Transaction, unknown>> = {},
+  options: Partial<WebhookReceiverOptions<typeof events, Transaction, unknown>> = {},
 ): (key: Key) => WebhookReceiver {
   return (key) =>
-    createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store, on, key, log: silent, ...options });
+    createWebhookReceiver({ events, prefix: 'X-Service', secrets: [secret], store, on, key, log: silent, ...options });
 }
 
 async function deliver(receiver: WebhookReceiver, id: string, eventNumber: number): Promise<unknown> {
@@ -125,10 +126,10 @@ describe.each(Object.entries(stores))('the store in %s', (name, storeOf) => {
 test.each(jobLibraries)(
   'an inbox of %s accepts each event once while the key is set, and before and after',
   async (name, library) => {
-    const { inbox, start, stop } = await library.open(pool, { on, table: `receipt_${name}` });
+    const { inbox, start, stop } = await library.open(pool, { events, on, table: `receipt_${name}` });
     await inbox.createTable();
     const release = (key: Key): WebhookReceiver =>
-      createInboxReceiver({ prefix: 'X-Service', secrets: [secret], inbox, key, log: silent });
+      createInboxReceiver({ events, prefix: 'X-Service', secrets: [secret], inbox, key, log: silent });
     const [before, replacing, after] = [release('webhook-id'), release('event.id'), release('webhook-id')];
     expect(await deliver(before, 'first_1', 1)).toBe('accepted');
     expect(await deliver(replacing, 'first_1', 1)).toBe('duplicate');
@@ -159,16 +160,16 @@ test.each([
   const release = releases(postgresStore(pool), { keepUnhandled });
   const without = releases(postgresStore(pool), { keepUnhandled, on: {} });
   const ids = [`kept_${number}`, `delivered_${number}`];
-  const events = [number, number + 10];
+  const numbers = [number, number + 10];
   for (const [index, id] of ids.entries()) {
-    expect(await deliver(without(key), id, events[index] ?? 0)).toBe('kept');
+    expect(await deliver(without(key), id, numbers[index] ?? 0)).toBe('kept');
     // A process of the other release keeps it too.
-    expect(await deliver(without(other), id, events[index] ?? 0)).toBe('kept');
+    expect(await deliver(without(other), id, numbers[index] ?? 0)).toBe('kept');
   }
-  expect(await deliver(release(other), ids[1] ?? '', events[1] ?? 0)).toBe('processed');
+  expect(await deliver(release(other), ids[1] ?? '', numbers[1] ?? 0)).toBe('processed');
   expect(await release(other).processKept()).toEqual({ processed: 1, failed: 0 });
   for (const [index, id] of ids.entries())
-    expect(await deliver(release(other), id, events[index] ?? 0)).toBe('duplicate');
+    expect(await deliver(release(other), id, numbers[index] ?? 0)).toBe('duplicate');
   expect(handled).toHaveLength(2);
 });
 

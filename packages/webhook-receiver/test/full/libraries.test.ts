@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileBlocks, installApart, receiverKitBlock } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import type { Pool } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PostgresStore } from '../../src/postgres.ts';
 import { graphqlPull } from '../../src/pull.ts';
 import { createWebhookReceiver } from '../../src/receiver.ts';
 import { redisStore, type RedisStoreOptions } from '../../src/redis.ts';
-import { signedRequest } from '../../src/testing.ts';
 import { openDatabase } from '../support/database.ts';
 import { deadPorts } from '../support/dead-ports.ts';
 import { secret } from '../support/delivery.ts';
@@ -18,6 +18,7 @@ import { silent } from '../support/log.ts';
 import { credentials, PullServer, subscriptionId } from '../support/pull-server.ts';
 import { effectsAcrossHang, startRelay } from '../support/redis-relay.ts';
 import { isWithoutRedis, startRedis } from '../support/redis-server.ts';
+import { signedRequest } from '../support/requests.ts';
 
 // Kysely, Drizzle and node-redis, which have 30 MB, and which only this file uses.
 
@@ -25,6 +26,7 @@ const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
 const { folder } = await forFile(installApart('receiver'));
 await mkdir(join(folder, 'node_modules/@deedwire'));
 await symlink(packageFolder, join(folder, 'node_modules/@deedwire/webhook-receiver'), 'dir');
+await symlink(join(packageFolder, '../webhook-events'), join(folder, 'node_modules/@deedwire/webhook-events'), 'dir');
 for (const name of ['kyselyStore', 'drizzleStore'])
   await writeFile(join(folder, `${name}.ts`), receiverKitBlock(`export function ${name}`));
 
@@ -155,6 +157,7 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
     const client = openClient({ socket: { port: redis.client.options.port } });
     await client.connect();
     const receiver = createWebhookReceiver({
+      events,
       prefix: 'X-Service',
       secrets: [secret],
       store: redisStore({ send: (command) => client.sendCommand(command) }),
@@ -174,6 +177,7 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
       const client = openClient({ socket: { port, reconnectStrategy: 50 } });
       client.connect().catch(() => {});
       const receiver = createWebhookReceiver({
+        events,
         prefix: 'X-Service',
         secrets: [secret],
         store: redisStore({ send: (command) => client.sendCommand(command) }),

@@ -1,3 +1,4 @@
+import * as events from '@deedwire/webhook-events';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogFields, ReceiverLog } from '../../src/log.ts';
@@ -5,12 +6,13 @@ import { memoryStore } from '../../src/memory.ts';
 import type { WebhookReceiverOptions } from '../../src/options.ts';
 import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
 import type { ReceiverResult } from '../../src/report.ts';
-import { handshakeRequest, signedRequest, testSecret } from '../../src/testing.ts';
+import { handshakeRequest, testSecret } from '../../src/testing.ts';
 import type { WebhookInbox } from '../../src/webhook-inbox.ts';
 import { deliveryOf, asRequest, secret } from '../support/delivery.ts';
 import { logTo, silent } from '../support/log.ts';
+import { signedRequest } from '../support/requests.ts';
 
-type Options = Partial<WebhookReceiverOptions<undefined, unknown>>;
+type Options = Partial<WebhookReceiverOptions<typeof events, undefined, unknown>>;
 
 const failing: Options['on'] = {
   'referral.created': {
@@ -22,6 +24,7 @@ const failing: Options['on'] = {
 
 function receiverOf(options: Options): WebhookReceiver {
   return createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [testSecret],
     store: memoryStore(),
@@ -126,7 +129,7 @@ test('logs events without a handler once for each type and version, with a store
   const lines: unknown[] = [];
   const inbox: WebhookInbox = { handles: () => false, accept: never, forget: never };
   const log = logTo((message, fields) => void lines.push({ message, fields }));
-  await sendUnhandled(createInboxReceiver({ prefix: 'X-Service', secrets: [testSecret], inbox, log }));
+  await sendUnhandled(createInboxReceiver({ events, prefix: 'X-Service', secrets: [testSecret], inbox, log }));
   expect(lines).toEqual(expected);
 });
 

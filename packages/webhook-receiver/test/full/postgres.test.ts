@@ -1,5 +1,6 @@
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolClient } from 'pg';
 import { beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
@@ -347,6 +348,7 @@ test('responds only after the commit', async () => {
   const subject = await Subject.start(nodeAdapter, {
     create: () =>
       createWebhookReceiver({
+        events,
         prefix: 'X-Service',
         secrets: [secret],
         store: postgresStore(slow),

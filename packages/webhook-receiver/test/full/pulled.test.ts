@@ -1,9 +1,11 @@
+import * as events from '@deedwire/webhook-events';
 import type { PoolClient } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
+import type { PulledDelivery } from '../../src/deliveries.ts';
 import type { HandlerContext } from '../../src/handlers.ts';
 import type { WebhookReceiverOptions } from '../../src/options.ts';
 import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
-import { createWebhookReceiver, type PulledDelivery, type PullingReceiver } from '../../src/receiver.ts';
+import { createWebhookReceiver, type PullingReceiver } from '../../src/receiver.ts';
 import type { ReceiverResult } from '../../src/report.ts';
 import { openDatabase } from '../support/database.ts';
 import { converted, deliveryOf, asRequest, secret } from '../support/delivery.ts';
@@ -22,12 +24,15 @@ beforeEach(async () => {
   await pool.query('truncate webhook_receipt, webhook_kept_event');
 });
 
-const recording: WebhookReceiverOptions<PoolClient, unknown>['on'] = {
+const recording: WebhookReceiverOptions<typeof events, PoolClient, unknown>['on'] = {
   'referral.converted': { '2026-11-01': (_event, { id, meta }) => void called.push({ id, meta }) },
 };
 
-function receiverOf(options: Partial<WebhookReceiverOptions<PoolClient, unknown>> = {}): PullingReceiver {
+function receiverOf(
+  options: Partial<WebhookReceiverOptions<typeof events, PoolClient, unknown>> = {},
+): PullingReceiver {
   return createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     store: postgresStore(pool),

@@ -35,6 +35,7 @@ const names = [
   'pulled',
   'replay',
   'kept-request',
+  'events',
   'testing',
 ] as const;
 
@@ -57,6 +58,7 @@ const blocks = [...readReceiverKitPages().matchAll(/^```ts\n(.*?)^```$/gms)].map
 const project = await mkdtemp(join(tmpdir(), 'webhook-receiver-readme-'));
 await mkdir(join(project, 'node_modules/@deedwire'), { recursive: true });
 await symlink(packageFolder, join(project, 'node_modules/@deedwire/webhook-receiver'), 'dir');
+await symlink(join(packageFolder, '../webhook-events'), join(project, 'node_modules/@deedwire/webhook-events'), 'dir');
 const linked = [
   '@hono/node-server',
   'express',
@@ -121,10 +123,14 @@ async function runScript(name: string, script: string, env: Record<string, strin
     `
     import assert from 'node:assert/strict';
     import { findFreePort } from '${embeddedPostgres}';
+    import * as events from '@deedwire/webhook-events';
     import { signedRequest } from '@deedwire/webhook-receiver/testing';
 
+    const created = { referralId: 'gid://service/Referral/1', externalReference: null };
+    const converted = { ...created, matterId: 'gid://service/Matter/1', convertedAt: '2026-11-03T09:30:00.000Z' };
+
     const deliver = async (id, handle) => {
-      const request = await signedRequest('referral.created', '2026-11-01', { secret: process.env.WEBHOOK_SECRET, id });
+      const request = await signedRequest(events, 'referral.created', '2026-11-01', created, { secret: process.env.WEBHOOK_SECRET, id });
       return (await handle(request)).json();
     };
     const start = async (block) => {
@@ -224,13 +230,14 @@ it('runs as documented with PostgreSQL', async () => {
     assert.deepEqual(await send('a'), { result: 'processed' });
     assert.equal(await count(), 1);
 
-    const kept = await signedRequest('referral.created', '2026-11-01', { secret: process.env.WEBHOOK_SECRET, id: 'a', age: 301 });
+    const kept = await signedRequest(events, 'referral.created', '2026-11-01', created, { secret: process.env.WEBHOOK_SECRET, id: 'a', age: 301 });
     const request = {
       headers: Object.fromEntries(kept.headers),
       body: new Uint8Array(await kept.arrayBuffer()),
       receivedAt: new Date(Date.now() - 301_000),
     };
     const receiver = createWebhookReceiver({
+      events,
       prefix: 'X-Service',
       secrets: [process.env.WEBHOOK_SECRET],
       store: postgresStore(pool),
@@ -290,7 +297,7 @@ it.each(Object.entries(stops))('runs as documented with an inbox of %s', async (
     await pool.query('create table conversion (matter_id text)');
     const send = async () => {
       const secret = process.env['WEBHOOK_SECRET'];
-      return (await receiver.fetch(await signedRequest('referral.converted', '2026-11-01', { secret, id: 'a' }))).status;
+      return (await receiver.fetch(await signedRequest(events, 'referral.converted', '2026-11-01', converted, { secret, id: 'a' }))).status;
     };
     assert.deepEqual([await send(), await send()], [202, 200]);
     while ((await pool.query('select from conversion')).rowCount === 0) await sleep(100);

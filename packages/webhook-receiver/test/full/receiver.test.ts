@@ -2,15 +2,18 @@ import { createServer } from 'node:http';
 import { connect, constants, createServer as createHttp2Server } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
 import { memoryStore } from '../../src/memory.ts';
 import { nodeHandler } from '../../src/node.ts';
 import { createInboxReceiver, createWebhookReceiver } from '../../src/receiver.ts';
-import { handshakeRequest, signedRequest, testSecret } from '../../src/testing.ts';
+import * as testing from '../../src/testing.ts';
+import { handshakeRequest, testSecret } from '../../src/testing.ts';
 import { deliveryOf, secret } from '../support/delivery.ts';
 import { logTo, silent } from '../support/log.ts';
+import { signedRequest } from '../support/requests.ts';
 
 test('the memory store remembers the newest ids', async () => {
   const store = memoryStore({ maximum: 2 });
@@ -48,21 +51,23 @@ test('names the newest version of each type that has a handler, as the subscript
     { type: 'referral.created', version: '2026-11-01' },
   ];
   const secrets = [testSecret];
-  expect(createWebhookReceiver({ prefix: 'X-Service', secrets, store: memoryStore(), on }).subscription()).toEqual(
-    pins,
-  );
+  expect(
+    createWebhookReceiver({ events, prefix: 'X-Service', secrets, store: memoryStore(), on }).subscription(),
+  ).toEqual(pins);
   const pool = new Pool();
-  const inbox = graphileWorkerInbox(pool, { on });
-  expect(createInboxReceiver({ prefix: 'X-Service', secrets, inbox }).subscription()).toEqual(pins);
+  const inbox = graphileWorkerInbox(pool, { events, on });
+  expect(createInboxReceiver({ events, prefix: 'X-Service', secrets, inbox }).subscription()).toEqual(pins);
   // An inbox of an application does not say which events it handles.
   const other = { ...inbox };
   Reflect.deleteProperty(other, 'subscription');
-  expect(createInboxReceiver({ prefix: 'X-Service', secrets, inbox: other }).subscription()).toEqual([]);
+  expect(createInboxReceiver({ events, prefix: 'X-Service', secrets, inbox: other }).subscription()).toEqual([]);
   await pool.end();
 });
 
 test('gives the function for secrets the context of the platform', async () => {
-  const receiver = createWebhookReceiver<undefined, { WEBHOOK_SECRET: string }>({
+  const receiver = createWebhookReceiver<typeof events, undefined, { WEBHOOK_SECRET: string }>({
+    events,
+    prefix: 'X-Service',
     secrets: ({ WEBHOOK_SECRET }) => [WEBHOOK_SECRET],
     store: memoryStore(),
     on: { 'lender.updated': { '2026-11-01': () => {} } },
@@ -77,7 +82,7 @@ test('gives the function for secrets the context of the platform', async () => {
 test('refuses a list with a malformed secret without showing it', () => {
   for (const bad of [`${secret}\n`, secret.slice(6), 'whsec_abc']) {
     const create = () =>
-      createWebhookReceiver({ prefix: 'X-Service', secrets: [secret, bad], store: memoryStore(), on: {} });
+      createWebhookReceiver({ events, prefix: 'X-Service', secrets: [secret, bad], store: memoryStore(), on: {} });
     expect(create).toThrow(/^secrets\[1\]: /);
     expect(create).not.toThrow(bad);
   }
@@ -85,6 +90,7 @@ test('refuses a list with a malformed secret without showing it', () => {
 
 test('does not answer a second time if a middleware has answered', async () => {
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     store: memoryStore(),
@@ -107,7 +113,14 @@ test('does not answer a second time if a middleware has answered', async () => {
 test('logs a request of HTTP/2 that is reset within its body as aborted, not as signed wrongly', async () => {
   const reported = Promise.withResolvers<string | undefined>();
   const log = logTo((_, { code }) => reported.resolve(code));
-  const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store: memoryStore(), on: {}, log });
+  const receiver = createWebhookReceiver({
+    events,
+    prefix: 'X-Service',
+    secrets: [secret],
+    store: memoryStore(),
+    on: {},
+    log,
+  });
   // The objects of HTTP/2 have the methods of those of node:http that the handler uses.
   const handler = nodeHandler(receiver) as unknown as Parameters<typeof createHttp2Server>[1];
   const server = await listen(createHttp2Server(handler));
@@ -127,6 +140,7 @@ test('logs a request of HTTP/2 that is reset within its body as aborted, not as 
 test('builds requests for tests', async () => {
   const handled: unknown[] = [];
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [testSecret],
     store: memoryStore(),
@@ -153,7 +167,7 @@ test.each([
   [
     'a type that does not exist',
     { 'referral.convertd': { '2026-11-01': () => {} } },
-    /^on: there is no event referral.convertd\/2026-11-01\. This release has: api_key\.created\/2026-11-01, api_key/,
+    /^on: there is no event referral.convertd\/2026-11-01\. The package of the events has: api_key\.created\/2026-11-01, api_key/,
   ],
   [
     'a version that does not exist',
@@ -168,7 +182,7 @@ test.each([
   [
     'a type that resembles none',
     { 'matter.opened': { '2026-11-01': () => {} } },
-    /event matter.opened\/2026-11-01\. This release has:/,
+    /event matter.opened\/2026-11-01\. The package of the events has:/,
   ],
   [
     'a type with its version',
@@ -178,20 +192,18 @@ test.each([
   ['a function in place of the versions', { 'referral.converted': () => {} }, /on must be an object of objects/],
   ['no handlers', undefined, /on must be an object of objects/],
 ])('refuses at the start %s', (_, on: unknown, message) => {
+  const options = { events, prefix: 'X-Service', secrets: [secret], store: memoryStore() };
   // @ts-expect-error -- as in JavaScript
-  expect(() => createWebhookReceiver({ prefix: 'X-Service', secrets: [secret], store: memoryStore(), on })).toThrow(
-    message,
-  );
+  expect(() => createWebhookReceiver({ ...options, on })).toThrow(message);
   // @ts-expect-error -- as in JavaScript
-  expect(() => graphileWorkerInbox(new Pool(), { on })).toThrow(message);
+  expect(() => graphileWorkerInbox(new Pool(), { events, on })).toThrow(message);
 });
 
 test('compiles with handlers of existing types and versions only', () => {
-  const options = { secrets: [secret], store: memoryStore() };
+  const options = { events, secrets: [secret], store: memoryStore() };
   const receivers = [
     () =>
       createWebhookReceiver({
-        prefix: 'X-Service',
         ...options,
         on: {
           'referral.converted': {
@@ -209,7 +221,6 @@ test('compiles with handlers of existing types and versions only', () => {
       createWebhookReceiver({ ...options, on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } } }),
     () =>
       createWebhookReceiver({
-        prefix: 'X-Service',
         ...options,
         // @ts-expect-error -- the store has no transactions
         on: { 'lender.updated': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },
@@ -219,23 +230,24 @@ test('compiles with handlers of existing types and versions only', () => {
 });
 
 test('compiles with the types, versions and fields of existing events only, in requests for tests', async () => {
+  const data = { referralId: 'gid://service/Referral/1', externalReference: null };
   const requests = [
-    signedRequest('referral.created', '2026-11-01', { data: { externalReference: null } }),
+    testing.signedRequest(events, 'referral.created', '2026-11-01', data),
     // @ts-expect-error -- a field of another type
-    signedRequest('lender.updated', '2026-11-01', { data: { matterId: 'gid://service/Matter/1' } }),
+    testing.signedRequest(events, 'lender.updated', '2026-11-01', { matterId: 'gid://service/Matter/1' }),
     // @ts-expect-error -- a value of another type
-    signedRequest('lender.updated', '2026-11-01', { data: { name: 1 } }),
+    testing.signedRequest(events, 'webhook.test', '2026-11-01', { message: 1 }),
   ];
   const bodies = await Promise.all(requests.map(async (request) => (await request).json()));
   expect(bodies).toMatchObject([
-    { type: 'referral.created', data: { externalReference: null } },
-    { data: { name: expect.any(String), matterId: 'gid://service/Matter/1' } },
-    { data: { name: 1 } },
+    { type: 'referral.created', data },
+    { type: 'lender.updated' },
+    { data: { message: 1 } },
   ]);
   // @ts-expect-error -- a version that the type does not have
-  await expect(signedRequest('lender.updated', '2027-02-01')).rejects.toThrow(TypeError);
+  await expect(testing.signedRequest(events, 'lender.updated', '2027-02-01', data)).rejects.toThrow(TypeError);
   // @ts-expect-error -- no type
-  await expect(signedRequest('lender.updatd', '2026-11-01')).rejects.toThrow(TypeError);
+  await expect(testing.signedRequest(events, 'lender.updatd', '2026-11-01', data)).rejects.toThrow(TypeError);
   for (const [type, version, problem] of [
     ['lender.updatd', '2026-11-01', 'There is no event type lender.updatd. Did you mean lender.updated?'],
     ['constructor', 'name', 'There is no event type constructor. This release has: '],
@@ -243,5 +255,5 @@ test('compiles with the types, versions and fields of existing events only, in r
     ['lender.updated', 'constructor', 'lender.updated has no version constructor.'],
   ])
     // @ts-expect-error -- any text
-    await expect(signedRequest(type, version)).rejects.toThrow(problem);
+    await expect(testing.signedRequest(events, type, version, data)).rejects.toThrow(problem);
 });

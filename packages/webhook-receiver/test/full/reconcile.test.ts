@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { eventually, listen } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HandlerContext } from '../../src/handlers.ts';
@@ -37,11 +38,12 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-type Options = Partial<WebhookReceiverOptions<unknown, unknown>>;
+type Options = Partial<Omit<WebhookReceiverOptions<typeof events, unknown, unknown>, 'events'>>;
 type Handle = (id: string, context: HandlerContext<unknown>) => unknown;
 
 function receiverOf(options: Options = {}, handle: Handle = () => {}): PullingReceiver {
-  return createWebhookReceiver<unknown>({
+  return createWebhookReceiver<typeof events, unknown>({
+    events,
     store: postgresStore(pool),
     on: handling(async (_event, context) => {
       await handle(context.id, context);
@@ -56,7 +58,7 @@ function pullOf(options: Partial<GraphqlPullOptions> = {}) {
   return graphqlPull({ prefix: 'X-Service', url: server.url, credentials, subscriptionId, ...options });
 }
 
-const idsOf = (events: readonly { deliveryId: string }[]): string[] => events.map(({ deliveryId }) => deliveryId);
+const idsOf = (listed: readonly { deliveryId: string }[]): string[] => listed.map(({ deliveryId }) => deliveryId);
 
 const stores: [name: string, create: () => WebhookStore<unknown>][] = [
   ['memory', () => memoryStore()],
@@ -98,7 +100,7 @@ function shortenWaits(): number[] {
 describe.each(stores)('with the store of %s', (_, create) => {
   test('the first run starts at the earliest kept event, and the next one where it ended', async () => {
     const receiver = receiverOf({ store: create() });
-    const events = server.add(250);
+    const added = server.add(250);
     server.expire(30);
     expect(await receiver.reconcile(pullOf())).toEqual({
       end: 'complete',
@@ -115,7 +117,7 @@ describe.each(stores)('with the store of %s', (_, create) => {
       givenUp: [],
       gap: null,
     });
-    expect(handled).toEqual(idsOf(events.slice(30)));
+    expect(handled).toEqual(idsOf(added.slice(30)));
     server.requests = [];
     const more = server.add(3);
     expect(await receiver.reconcile(pullOf())).toMatchObject({ seen: 3, processed: 3, watermark: 253 });
@@ -126,14 +128,14 @@ describe.each(stores)('with the store of %s', (_, create) => {
 
   test('finds exactly what was not pushed', async () => {
     const receiver = receiverOf({ store: create(), secrets: [secret] });
-    const events = server.add(40);
+    const added = server.add(40);
     const { port } = await forTest(listen(createServer(nodeHandler(receiver))));
-    for (const { sequence, deliveryId, payload } of events)
+    for (const { sequence, deliveryId, payload } of added)
       if (sequence % 9 !== 0)
         await send(`http://127.0.0.1:${port}/`, deliveryOf({ id: deliveryId, body: payload ?? '' }));
     expect(handled).toHaveLength(36);
     expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 4, duplicate: 36, watermark: 40 });
-    expect(handled.slice(36)).toEqual(idsOf(events.filter(({ sequence }) => sequence % 9 === 0)));
+    expect(handled.slice(36)).toEqual(idsOf(added.filter(({ sequence }) => sequence % 9 === 0)));
   });
 
   test('one run at a time: the second waits for its turn, and another process takes over when the lease ends', async () => {
@@ -239,7 +241,7 @@ test('positions that are older than the ids, and older than both, find what is m
 test('a handler that fails holds the watermark while later events are processed, and runs again after its delay', async () => {
   stopClock();
   let isBroken = true;
-  const events = server.add(120);
+  const added = server.add(120);
   const receiver = receiverOf({}, (id) => {
     if (isBroken && id.endsWith('/50')) throw new Error('The disk is full.');
   });
@@ -247,7 +249,7 @@ test('a handler that fails holds the watermark while later events are processed,
     end: 'complete',
     processed: 119,
     watermark: 49,
-    held: [{ sequence: 50, id: events[49]?.deliveryId, code: 'HANDLER_FAILED', attempts: 1 }],
+    held: [{ sequence: 50, id: added[49]?.deliveryId, code: 'HANDLER_FAILED', attempts: 1 }],
   });
   // Not before its time, and only it.
   expect(await receiver.reconcile(pullOf())).toMatchObject({ processed: 0, watermark: 49 });
@@ -725,9 +727,9 @@ describe('of a server that does not respond as the API does', () => {
     ['does not start at the first kept one', [2, 3], 3],
     ['is beyond the last one', [1, 2, 3], 2],
   ])('a page whose sequence %s is an error, and nothing of it is processed', async (_, sequences, lastSequence) => {
-    const events = server.add(4);
+    const added = server.add(4);
     server.interrupt = (response) => {
-      const edges = sequences.map((sequence, index) => ({ sequence, node: { ...events[index] } }));
+      const edges = sequences.map((sequence, index) => ({ sequence, node: { ...added[index] } }));
       return respondWithPage(response, { edges, lastSequence });
     };
     await expect(receiverOf().reconcile(pullOf())).rejects.toMatchObject({ code: 'SEQUENCE_GAP' });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { Hono } from 'hono';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, expect, test } from 'vitest';
@@ -19,7 +20,7 @@ import type * as nodeModule from '../../src/node.ts';
 import type * as postgresModule from '../../src/postgres.ts';
 import type * as testingModule from '../../src/testing.ts';
 import { installBuiltPackages } from '../support/built-packages.ts';
-import { asRequest, deliveryOf, handling, secret, send } from '../support/delivery.ts';
+import { asRequest, converted, deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { silent } from '../support/log.ts';
 
 const built = await installBuiltPackages();
@@ -71,6 +72,7 @@ test('processes a delivery once with receivers of both copies on one store, behi
   const store = first.memory.memoryStore();
   const handled: string[] = [];
   const options = {
+    events,
     secrets: [secret],
     store,
     on: handling<undefined>((_event, { id }) => handled.push(id)),
@@ -106,24 +108,30 @@ test('responds 500, not 503, to a failed transaction in the PostgreSQL store of 
   const store = first.postgres.postgresStore(pool);
   await store.createTable();
   const receiver = second.main.createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [second.testing.testSecret],
     store,
     on: handling<PoolClient>((_event, { transaction }) => transaction.query('select 1 / 0').catch(() => {})),
     log: silent,
   });
-  const response = await receiver.fetch(await second.testing.signedRequest('referral.converted', '2026-11-01'));
+  const response = await receiver.fetch(
+    await second.testing.signedRequest(events, 'referral.converted', '2026-11-01', converted.data),
+  );
   await pool.end();
   expect([response.status, await response.json()]).toEqual([500, { code: 'HANDLER_FAILED' }]);
 });
 
 test('signs requests for tests with one secret in both copies', async () => {
   const receiver = second.main.createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [second.testing.testSecret],
     store: first.memory.memoryStore(),
     on: { 'referral.converted': { '2026-11-01': () => {} } },
   });
-  const response = await receiver.fetch(await first.testing.signedRequest('referral.converted', '2026-11-01'));
+  const response = await receiver.fetch(
+    await first.testing.signedRequest(events, 'referral.converted', '2026-11-01', converted.data),
+  );
   expect(await response.json()).toEqual({ result: 'processed' });
 });

@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolConfig } from 'pg';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
 import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
@@ -18,7 +19,7 @@ export async function openDatabase(
         const prepared = new Pool({ connectionString });
         await postgresStore(prepared).createTable();
         await postgresKeptEvents(prepared).createTable();
-        await graphileWorkerInbox(prepared, { on: {} }).createTable();
+        await graphileWorkerInbox(prepared, { events, on: {} }).createTable();
         await prepared.end();
       },
     }),

@@ -1,7 +1,8 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import type * as events from '@deedwire/webhook-events';
 import { signWebhook } from '@deedwire/webhook-signing';
-import { typicalBodies } from '../../src/generated/typical-bodies.ts';
 import type { Handlers } from '../../src/handlers.ts';
+import { typicalBodies } from '../generated/typical-bodies.ts';
 
 export const secret = 'whsec_b2xkIHNlY3JldCBvZiBhIHRlc3QgMDEyMzQ1Njc4OTA=';
 export const newSecret = 'whsec_bmV3IHNlY3JldCBvZiBhIHRlc3QgMDEyMzQ1Njc4OTA=';
@@ -9,10 +10,12 @@ export const newSecret = 'whsec_bmV3IHNlY3JldCBvZiBhIHRlc3QgMDEyMzQ1Njc4OTA=';
 /** A typical event for which the receivers of the tests have a handler. */
 export const converted = typicalBodies['referral.converted']['2026-11-01'];
 
-type OnConverted<Transaction> = NonNullable<NonNullable<Handlers<Transaction>['referral.converted']>['2026-11-01']>;
+type OnConverted<Transaction> = NonNullable<
+  NonNullable<Handlers<events.WebhookEvent, Transaction>['referral.converted']>['2026-11-01']
+>;
 
 /** Handlers for this event only. */
-export function handling<Transaction>(handler: OnConverted<Transaction>): Handlers<Transaction> {
+export function handling<Transaction>(handler: OnConverted<Transaction>): Handlers<events.WebhookEvent, Transaction> {
   return { 'referral.converted': { '2026-11-01': handler } };
 }
 

@@ -1,4 +1,5 @@
-import { createWebhookReceiver, type ReceivedRequest } from '../../src/receiver.ts';
+import { createWebhookReceiver } from '../../src/receiver.ts';
+import type { ReceivedRequest } from '../../src/requests.ts';
 import type { ReceiverResponse } from '../../src/responses.ts';
 import type { WebhookStore } from '../../src/store.ts';
 import { deliveryOf, secret } from './delivery.ts';

@@ -1,7 +1,8 @@
-// Started by job-inbox-kill.test.ts as a process, which it kills. It receives deliveries, or runs their jobs.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '@deedwire/testing';
+// Started by job-inbox-kill.test.ts as a process, which it kills. It receives deliveries, or runs their jobs.
+import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { nodeHandler } from '../../src/node.ts';
 import { createInboxReceiver } from '../../src/receiver.ts';
@@ -13,6 +14,7 @@ const pool = new Pool({ connectionString, max: 8 });
 // The first delivery finds an open connection.
 await pool.query('select 1');
 const { inbox, start } = await open(pool, {
+  events,
   on: {
     'referral.converted': {
       '2026-11-01': async (_event, { id, transaction }) => {
@@ -28,7 +30,7 @@ if (role === 'jobs') {
   await start();
   process.send?.({ port: 0 });
 } else {
-  const receiver = createInboxReceiver({ prefix: 'X-Service', secrets: [secret], inbox });
+  const receiver = createInboxReceiver({ events, prefix: 'X-Service', secrets: [secret], inbox });
   const server = createServer(nodeHandler(receiver)).listen(0, '127.0.0.1', () => {
     process.send?.(server.address());
   });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type * as events from '@deedwire/webhook-events';
 import { Logger, run, runMigrations } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
@@ -20,7 +21,7 @@ export interface OpenInbox {
 
 export interface JobLibrary {
   readonly install: (databaseUrl: string) => Promise<void>;
-  readonly open: (pool: Pool, options: JobInboxOptions<PoolClient>) => Promise<OpenInbox>;
+  readonly open: (pool: Pool, options: JobInboxOptions<typeof events, PoolClient>) => Promise<OpenInbox>;
   /** Counts the jobs that are not processed. */
   readonly jobs: string;
   /** Selects the messages of the errors of failed attempts. */

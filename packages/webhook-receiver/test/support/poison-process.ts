@@ -1,5 +1,6 @@
-// started by full/poison.test.ts as a process, which one event ends.
 import { setTimeout as sleep } from 'node:timers/promises';
+// started by full/poison.test.ts as a process, which one event ends.
+import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { postgresStore } from '../../src/postgres.ts';
 import { graphqlPull } from '../../src/pull.ts';
@@ -14,6 +15,7 @@ const onConflict = action === 'reprocess' ? 'on conflict do nothing' : '';
 Date.now = () => Number(nowMs);
 const pool = new Pool({ connectionString, max: 10 });
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   store: postgresStore(pool),
   on: {

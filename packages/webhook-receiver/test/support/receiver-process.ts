@@ -1,6 +1,7 @@
-// Started by postgres-kill.test.ts as a process, which it kills.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+// Started by postgres-kill.test.ts as a process, which it kills.
+import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { nodeHandler } from '../../src/node.ts';
 import { postgresStore } from '../../src/postgres.ts';
@@ -12,6 +13,7 @@ const pool = new Pool({ connectionString, max: 4 });
 await pool.query('select 1');
 const store = postgresStore(pool);
 const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [secret],
   store,

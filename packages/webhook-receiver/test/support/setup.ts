@@ -1,4 +1,5 @@
 // Also bundled for other runtimes, so it imports nothing by a path into `src`.
+import * as events from '@deedwire/webhook-events';
 import type {
   UnhandledEvent,
   UnsignedHeaders,
@@ -8,7 +9,7 @@ import type {
 } from '@deedwire/webhook-receiver';
 import { logLinesTo } from './log.ts';
 
-export type Options = WebhookReceiverOptions<undefined, unknown>;
+export type Options = WebhookReceiverOptions<typeof events, undefined, unknown>;
 
 export type CreateReceiver = (options: Options) => WebhookReceiver;
 
@@ -59,6 +60,7 @@ export function optionsOf(setup: Setup, store: WebhookStore, hooks: Hooks, { log
   const { secrets, loadsSecrets = false, storeFails = false, ...options } = setup;
   return {
     ...options,
+    events,
     prefix: 'X-Service',
     secrets: loadsSecrets ? async () => secrets : secrets,
     store: storeFails ? failingStore : store,

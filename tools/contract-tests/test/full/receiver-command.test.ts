@@ -101,9 +101,11 @@ const from = (path: string): string => JSON.stringify(pathToFileURL(join(package
 async function writeModule(name: string, on: string, more = ''): Promise<string> {
   await writeFile(
     join(folder, name),
-    `import { createWebhookReceiver } from ${from('index.ts')};
+    `import * as events from ${JSON.stringify(import.meta.resolve('@deedwire/webhook-events'))};
+    import { createWebhookReceiver } from ${from('index.ts')};
     import { memoryStore } from ${from('memory.ts')};
     export const receiver = createWebhookReceiver({
+      events,
       prefix: 'X-Service',
       secrets: [process.env.WEBHOOK_SECRET], store: memoryStore(), on: ${on} });
     ${more}`,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
 import { compileCache, eventually, missing, postGraphql, receiverKitBlock } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
@@ -39,6 +40,7 @@ async function temporaryFolder(): Promise<string> {
   await mkdir(join(folder, 'node_modules/@deedwire'), { recursive: true });
   const kit = join(workspaceRoot, 'packages/webhook-receiver');
   await symlink(kit, join(folder, 'node_modules/@deedwire/webhook-receiver'), 'dir');
+  await symlink(join(kit, '../webhook-events'), join(folder, 'node_modules/@deedwire/webhook-events'), 'dir');
   await symlink(join(kit, 'node_modules/pg'), join(folder, 'node_modules/pg'), 'dir');
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   return folder;
@@ -58,6 +60,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
   const pool = new Pool({ connectionString: database.databaseUrl });
   onTestFinished(() => pool.end());
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     store: postgresStore(pool),
     on: { 'referral.created': { '2026-11-01': () => {} } },
@@ -104,7 +107,8 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
   await writeFile(join(folder, 'regularly.ts'), receiverKitBlock('reconcileRegularly'));
   await writeFile(
     join(folder, 'run.mjs'),
-    `import { createWebhookReceiver } from '@deedwire/webhook-receiver';
+    `import * as events from '@deedwire/webhook-events';
+    import { createWebhookReceiver } from '@deedwire/webhook-receiver';
     import { postgresStore } from '@deedwire/webhook-receiver/postgres';
     import { Pool } from 'pg';
     import { reconcileRegularly } from './regularly.ts';
@@ -114,7 +118,7 @@ test('of pushes of which a proxy loses 5 %, reconcile finds exactly those while 
       return run();
     };
     const pool = new Pool({ connectionString: process.env.DATABASE_URL });
-    await reconcileRegularly(createWebhookReceiver({ prefix: 'X-Service', store: postgresStore(pool), on: {} }));
+    await reconcileRegularly(createWebhookReceiver({ events, prefix: 'X-Service', store: postgresStore(pool), on: {} }));
     await pool.end();`,
   );
   const { stdout } = await promisify(execFile)(

@@ -16,13 +16,14 @@ const [esModule = '', commonJs = ''] = [...page.matchAll(/^```js\n(.*?)^```$/gms
 /** In the sandbox of Jest, the classes of errors and dates are not those of Node. */
 const realms = `
 import { runInThisContext } from 'node:vm';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { signedRequest, testSecret } from '@deedwire/webhook-receiver/testing';
 import { readSourceText } from './node_modules/@deedwire/contract-check/dist/text-file.js';
 
-const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [testSecret], store: memoryStore(), on: {}, log: { error() {}, warn() {} } });
+const receiver = createWebhookReceiver({ events, prefix: 'X-Service', secrets: [testSecret], store: memoryStore(), on: {}, log: { error() {}, warn() {} } });
 const credentials = { clientId: 'a', apiKey: 'b', organizationId: 'c' };
 const pull = graphqlPull({ prefix: 'X-Service', url: 'http://127.0.0.1:1/', credentials, subscriptionId: 'gid://service/WebhookSubscription/1' });
 
@@ -35,7 +36,7 @@ test('a date, and the cause of a request that fails', async () => {
   await expect(receiver.reprocess(pull, { since, timeoutMs: 100 })).rejects.toThrow('fetch failed: bad port');
 });
 test('a kept request', async () => {
-  const { headers, body } = await signedRequest('referral.created', '2026-11-01', { age: 301 });
+  const { headers, body } = await signedRequest(events, 'referral.created', '2026-11-01', { referralId: 'gid://service/Referral/1', externalReference: null }, { age: 301 });
   const bytes = Buffer.concat(await Array.fromAsync(body));
   const receivedAt = runInThisContext('new Date(Date.now() - 301_000)');
   const received = { method: 'POST', headers, body: async () => ({ kind: 'bytes', bytes }), receivedAt };

@@ -21,10 +21,12 @@ const frameworks = [
 ];
 
 const receiver = `
+import * as events from '@deedwire/webhook-events';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 
 export const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: ['${secret}'],
   store: memoryStore(),

@@ -14,11 +14,12 @@ import { startRegistry } from '../support/registry.ts';
 const env = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
 
 const loads = `
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { signedRequest, testSecret } from '@deedwire/webhook-receiver/testing';
-const receiver = createWebhookReceiver({ prefix: 'X-Service', secrets: [testSecret], store: memoryStore(), on: {} });
-console.log((await receiver.fetch(await signedRequest('referral.created', '2026-11-01'))).status);
+const receiver = createWebhookReceiver({ events, prefix: 'X-Service', secrets: [testSecret], store: memoryStore(), on: {} });
+console.log((await receiver.fetch(await signedRequest(events, 'referral.created', '2026-11-01', { referralId: 'gid://service/Referral/1', externalReference: null }))).status);
 `;
 
 async function newFolder(): Promise<string> {
@@ -68,8 +69,8 @@ test.each([
   const alias = version === null ? '' : `${program}() { npx -y --package=${version} ${program} "$@"; }\n`;
   const [line = 'false'] = lines.filter((each) => each.includes(' && '));
   await succeed('sh', ['-ec', alias + line], { cwd: folder, env });
-  expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd: folder })).toBe('200\n');
   await succeed('sh', ['-ec', alias + others.join('\n')], { cwd: folder, env });
+  expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd: folder })).toBe('200\n');
   const names = readdirSync(join(folder, 'node_modules/@deedwire')).map((name) => `@deedwire/${name}`);
   expect(names.toSorted()).toEqual(publishedPackages.toSorted());
   expect(registry.asked).toEqual([]);
@@ -89,6 +90,9 @@ test('an empty project installs a package from a private registry', async () => 
   await writeFile(join(cwd, 'package.json'), '{}');
   const [configure = 'false'] = /^npm config set .*$/m.exec(printed) ?? [];
   const [install = 'false'] = /^npm install @deedwire\/webhook-receiver$/m.exec(printed) ?? [];
-  await succeed('sh', ['-ec', `${configure}\n${install}`], { cwd, env: { ...env, REGISTRY: registry.url } });
+  await succeed('sh', ['-ec', `${configure}\n${install} @deedwire/webhook-events`], {
+    cwd,
+    env: { ...env, REGISTRY: registry.url },
+  });
   expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd })).toBe('200\n');
 });

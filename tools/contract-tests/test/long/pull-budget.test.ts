@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { issueCredential } from '@deedwire/actions';
 import { idAt } from '@deedwire/core';
 import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const events = 10_000;
+const eventCount = 10_000;
 const typical = 'packages/webhook-events/fixtures/referral.converted/2026-11-01/accept/typical.json';
 
 test('10,000 events catch up within the 60 seconds that the default bucket of the API restores', async () => {
@@ -44,17 +45,20 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
        (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
      select ${firstId}::bigint + 2 * n, ${id}, ${partner.accountId}, 'partner', ${eventId}, 'referral.converted',
        '2026-11-01', now(), n
-     from generate_series(1, ${events}) n`,
+     from generate_series(1, ${eventCount}) n`,
   );
   await harness.sql(
     `insert into webhook_payload (event_id, event_version, interface, body)
      select ${eventId}, '2026-11-01', 'partner', convert_to('${before}' || (${eventId})::text || '${after}', 'UTF8')
-     from generate_series(1, ${events}) n`,
+     from generate_series(1, ${eventCount}) n`,
   );
-  await harness.sql(`update webhook_subscription_sequence set last_sequence = ${events} where subscription_id = ${id}`);
+  await harness.sql(
+    `update webhook_subscription_sequence set last_sequence = ${eventCount} where subscription_id = ${id}`,
+  );
 
   const handled = new Set<string>();
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     store: memoryStore(),
     on: { 'referral.converted': { '2026-11-01': (event) => void handled.add(event.id) } },
@@ -75,11 +79,15 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
     },
   });
   const startMs = performance.now();
-  expect(await receiver.reconcile(pull)).toMatchObject({ end: 'complete', processed: events, watermark: events });
+  expect(await receiver.reconcile(pull)).toMatchObject({
+    end: 'complete',
+    processed: eventCount,
+    watermark: eventCount,
+  });
   const tookSeconds = (performance.now() - startMs) / 1_000;
-  expect(handled.size).toBe(events);
+  expect(handled.size).toBe(eventCount);
   process.stdout.write(
-    `${JSON.stringify({ events, bytes: before.length + after.length, pages, seconds, tookSeconds })}\n`,
+    `${JSON.stringify({ events: eventCount, bytes: before.length + after.length, pages, seconds, tookSeconds })}\n`,
   );
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThan(60);

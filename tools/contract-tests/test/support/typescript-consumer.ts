@@ -15,6 +15,7 @@ import { findEventVersion, parseWebhookBody, type WebhookBody } from '@deedwire/
 import packageManifest from '@deedwire/webhook-events/package.json' with { type: 'json' };
 import { webhookEventTypes } from '@deedwire/webhook-events/registry';
 import type { ReferralConverted } from '@deedwire/webhook-events/referral.converted/2026-11-01';
+import * as events from '@deedwire/webhook-events';
 import { createInboxReceiver, createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { graphileWorkerInbox } from '@deedwire/webhook-receiver/graphile-worker';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
@@ -41,13 +42,14 @@ if (body.kind === 'event' && body.event.type === 'referral.converted' && body.ev
 }
 
 export const receiver = createWebhookReceiver({
+  events,
   prefix: 'X-Service',
   secrets: [],
   store: memoryStore(),
   on: { 'referral.converted': { '2027-02-01': ({ data }) => data.matter.id.toUpperCase() } },
 });
 nodeHandler(receiver);
-signedRequest('lender.updated', '2026-11-01', { data: { name: '' } });
+signedRequest(events, 'webhook.test', '2026-11-01', { message: '' });
 
 export const processed = async (): Promise<number> => {
   const pull = graphqlPull({ prefix: 'X-Service', url: '', credentials: { clientId: '', apiKey: '', organizationId: '' }, subscriptionId: '' });
@@ -61,6 +63,7 @@ export const processed = async (): Promise<number> => {
 
 export const insertInto = (pool: Pool) =>
   createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [],
     store: postgresStore(pool),
@@ -81,19 +84,19 @@ export const insertInto = (pool: Pool) =>
 // @ts-expect-error -- not declared
 body.unknown;
 // @ts-expect-error -- no type
-createWebhookReceiver({ prefix: 'X-Service', secrets: [], store: memoryStore(), on: { 'lender.renamed': {} } });
+createWebhookReceiver({ events, prefix: 'X-Service', secrets: [], store: memoryStore(), on: { 'lender.renamed': {} } });
 // @ts-expect-error -- no version of this type
-signedRequest('lender.updated', '2027-02-01');
+signedRequest(events, 'lender.updated', '2027-02-01', {});
 // @ts-expect-error -- no credentials
 graphqlPull({ prefix: 'X-Service', url: '', subscriptionId: '' });
 // @ts-expect-error -- no database
 postgresStore(1);
 // @ts-expect-error -- no database
-graphileWorkerInbox(1, { on: {} });
+graphileWorkerInbox(1, { events, on: {} });
 // @ts-expect-error -- no queues
-pgBossInbox(1, { on: {}, boss: {} });
+pgBossInbox(1, { events, on: {}, boss: {} });
 // @ts-expect-error -- no inbox
-createInboxReceiver({ prefix: 'X-Service', secrets: [], inbox: {} });
+createInboxReceiver({ events, prefix: 'X-Service', secrets: [], inbox: {} });
 // @ts-expect-error -- no receiver
 workersHandler({});
 // @ts-expect-error -- a misspelled value

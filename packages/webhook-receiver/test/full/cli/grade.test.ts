@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-events';
 import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, test, vi } from 'vitest';
@@ -21,6 +22,7 @@ import { createWebhookReceiver } from '../../../src/index.ts';
 import { memoryStore } from '../../../src/memory.ts';
 import { nodeHandler } from '../../../src/node.ts';
 import { call } from '../../support/call.ts';
+import { deedwireEvents } from '../../support/event-packages.ts';
 import { serversOfFile } from '../../support/servers-of-file.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -256,7 +258,7 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
   'rotated-new': { 'has one secret': { secrets: [secret] } },
   'unknown-event': {
     'refuses unknown types': {
-      event: (body) => (typeOf(body)['type'] === 'referral.created' ? null : { status: 400 }),
+      event: (body) => (typeOf(body)['type'] === 'webhook.test' ? null : { status: 400 }),
     },
   },
   'unknown-version': {
@@ -370,10 +372,11 @@ describe.concurrent.each(Object.entries(wrong))('%s', (name, receivers) => {
 test.concurrent('the kit passes every check, and those of Standard Webhooks', async () => {
   let effects = 0;
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret, nextSecret],
     store: memoryStore(),
-    on: { 'referral.created': { '2026-11-01': () => void (effects += 1) } },
+    on: { 'webhook.test': { '2026-11-01': () => void (effects += 1) } },
     log: silent,
   });
   const { port } = await open(createServer(nodeHandler(receiver)));
@@ -410,6 +413,7 @@ const certificate = (name: string): string =>
 test('grades a receiver with https, including through a proxy', async () => {
   const [key, cert] = await Promise.all(['server-key', 'valid'].map((name) => readFile(certificate(name))));
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     store: memoryStore(),
@@ -960,7 +964,7 @@ test.each([
 test('warns of what costs something', async () => {
   const running = await start({
     before: ({ method }) => (method === 'GET' ? { status: 200 } : null),
-    event: (body) => (typeOf(body)['type'] === 'referral.created' ? null : { status: 501 }),
+    event: (body) => (typeOf(body)['type'] === 'webhook.test' ? null : { status: 501 }),
   });
   expect(resultsOf(await gradesOf(running, { count: undefined, nextSecret: undefined }), 'pass')).toEqual({
     get: 'warning',
@@ -1087,7 +1091,10 @@ describe('the command', () => {
     ],
     [['4005', '--only', 'handshake', '--standard'], 'no check remains. '],
     [['4005', '--format', 'xml'], '--format must be text, json or junit.'],
-    [['4005', '--type', 'referral.creatd'], 'There is no event type referral.creatd. Did you mean referral.created?'],
+    [
+      ['4005', '--type', 'referral.creatd', '--events', deedwireEvents],
+      'There is no event type referral.creatd. Did you mean referral.created?',
+    ],
     [['https://192.0.2.1/hooks'], '192.0.2.1 is not this machine. Pass --allow-remote to send requests to it.'],
     [['http://a:b@localhost/'], 'the URL of the receiver must have no login and no password.'],
     [['localhost:4005'], 'the receiver must be a port, port/path, or a URL'],

@@ -15,6 +15,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { send } from '../../../src/cli/send.ts';
 import { readTarget } from '../../../src/cli/target.ts';
 import { call } from '../../support/call.ts';
+import { deedwireEvents, orderEvents } from '../../support/event-packages.ts';
 import { serversOfFile } from '../../support/servers-of-file.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -41,7 +42,16 @@ async function start(respond: (response: ServerResponse) => void = (response) =>
 
 test('sends a signed event with changed fields', async () => {
   const { port, received } = await start();
-  const args = ['trigger', 'referral.converted', '--to', `${port}/hooks`, '--set', 'data.externalReference=KEY=9'];
+  const args = [
+    'trigger',
+    'referral.converted',
+    '--to',
+    `${port}/hooks`,
+    '--events',
+    deedwireEvents,
+    '--set',
+    'data.externalReference=KEY=9',
+  ];
   const { exitCode, stdout, stderr } = await call(args, { env });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/^200 in \d+ ms: \{"result":"ok"\}\n$/);
@@ -66,7 +76,7 @@ test('reaches a receiver that listens only on ::1', async ({ skip }) => {
   await once(server.listen(port, '::1'), 'listening');
   onTestFinished(() => void server.close());
   for (const to of [`${port}/hooks`, `http://[::1]:${port}/hooks`])
-    expect((await call(['trigger', 'referral.created', '--to', to], { env })).exitCode).toBe(0);
+    expect((await call(['trigger', 'webhook.test', '--to', to], { env })).exitCode).toBe(0);
 });
 
 describe('a receiver whose queue of connections is full', () => {
@@ -92,7 +102,7 @@ describe('a receiver whose queue of connections is full', () => {
 
   test('gets the event once it has room', async () => {
     const port = await startBusy(700);
-    const { exitCode, stderr } = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
+    const { exitCode, stderr } = await call(['trigger', 'webhook.test', '--to', `${port}`], { env });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   });
 
@@ -115,7 +125,7 @@ test('looks a name up once, before it is checked', async () => {
 
 test('reaches another machine through a proxy, and says which Node can', async () => {
   const { port, received } = await start();
-  const args = ['trigger', 'referral.created', '--allow-remote', '--to', 'http://receiver.invalid/hooks'];
+  const args = ['trigger', 'webhook.test', '--allow-remote', '--to', 'http://receiver.invalid/hooks'];
   const proxied = { ...env, HTTP_PROXY: `http://127.0.0.1:${port}` };
   const { exitCode, stderr } = await call(args, { env: proxied });
   expect(exitCode).toBe(1);
@@ -140,7 +150,7 @@ test.concurrent.each(['', 'HTTP/1.1 200 OK\r\n\r\n'])(
   'ends after 5 s when a proxy responds with %j and nothing more',
   async (head) => {
     const { port } = await open(createNetServer((socket) => void socket.write(head)));
-    const args = ['trigger', 'referral.created', '--allow-remote', '--to', 'https://receiver.invalid/hooks'];
+    const args = ['trigger', 'webhook.test', '--allow-remote', '--to', 'https://receiver.invalid/hooks'];
     const proxied = { ...env, ...compileCache, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${port}` };
     const run = promisify(execFile)(process.execPath, ['--conditions=deedwire-source', bin, ...args], { env: proxied });
     await expect(run).rejects.toMatchObject({
@@ -191,7 +201,7 @@ test.concurrent.each<[what: string, respond: (response: ServerResponse) => void,
   ],
 ])('exits with 1 and one line for a receiver that %s', async (_, respond, stdout, stderr) => {
   const { port } = await start(respond);
-  const result = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
+  const result = await call(['trigger', 'webhook.test', '--to', `${port}`], { env });
   expect(result).toEqual({
     exitCode: 1,
     stdout: expect.stringMatching(stdout),
@@ -209,14 +219,14 @@ function endlessly(response: ServerResponse): void {
 
 test('reads only the beginning of an endless response', async () => {
   const { port } = await start(endlessly);
-  const { exitCode, stdout } = await call(['trigger', 'referral.created', '--to', `${port}`], { env });
+  const { exitCode, stdout } = await call(['trigger', 'webhook.test', '--to', `${port}`], { env });
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^200 in \d+ ms: x{59}…\n$/);
 });
 
 test.each([
   [['referral.created'], 'pass --to <receiver>, or --subscription <gid>.'],
-  [['--to', '4005'], 'pass the event type, or --file with a whole body.'],
+  [['referral.created', '--to', '4005', '--file', 'a'], 'pass the event type, or --file with a whole body, not both.'],
   [['referral.creatd', '--to', '4005'], 'There is no event type referral.creatd. Did you mean referral.created?'],
   [['referral.created', '--to', '4005', '--version', '2020-01-01'], 'referral.created has no version 2020-01-01.'],
   [
@@ -232,10 +242,33 @@ test.each([
   [['--subscription', 'gid://a', '--to', '4005'], '--subscription sends sample data: pass neither --to,'],
   [['--subscription', 'gid://a'], 'set DEEDWIRE_URL, CLIENT_ID, API_KEY, ORGANIZATION_ID, or pass --env-file'],
 ])('exits with 2 for %j', async (args, message) => {
-  const { exitCode, stdout, stderr } = await call(['trigger', ...args], { env });
+  const ofPackage = args.includes('--subscription') ? [] : ['--events', deedwireEvents];
+  const { exitCode, stdout, stderr } = await call(['trigger', ...args, ...ofPackage], { env });
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toMatch(/^deedwire-webhook-receiver: [^\n]+\n$/);
   expect(stderr).toContain(message);
+});
+
+test('sends a test event, whatever the service is, and checks another event by its package', async () => {
+  const { port, received } = await start();
+  expect((await call(['trigger', '--to', `${port}`], { env })).exitCode).toBe(0);
+  const paid = ['trigger', 'order.placed', '--to', `${port}`];
+  expect((await call(paid, { env })).stderr).toContain('pass --events <package> for another event than webhook.test');
+  expect((await call([...paid, '--events', orderEvents], { env: { ...env, HEADER_PREFIX: 'X-Shop' } })).exitCode).toBe(
+    0,
+  );
+  expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { type: 'webhook.test', data: { message: expect.any(String) } },
+    { type: 'order.placed', version: '2026-03-01', data: { orderId: 'order_1', total: 1250 } },
+  ]);
+  expect(received[1]?.headers['x-shop-webhook-event']).toEqual(['order.placed']);
+  const wrong = await call([...paid, '--events', orderEvents, '--set', 'data.total=much'], { env });
+  expect(wrong.stderr).toContain('Deedwire sends no such body: data.total: ');
+  const missing = await call([...paid, '--events', './no-such-package'], { env });
+  expect(missing).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--events: ./no-such-package cannot be loaded: '),
+  });
 });
 
 const apiKey = 'key-of-an-api-client';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { eventually, missing } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
@@ -49,8 +50,8 @@ export async function expectAgreement(system: FaultSystem, kept: number): Promis
     'select id::text, subscription_id::text as subscription, sequence::int from webhook_delivery order by subscription_id, sequence',
   );
   const referrals = new Set((await observer.run('select id::text from referral')).map(({ id }) => String(id)));
-  const events = await accepted.read();
-  const lost = events
+  const read = await accepted.read();
+  const lost = read
     .map(({ referralId }, index) => ({ referralId, index }))
     .filter(({ referralId }) => !referrals.has(idOf(referralId)));
   expect(lost.filter(({ index }) => index < kept)).toEqual([]);
@@ -73,7 +74,7 @@ export async function expectAgreement(system: FaultSystem, kept: number): Promis
   }
   // Each event of the database was delivered to each subscription of its account.
   const pairs = new Set(requests.map(({ subscriptionId, referralId }) => `${subscriptionId} ${referralId}`));
-  const undelivered = events
+  const undelivered = read
     .filter(({ referralId }) => referrals.has(idOf(referralId)))
     .flatMap(({ accountId, referralId }) =>
       [...subscriptions]
@@ -86,7 +87,7 @@ export async function expectAgreement(system: FaultSystem, kept: number): Promis
   const known = new Set(stored.map(({ id }) => String(id)));
   const places = [...first.values()].map(({ subscriptionId, sequence }) => `${subscriptionId} ${sequence}`);
   return {
-    accepted: events.length,
+    accepted: read.length,
     lostEvents: lost.length,
     lostDeliveries: [...ids].filter((id) => !known.has(id)).length,
     reusedSequences: places.length - new Set(places).size,
@@ -124,6 +125,7 @@ export async function startPullingReceiver(system: FaultSystem): Promise<Pulling
   const pool = new Pool({ connectionString: database.databaseUrl });
   onTestFinished(() => pool.end());
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     store: postgresStore(pool),
     on: {

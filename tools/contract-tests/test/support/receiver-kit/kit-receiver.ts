@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { listen } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver, type Secrets, type WebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
@@ -23,7 +24,9 @@ export function createKitReceiver({
   beforeEffect = async () => {},
 }: KitReceiverOptions): WebhookReceiver {
   const pool = new Pool({ connectionString: databaseUrl });
-  const receiver = createWebhookReceiver<PoolClient>({
+  const receiver = createWebhookReceiver<typeof events, PoolClient>({
+    events,
+    prefix: 'X-Service',
     secrets,
     key,
     store: postgresStore(pool),

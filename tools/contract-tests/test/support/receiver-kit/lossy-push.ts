@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Harness } from '@deedwire/dev-environment/firm-harness';
 import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen } from '@deedwire/testing';
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
@@ -54,7 +55,7 @@ export interface LossyPush {
  *
  * @param url of the partner interface
  */
-export async function reconcileLossyPush(t: Harness, url: string, { events, kills, killAfterMs }: LossyPush) {
+export async function reconcileLossyPush(t: Harness, url: string, { events: pushed, kills, killAfterMs }: LossyPush) {
   const database = await receiverDatabase('create table effect (delivery_id text not null, source text not null)');
   const port = await findFreePort();
   let isLosing = true;
@@ -78,6 +79,7 @@ export async function reconcileLossyPush(t: Harness, url: string, { events, kill
   onTestFinished(() => proxy.close());
   // Answers the handshake.
   const awaiting = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [],
     awaitingSecret: true,
@@ -114,9 +116,9 @@ export async function reconcileLossyPush(t: Harness, url: string, { events, kill
     }, 180_000);
 
   let child = await start(null);
-  await t.refer(events);
-  await isDelivered(events);
-  expect(lost.size).toBe(events / 20);
+  await t.refer(pushed);
+  await isDelivered(pushed);
+  expect(lost.size).toBe(pushed / 20);
   await kill(child);
   isLosing = false;
   const boundaryMs = Math.ceil((Date.now() + 1) / 1_000) * 1_000;
@@ -130,7 +132,7 @@ export async function reconcileLossyPush(t: Harness, url: string, { events, kill
     await kill(child);
   }
   child = await start(boundaryMs);
-  const all = events + kills * 10;
+  const all = pushed + kills * 10;
   await isDelivered(all);
   const effects = () => database.run('select delivery_id, source from effect');
   await eventually(async () => expect(await effects()).toHaveLength(all));

@@ -1,8 +1,9 @@
-// Started by receiver-cluster.ts: a receiver of several processes that share a port and a database.
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+// Started by receiver-cluster.ts: a receiver of several processes that share a port and a database.
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
@@ -40,6 +41,7 @@ async function receive(): Promise<void> {
   const pool = new Pool({ connectionString });
   const starts = new Pool({ connectionString, max: 2 });
   const receiver = createWebhookReceiver({
+    events,
     prefix: 'X-Service',
     secrets: [secret],
     store: postgresStore(pool),

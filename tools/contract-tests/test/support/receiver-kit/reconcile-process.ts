@@ -1,6 +1,7 @@
-// Started by lossy-push.ts as a process, which it kills. It receives requests and reconciles at the same time.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+// Started by lossy-push.ts as a process, which it kills. It receives requests and reconciles at the same time.
+import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
@@ -22,7 +23,9 @@ const [, , argument = ''] = process.argv;
 const options: ReconcileProcessOptions = JSON.parse(argument);
 const pool = new Pool({ connectionString: options.databaseUrl });
 pool.on('error', () => {});
-const receiver = createWebhookReceiver<PoolClient>({
+const receiver = createWebhookReceiver<typeof events, PoolClient>({
+  events,
+  prefix: 'X-Service',
   secrets: [options.secret],
   store: postgresStore(pool),
   storeTimeoutMs: 60_000,
