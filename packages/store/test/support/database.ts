@@ -1,7 +1,14 @@
 import { testFirm } from '@deedwire/core/test-firm';
 import { testService, testServiceStatements } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { createStore, migrate, type Store, type StoreOptions } from '../../src/index.ts';
+import {
+  applyMigrations,
+  createStore,
+  migrate,
+  readMigrations,
+  type Store,
+  type StoreOptions,
+} from '../../src/index.ts';
 
 /** A new database with every migration applied. */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
@@ -10,11 +17,11 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
 
 /** Applies every migration, and creates the interfaces and the table of the test service. */
 export async function migrateTestService(databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl, testService);
+  // An event is registered with the interfaces that exist, and with no other later.
+  await applyMigrations(databaseUrl, await readMigrations(), {});
   await withClient(databaseUrl, async (client) => {
     for (const statement of testServiceStatements) await client.query(statement);
   });
-  // Registers the events with the interfaces that exist now.
   await migrate(databaseUrl, testService);
 }
 
