@@ -6,9 +6,9 @@ import {
   type RenderedEvent,
   type ServiceOptions,
 } from '@deedwire/core';
-import { testService } from '@deedwire/core/test-service';
+import { testFirm } from '@deedwire/core/test-firm';
 import { connect } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { findUnregistered, groupRolesOf, migrate } from '../src/index.ts';
@@ -57,7 +57,7 @@ const orderEvent = (options: OrderOptions): RenderedEvent => {
 /** A service with an event. */
 function serviceOf(event: OrderOptions, more: Partial<ServiceOptions> = {}) {
   return defineService({
-    names: testService.names,
+    names: testFirm.names,
     interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner: { title: 'Partner', account: 'Partner' } },
     contracts: [contractOf(event.type ?? 'order.paid', event.interfaces ?? ['partner'])],
     events: [orderEvent(event)],
@@ -129,7 +129,7 @@ test('names what the database does not know of a service', async () => {
     'own_table() has not registered booking, or the table was created again; call it in a migration',
     'own_sequence() has not registered booking_number, or its column is gone; call it in a migration',
   ];
-  for (const role of groupRolesOf(testService)) expect(await problems(service, role)).toEqual(expected);
+  for (const role of groupRolesOf(testFirm)) expect(await problems(service, role)).toEqual(expected);
 
   const told: string[] = [];
   await migrate(database.databaseUrl, service, { onUnregistered: (problem) => told.push(problem) });
@@ -214,6 +214,26 @@ test.each([
   expect([await personsOf(), await typesOf()]).toEqual(before);
 });
 
+test('a migration registers an interface that was created after the one before', async () => {
+  const own = await forTest(createMigratedDatabase());
+  const service = defineService({
+    names: testFirm.names,
+    interfaces: { customer: { title: 'Customer', account: 'Customer' } },
+    contracts: [contractOf('order.paid', ['customer'])],
+    events: [orderEvent(personal)],
+    ...buyers(),
+  });
+  const session = await forTest(connect(own.databaseUrl));
+  await session.run('delete from event_type; delete from person_table');
+  await migrate(own.databaseUrl, service);
+  await session.run(`alter type interface_name add value 'customer'`);
+  await session.run(`select add_interface('customer', 'Customer')`);
+  await migrate(own.databaseUrl, service);
+  expect(
+    await session.run('select interfaces::text[] as interfaces from event_type where type = $1', ['order.paid']),
+  ).toEqual([{ interfaces: ['customer'] }]);
+});
+
 const actionsOf = () =>
   owner.run('select action, of_operators as "ofOperators", removes from audit_action order by action');
 
@@ -266,7 +286,7 @@ test('names the columns that an erasure could not replace', async () => {
   }
 });
 
-test.each(groupRolesOf(testService))('%s reads the registries and cannot change them', async (role) => {
+test.each(groupRolesOf(testFirm))('%s reads the registries and cannot change them', async (role) => {
   await migrate(database.databaseUrl, serviceOf({}));
   const login = await connect(await database.urlFor(role));
   try {
