@@ -1,8 +1,8 @@
 export const help = `Usage: npx @deedwire/webhook-receiver <command> [options]
 
-A <receiver> is a port, port/path or URL. A <package> has the payloads of the
-service, such as @deedwire/webhook-events, and is installed in this folder, or
-a folder.
+A <receiver> is a port, port/path or URL.
+A <package> has the payloads of the service, such as @deedwire/webhook-events.
+It is installed in this folder, or it is a path.
   --allow-remote        lets it be on another machine
 
 secret
