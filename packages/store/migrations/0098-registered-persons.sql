@@ -271,6 +271,8 @@ begin
       known {schema}.event_type;
       record_id text := case when of_record_id > 0 then of_record_id end;
       parsed jsonb;
+      own_path text;
+      own_value jsonb;
       own_address text;
     begin
       select * into known from {schema}.event_type e where e.type = of_event_type;
@@ -288,12 +290,13 @@ begin
           record_id := null;
         end if;
       end if;
-      select address into own_address
-      from unnest(known.addresses) with ordinality as p (path, number), jsonb_extract_path(parsed, variadic string_to_array(path, '.')) as v,
-        lateral (select case when jsonb_typeof(v) = 'string' and length(v #>> '{}') <= address_max then v #>> '{}' end) as a (address)
-      where address is not null
-      order by number
-      limit 1;
+      foreach own_path in array coalesce(known.addresses, '{}') loop
+        own_value := parsed #> string_to_array(own_path, '.');
+        if jsonb_typeof(own_value) = 'string' and length(own_value #>> '{}') <= address_max then
+          own_address := own_value #>> '{}';
+          exit;
+        end if;
+      end loop;
       return jsonb_build_object('recordId', record_id, 'address', own_address, 'problem', case
         when record_id is null then format('it has no id of a %s', known.record_type)
         when known.addresses <> '{}' and own_address is null then format('it has no address of at most %s characters', address_max)
