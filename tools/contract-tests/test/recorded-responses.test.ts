@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
-import { interfaceNames } from '@deedwire/firm';
+import { interfaceNames } from '@deedwire/core/test-service';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { othersThan } from './firm/support/firm-contracts.ts';
+import { othersThan } from './support/interface-contracts.ts';
 import { recordedRequests } from './support/recorded-requests.ts';
 
 /*

@@ -1,6 +1,5 @@
-import type { InterfaceName } from '@deedwire/firm';
+import type { InterfaceName } from '@deedwire/core/test-service';
 import type { Credential } from '@deedwire/testing';
-import { accountField } from '../firm/support/firm-contracts.ts';
 
 /** Who sends the requests, and to which path. */
 export interface Sender {
@@ -147,7 +146,7 @@ const documents: Record<string, string> = {
 /** The names of the requests and their bytes. Each is sent on its own connection. */
 export function recordedRequests(sender: Sender): ReadonlyMap<string, Buffer> {
   const { path, credential, foreign, interfaceName } = sender;
-  const own = `{ ${accountField(interfaceName)} { name } }`;
+  const own = `{ ${interfaceName} { name } }`;
   const send = (parts?: RequestParts): Buffer => request(sender, parts);
   const one = send({ headers: { Connection: 'keep-alive', 'X-Request-Id': 'theirs' } });
   const last = send();
