@@ -1,5 +1,5 @@
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { groupRolesOf } from '@deedwire/store';
 import { connect, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -28,19 +28,19 @@ test('the printed SQL creates a login for each app, with which its commands work
        where member.rolname like 'o''Hara%' order by 1`,
     ),
   ).toEqual(
-    groupRolesOf(firm)
+    groupRolesOf(testService)
       .toSorted()
       .map((role) => ({ login: `o'Hara_${role}`, role })),
   );
   const { logins } = JSON.parse((await callOperator(owner, 'database', 'logins', '--json')).stdout);
   expect(logins).toContainEqual({
-    app: 'lender-api',
-    login: `${new URL(database.databaseUrl).pathname.slice(1)}_lender_api`,
+    app: 'supplier-api',
+    login: `${new URL(database.databaseUrl).pathname.slice(1)}_supplier_api`,
     password: expect.stringMatching(/^[\w-]{32}$/),
-    sql: expect.stringMatching(/^create role ".*_lender_api" login password '[\w-]{32}' in role lender_api;$/),
-    databaseUrl: expect.stringContaining('_lender_api:'),
+    sql: expect.stringMatching(/^create role ".*_supplier_api" login password '[\w-]{32}' in role supplier_api;$/),
+    databaseUrl: expect.stringContaining('_supplier_api:'),
   });
-  for (const role of groupRolesOf(firm)) await superuser.run(`drop role "o'Hara_${role}"`);
+  for (const role of groupRolesOf(testService)) await superuser.run(`drop role "o'Hara_${role}"`);
   await superuser.close();
 });
 
@@ -53,7 +53,7 @@ warning: PostgreSQL has full_page_writes=off: a crash of its machine can damage 
 test('an error names the right that a login lacks, and `database check` the rights that other roles lack', async () => {
   const superuser = await connect(database.databaseUrl);
   const operator = { DATABASE_URL: await database.urlFor('operator') };
-  expect(await callOperator({ DATABASE_URL: await database.urlFor('lender_api') }, 'organization', 'list')).toEqual({
+  expect(await callOperator({ DATABASE_URL: await database.urlFor('supplier_api') }, 'organization', 'list')).toEqual({
     exitCode: 1,
     stdout: '',
     stderr: expect.stringMatching(
@@ -61,12 +61,12 @@ test('an error names the right that a login lacks, and `database check` the righ
     ),
   });
   expect(await callOperator(operator, 'database', 'check')).toMatchObject({ exitCode: 0, stderr: warnings });
-  await superuser.run('revoke select on account from lender_api');
-  await superuser.run('revoke update (last_used_at) on api_key from lender_api, partner_api');
+  await superuser.run('revoke select on account from supplier_api');
+  await superuser.run('revoke update (last_used_at) on api_key from supplier_api, customer_api');
   const lacking = [
-    ['lender_api', 'select on account'],
-    ['lender_api', 'update (last_used_at) on api_key'],
-    ['partner_api', 'update (last_used_at) on api_key'],
+    ['customer_api', 'update (last_used_at) on api_key'],
+    ['supplier_api', 'select on account'],
+    ['supplier_api', 'update (last_used_at) on api_key'],
   ];
   const found = await callOperator(operator, 'database', 'check', '--json');
   expect(JSON.parse(found.stdout).missingRights).toEqual(lacking.map(([role, right]) => ({ role, right })));

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/firm-harness';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
 import { createStore } from '@deedwire/store';
 import { compileCache, startTcpProxy } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
@@ -20,7 +19,7 @@ async function operate(...commandArguments: string[]): Promise<Record<string, un
   return JSON.parse(result.stdout);
 }
 
-async function createAccount(noun: 'lender' | 'partner'): Promise<string> {
+async function createAccount(noun: 'supplier'): Promise<string> {
   const organization = await operate('organization', 'create', '--name', 'Harbour');
   const account = await operate(noun, 'create', '--organization', String(organization['id']), '--name', 'Keystone');
   return String(account['id']);
@@ -37,45 +36,21 @@ function commandsOf(help: string): string[] {
 }
 
 describe('deedwire-operator', () => {
-  test('creates an organization and a lender, and adds, updates and removes a member', async () => {
+  test('creates an organization and an account of it', async () => {
     const organization = await operate('organization', 'create', '--name', 'Harbour');
     expect(organization).toEqual({
       id: expect.stringMatching(/^gid:\/\/service\/Organization\/\d+$/),
       name: 'Harbour',
     });
-
     const of = ['--organization', String(organization['id'])];
-    const lender = await operate('lender', 'create', ...of, '--name', 'Northwind');
-    const lenderId = String(lender['id']);
-    expect(await operate('lender', 'update', lenderId, '--name', 'Northwind BS')).toEqual({
-      id: lenderId,
-      name: 'Northwind BS',
+    expect(await operate('supplier', 'create', ...of, '--name', 'Northwind')).toEqual({
+      id: expect.stringMatching(/^gid:\/\/service\/Supplier\/\d+$/),
+      name: 'Northwind',
     });
-
-    const details = ['--first-name', 'Ada', '--last-name', 'Fairbank', '--email', 'ada@northwind.example'];
-    const member = await operate('member', 'add', '--lender', lenderId, ...details);
-    const memberId = String(member['id']);
-    expect(await operate('member', 'update', memberId, '--last-name', 'Fairbanks')).toEqual({
-      ...member,
-      lastName: 'Fairbanks',
-    });
-
-    // An update that changes nothing succeeds, and writes no event and no audit entry.
-    const superuser = await forTest(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
-    const text = 'select (select count(*) from webhook_event) as events, count(*) as entries from audit_entry';
-    const written = await superuser.query({ name: '', text }, []);
-    await operate('lender', 'update', lenderId, '--name', 'Northwind BS');
-    await operate('member', 'update', memberId, '--last-name', 'Fairbanks');
-    expect(await superuser.query({ name: '', text }, [])).toEqual(written);
-
-    expect(await operate('member', 'remove', memberId)).toMatchObject({ id: memberId });
-
-    const again = await callOperator(env, 'member', 'remove', memberId);
-    expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `error: The team member ${memberId} does not exist.\n` });
   });
 
   test('pins a new client to the current or the given version, and changes the pin', async () => {
-    const account = ['--interface', 'lender', '--account', await createAccount('lender')];
+    const account = ['--interface', 'supplier', '--account', await createAccount('supplier')];
     const { clientId } = await operate('credential', 'issue', ...account);
     await operate('credential', 'issue', ...account, '--schema-version', '2027-02-01');
     const pins = async () => {
@@ -90,7 +65,7 @@ describe('deedwire-operator', () => {
     });
     expect(await pins()).toEqual(['2027-02-01', '2027-02-01']);
 
-    const versions = 'The lender interface has no version 1999-01-01. It has: 2026-11-01, 2027-02-01.';
+    const versions = 'The supplier interface has no version 1999-01-01. It has: 2026-11-01, 2027-02-01.';
     for (const rejected of [
       await callOperator(env, 'client', 'pin', String(clientId), '--schema-version', '1999-01-01'),
       await callOperator(env, 'credential', 'issue', ...account, '--schema-version', '1999-01-01'),
@@ -99,12 +74,12 @@ describe('deedwire-operator', () => {
     }
     const another = ['credential', 'issue', ...account, '--client', String(clientId), '--schema-version', '2026-11-01'];
     expect((await callOperator(env, ...another)).stderr).toContain('is pinned already');
-    const unknown = await callOperator(env, 'client', 'pin', 'lender_nobody', '--schema-version', '2026-11-01');
-    expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: The client lender_nobody does not exist.\n' });
+    const unknown = await callOperator(env, 'client', 'pin', 'supplier_nobody', '--schema-version', '2026-11-01');
+    expect(unknown).toMatchObject({ exitCode: 1, stderr: 'error: The client supplier_nobody does not exist.\n' });
   });
 
   test('sets the limit of a client, and rejects numbers that are no limits', async () => {
-    const account = ['--interface', 'lender', '--account', await createAccount('lender')];
+    const account = ['--interface', 'supplier', '--account', await createAccount('supplier')];
     const clientId = String((await operate('credential', 'issue', ...account))['clientId']);
     const setLimit = (maximum: string, restoreRate: string, id = clientId) =>
       callOperator(env, 'client', 'set-limit', id, '--maximum', maximum, '--restore-rate', restoreRate);
@@ -126,7 +101,7 @@ describe('deedwire-operator', () => {
       ['1000000001', '500', 1, 'it is 1000000001.'],
       ['5000', '0', 1, `error: The restore rate ${range} 1 to 1,000,000,000; it is 0.\n`],
       ...['-1', '1.5', '1e4', 'many', ''].map((wrong) => [wrong, '500', 2, malformed] as const),
-      ['5000', '500', 1, 'error: The client lender_nobody does not exist.\n', 'lender_nobody'],
+      ['5000', '500', 1, 'error: The client supplier_nobody does not exist.\n', 'supplier_nobody'],
     ] as const)
       expect(await setLimit(maximum, restoreRate, id)).toMatchObject({
         exitCode,
@@ -136,31 +111,6 @@ describe('deedwire-operator', () => {
     expect(help.stdout).toContain('--restore-rate <points per second>');
     const [unchanged] = JSON.parse((await callOperator(env, 'credential', 'list', ...account, '--json')).stdout);
     expect(unchanged).toMatchObject({ costMaximum: 5_000, costRestoreRate: 500 });
-  });
-
-  test('converts a referral once, declines another and lists both', async () => {
-    const partner = ['--partner', await createAccount('partner')];
-    const { id: convertible } = await operate('referral', 'create', ...partner, '--client-name', 'Client 1');
-    const details = ['--client-name', 'Client 2', '--note', 'n'];
-    const { id: declinable } = await operate('referral', 'create', ...partner, ...details);
-
-    const converted = await operate('referral', 'convert', String(convertible));
-    expect(Object.keys(converted)).toEqual(['referralId', 'matterId']);
-    expect(converted['referralId']).toBe(convertible);
-    const again = await callOperator(env, 'referral', 'convert', String(convertible));
-    expect(again).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: `error: The referral ${String(convertible)} is already CONVERTED.\n`,
-    });
-
-    const declined = await callOperator(env, 'referral', 'decline', String(declinable), '--reason', 'Out of area');
-    expect(declined).toEqual({ exitCode: 0, stdout: `Declined ${String(declinable)}\n`, stderr: '' });
-
-    const listed = JSON.parse((await callOperator(env, 'referral', 'list', ...partner, '--json')).stdout);
-    expect(listed.map((referral: { status: string }) => referral.status)).toEqual(['DECLINED', 'CONVERTED']);
-    const newest = await callOperator(env, 'referral', 'list', ...partner, '--status', 'CONVERTED', '--limit', '1');
-    expect(newest.stdout).toContain(String(converted['matterId']));
   });
 });
 
@@ -268,46 +218,17 @@ describe('the database connection', () => {
     await run('drop trigger sleep on organization');
     await superuser.close();
   });
-
-  test('refuses other commands until the migrations are applied, and applies them once', async () => {
-    const { databaseUrl } = await forTest(createTestDatabase({ template: 'empty', prepare: async () => {} }));
-    const ofEmpty = { DATABASE_URL: databaseUrl };
-    expect(await callOperator(ofEmpty, 'organization', 'create', '--name', 'Harbour')).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^error: The database lacks migrations: 0001-\S+, .*; run: deedwire-operator database migrate\n$/,
-      ),
-    });
-    const first = await callOperator(ofEmpty, 'database', 'migrate', '--json');
-    expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
-    expect((await callOperator(ofEmpty, 'database', 'migrate')).stdout).toBe('Nothing to apply\n');
-  });
-
-  test('migrate gives a new database its cell, and rejects another later', async () => {
-    const { databaseUrl } = await forTest(createTestDatabase({ template: 'empty', prepare: async () => {} }));
-    const migrate = (cell: string) =>
-      callOperator({ DATABASE_URL: databaseUrl }, 'database', 'migrate', '--cell', cell);
-    expect(await migrate('1023')).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(await migrate('1023')).toMatchObject({ exitCode: 0, stdout: 'Nothing to apply\n' });
-    expect(await migrate('0')).toMatchObject({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^error: The database has cell 1023, not 0\./),
-    });
-  });
 });
 
 describe('the command line', () => {
   test.each([
-    ['an unknown noun', ['referal', 'list']],
-    ['an unknown verb', ['referral', 'lst']],
-    ['a missing option', ['referral', 'list']],
+    ['an unknown noun', ['delivry', 'list']],
+    ['an unknown verb', ['delivery', 'lst']],
+    ['a missing option', ['credential', 'list']],
     ['an unknown option', ['organization', 'create', '--name', 'x', '--colour', 'red']],
     ['a repeated option', ['organization', 'create', '--name', 'x', '--name', 'y']],
-    ['a missing argument', ['referral', 'convert']],
-    ['an extra argument', ['referral', 'convert', 'gid://service/Referral/1', 'gid://service/Referral/2']],
-    ['an update without options', ['member', 'update', 'gid://service/TeamMember/1']],
+    ['a missing argument', ['delivery', 'retry']],
+    ['an extra argument', ['delivery', 'retry', 'gid://service/WebhookDelivery/1', 'gid://service/WebhookDelivery/2']],
     ['an invalid choice', ['credential', 'list', '--interface', 'bank', '--account', 'x']],
     ['a limit that is not a number', ['delivery', 'list', '--limit', 'many']],
     ['a cell that is not a number', ['database', 'migrate', '--cell', '1e3']],
@@ -319,12 +240,12 @@ describe('the command line', () => {
     const result = await callOperator(env, ...commandArguments);
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     const [noun, verb] = commandArguments;
-    const command = noun === 'referal' ? [] : verb === 'lst' ? [noun] : [noun, verb];
+    const command = noun === 'delivry' ? [] : verb === 'lst' ? [noun] : [noun, verb];
     expect(result.stderr).toMatch(/^error: .*\n(?:\(Did you mean .*\)\n)?See: .*\n$/);
     expect(result.stderr).toContain(`See: ${['deedwire-operator', ...command].join(' ')} --help\n`);
   });
 
-  test.each([[[]], [['referral']]])(
+  test.each([[[]], [['delivery']]])(
     'exits 2 and prints the help to standard error without a verb: %j',
     async (words) => {
       const result = await callOperator(env, ...words);
@@ -334,7 +255,7 @@ describe('the command line', () => {
   );
 
   test('the help marks required options', async () => {
-    const { stdout, ...rest } = await callOperator(env, 'partner', 'create', '--help');
+    const { stdout, ...rest } = await callOperator(env, 'customer', 'create', '--help');
     expect(rest).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(
       /--organization <gid> +\(required\) the organization\n +--name <name> +\(required\) the name/,
