@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { issueCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { type Ability, abilities as allAbilities } from '@deedwire/core';
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
-import { firm, interfaceNames } from '@deedwire/firm';
+import { interfaceNames, testService } from '@deedwire/core/test-service';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { type Credential, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -26,9 +26,9 @@ const services = await Promise.all(
   interfaceNames.map((name) => harness.startApi(name, config, undefined, { portalFolder: pages.folder })),
 );
 await Promise.all(services.map(({ whenReady }) => whenReady));
-const url = services[interfaceNames.indexOf('partner')]?.url ?? missing();
-const endpoint = `${url}${firm.interfaces.partner.path}/graphql`;
-const { partner, lender } = harness.accounts;
+const url = services[interfaceNames.indexOf('customer')]?.url ?? missing();
+const endpoint = `${url}${testService.interfaces.customer.path}/graphql`;
+const { customer, supplier } = harness.accounts;
 
 const env = {
   DATABASE_URL: await harness.database.urlFor('operator'),
@@ -43,13 +43,14 @@ interface Invite {
 }
 
 async function invite(...options: string[]): Promise<Invite> {
-  const { stdout, stderr } = await operate('credential', 'invite', '--account', partner.id, ...options, '--json');
+  const { stdout, stderr } = await operate('credential', 'invite', '--account', customer.id, ...options, '--json');
   expect(stderr).toBe('');
   return JSON.parse(stdout);
 }
 
-const organizationNumber = partner.credential.organizationId.split('/').at(-1);
-const openBrowser = (): Browser => createBrowser(url, `${firm.interfaces.partner.path}/portal/${organizationNumber}/`);
+const organizationNumber = customer.credential.organizationId.split('/').at(-1);
+const openBrowser = (): Browser =>
+  createBrowser(url, `${testService.interfaces.customer.path}/portal/${organizationNumber}/`);
 
 async function open(link: string): Promise<Browser> {
   const browser = openBrowser();
@@ -70,10 +71,10 @@ const change = async (browser: Browser, name: 'createKey' | 'rotateKey' | 'revok
 const keysOf = async (browser: Browser) => (await run(browser, 'keys')).json.data.apiKeys;
 
 const statusWith = async (credential: Credential): Promise<number> =>
-  (await postGraphql(endpoint, credential, { query: '{ partner { id } }' })).status;
+  (await postGraphql(endpoint, credential, { query: '{ customer { id } }' })).status;
 
 const listed = async (): Promise<Record<string, unknown>[]> =>
-  JSON.parse((await operate('portal', 'session', 'list', '--account', partner.id, '--json')).stdout);
+  JSON.parse((await operate('portal', 'session', 'list', '--account', customer.id, '--json')).stdout);
 
 const audit = (clientId: string) =>
   harness.sql(
@@ -92,11 +93,11 @@ async function createLink(credential: Credential, abilities: readonly Ability[])
 }
 
 const issue = (abilities: readonly Ability[] = allAbilities) =>
-  issueCredential(harness.operator, { accountId: partner.id, clientId: null, abilities });
+  issueCredential(harness.operator, { accountId: customer.id, clientId: null, abilities });
 
 test('an invite lets a person create the first key of a client, and is in the audit log', async () => {
   const { url: link, clientId } = await invite('--ability', 'OPERATE', '--ability', 'MANAGE_KEYS');
-  expect(link).toMatch(new RegExp(`^${portalOrigin}/partners/portal/${organizationNumber}/keys#link=[\\w-]{43}$`));
+  expect(link).toMatch(new RegExp(`^${portalOrigin}/customer/portal/${organizationNumber}/keys#link=[\\w-]{43}$`));
   const browser = openBrowser();
   // A scanner of mail.
   for (const method of ['GET', 'HEAD', 'GET'])
@@ -111,12 +112,12 @@ test('an invite lets a person create the first key of a client, and is in the au
   });
   expect(await keysOf(browser)).toEqual([]);
   const created = await change(browser, 'createKey', { name: 'first', abilities: given });
-  const credential = { clientId, apiKey: created.apiKeySecret, organizationId: partner.credential.organizationId };
+  const credential = { clientId, apiKey: created.apiKeySecret, organizationId: customer.credential.organizationId };
   expect(await statusWith(credential)).toBe(200);
   expect(await keysOf(browser)).toMatchObject([
     { name: 'first', abilities: given, createdBy: { apiKeyId: null, portalActor: 'invite' }, endedAt: null },
   ]);
-  expect((await operate('credential', 'list', '--account', partner.id)).stdout).toContain('an operator (invite)');
+  expect((await operate('credential', 'list', '--account', customer.id)).stdout).toContain('an operator (invite)');
   const portal = { sessionId: session.id, actor: 'invite' };
   expect(await audit(clientId)).toMatchObject([
     {
@@ -146,7 +147,7 @@ test('the session of an invite only reads besides, and gives no more than the in
   const { apiKey } = await change(browser, 'createKey', { name: 'a', abilities: ['READ', 'WRITE'] });
   expect((await change(browser, 'rotateKey', { id: apiKey.id })).userErrors).toEqual([]);
   // Of another client of the account.
-  const other = parseApiKey(firm, partner.credential.apiKey)?.keyId;
+  const other = parseApiKey(testService, customer.credential.apiKey)?.keyId;
   for (const name of ['rotateKey', 'revokeKey'] as const)
     expect((await change(browser, name, { id: other })).userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
 });
@@ -160,7 +161,7 @@ test('an invite that two browsers use at once opens one session', async () => {
 test('an invite for a client manages the keys of this client', async () => {
   const { clientId, apiKey } = await issue(['READ']);
   const browser = await open((await invite('--client', clientId)).url);
-  const keyId = parseApiKey(firm, apiKey)?.keyId;
+  const keyId = parseApiKey(testService, apiKey)?.keyId;
   expect(await keysOf(browser)).toMatchObject([{ id: keyId, createdBy: null }]);
   expect(await change(browser, 'revokeKey', { id: keyId })).toMatchObject({ apiKey: { id: keyId }, userErrors: [] });
 });
@@ -169,13 +170,13 @@ test.each([
   ['an expiry below 1 hour', ['--expires-in', '59m'], '1 hour to 7 days'],
   ['an expiry above 7 days', ['--expires-in', '169h'], '1 hour to 7 days'],
   ['abilities that no key has', ['--ability', 'CONFIGURE'], 'Pass READ_PAYLOAD with CONFIGURE'],
-  ['the client of another account', ['--client', lender.credential.clientId], 'The account has no client'],
-  ['the client of the portal', ['--client', `portal_partner_${partner.accountId}`], 'belongs to the portal'],
+  ['the client of another account', ['--client', supplier.credential.clientId], 'The account has no client'],
+  ['the client of the portal', ['--client', `portal_customer_${customer.accountId}`], 'belongs to the portal'],
 ])('an invite is refused for %s', async (_, options, message) => {
-  await createLink(partner.credential, ['READ']);
+  await createLink(customer.credential, ['READ']);
   const clients = 'select count(*)::int as count from api_client';
   const before = await harness.sql(clients);
-  expect(await operate('credential', 'invite', '--account', partner.id, ...options)).toMatchObject({
+  expect(await operate('credential', 'invite', '--account', customer.id, ...options)).toMatchObject({
     exitCode: 1,
     stdout: '',
     stderr: expect.stringContaining(message),
@@ -198,7 +199,7 @@ test('while only operators manage keys, a session creates none, and no invite is
   const browser = await open((await invite()).url);
   expect(await operate('database', 'key-self-service', 'off')).toMatchObject({ exitCode: 0 });
   onTestFinished(async () => void (await operate('database', 'key-self-service', 'on')));
-  expect(await operate('credential', 'invite', '--account', partner.id)).toMatchObject({
+  expect(await operate('credential', 'invite', '--account', customer.id)).toMatchObject({
     exitCode: 1,
     stdout: '',
     stderr: expect.stringContaining('Only operators manage keys, so an invite could create none.'),
@@ -216,7 +217,7 @@ test('an operator lists invites, and ends them within a second, whether they wer
     { keyClient: used.clientId, invitedAbilities: allAbilities, startedAt: expect.any(String) },
     { keyClient: unused.clientId, invitedAbilities: ['READ', 'WRITE'], startedAt: null },
   ]);
-  const { stdout } = await operate('portal', 'session', 'list', '--account', partner.id);
+  const { stdout } = await operate('portal', 'session', 'list', '--account', customer.id);
   expect(stdout).toMatch(/invited to keys of +keys may/);
   expect(stdout).toMatch(new RegExp(`${unused.clientId} +READ WRITE`));
   for (const each of [unused, used])
@@ -228,7 +229,7 @@ test('an operator lists invites, and ends them within a second, whether they wer
 });
 
 test('a link of an operator manages no keys, and the refusal names the command that does', async () => {
-  const options = ['--account', partner.id, '--ability', 'MANAGE_KEYS'];
+  const options = ['--account', customer.id, '--ability', 'MANAGE_KEYS'];
   expect(await operate('portal', 'link', ...options)).toMatchObject({
     exitCode: 1,
     stdout: '',
@@ -238,7 +239,7 @@ test('a link of an operator manages no keys, and the refusal names the command t
 
 test('a session manages the keys of the client whose key created its link, within its own abilities', async () => {
   const manager = await issue();
-  const keyId = parseApiKey(firm, manager.apiKey)?.keyId;
+  const keyId = parseApiKey(testService, manager.apiKey)?.keyId;
   const browser = await open(await createLink(manager, ['READ', 'OPERATE', 'MANAGE_KEYS']));
   expect(await keysOf(browser)).toMatchObject([{ id: keyId }]);
   const [withWrite, within] = [

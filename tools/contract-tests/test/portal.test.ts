@@ -1,18 +1,13 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount, expireCredential, issueCredential, revokeCredential } from '@deedwire/actions';
-import {
-  callOperator,
-  createHarness,
-  type OperatorResult,
-  type TestAccount,
-} from '@deedwire/dev-environment/firm-harness';
-import { firm, interfaceNames, perInterface } from '@deedwire/firm';
+import { type InterfaceName, interfaceNames, testService } from '@deedwire/core/test-service';
+import { callOperator, createHarness, type OperatorResult, type TestAccount } from '@deedwire/dev-environment/harness';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { connect, eventually, missing, postGraphql, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { interfaceContracts, othersThan } from './firm/support/firm-contracts.ts';
+import { othersThan } from './support/interface-contracts.ts';
 import {
   type Browser,
   createBrowser,
@@ -27,17 +22,24 @@ import {
 import { insertDelivery, insertSubscription } from './support/stored-deliveries.ts';
 
 const version = '2026-11-01';
-const versions = perInterface((name) => interfaceContracts[name].dates[0] ?? version);
 const harness = await forFile(createHarness());
 const pages = await forFile(writePages());
 const logged: string[] = [];
-const logger = createLogger({ name: 'test', level: 'trace', service: firm }, { write: (line) => logged.push(line) });
+const logger = createLogger(
+  { name: 'test', level: 'trace', service: testService },
+  { write: (line) => logged.push(line) },
+);
 const parts = { portalFolder: pages.folder, logger };
 const config = { PORTAL_ORIGIN: portalOrigin, DOCUMENTATION_URL: 'https://docs.example' } as const;
-const services = await Promise.all(interfaceNames.map((name) => harness.startApi(name, config, undefined, parts)));
-await Promise.all(services.map(({ whenReady }) => whenReady));
-const urls = perInterface((name) => services[interfaceNames.indexOf(name)]?.url ?? '');
-const { lender } = harness.accounts;
+const services = {
+  customer: await harness.startApi('customer', config, undefined, parts),
+  supplier: await harness.startApi('supplier', config, undefined, parts),
+};
+for (const { whenReady } of Object.values(services)) await whenReady;
+const urls = { customer: services.customer.url, supplier: services.supplier.url };
+const { supplier } = harness.accounts;
+
+type Account = TestAccount<InterfaceName>;
 
 type Link = {
   portalLink: { url: string; expiresAt: string } | null;
@@ -49,13 +51,13 @@ const createLink = `mutation ($input: CreatePortalLinkInput!) {
 }`;
 
 async function requestLink(
-  account: TestAccount,
+  account: Account,
   input: object = {},
   { credential = account.credential, url = urls[account.interfaceName] } = {},
 ): Promise<Link> {
   const variables = { input: { abilities: ['READ'], actor: 'user-1', ...input } };
   const { body } = await postGraphql<{ createPortalLink: Link }>(
-    `${url}${firm.interfaces[account.interfaceName].path}/graphql`,
+    `${url}${testService.interfaces[account.interfaceName].path}/graphql`,
     credential,
     {
       query: createLink,
@@ -66,19 +68,18 @@ async function requestLink(
   return body.data.createPortalLink;
 }
 
-async function linkTo(account: TestAccount, input: object = {}, credential = account.credential): Promise<string> {
+async function linkTo(account: Account, input: object = {}, credential = account.credential): Promise<string> {
   const { portalLink, userErrors } = await requestLink(account, input, { credential });
   if (portalLink === null) throw new Error(JSON.stringify(userErrors));
   return portalLink.url;
 }
 
-const numberOf = ({ credential }: TestAccount): string => credential.organizationId.split('/').at(-1) ?? '';
-const baseOf = (account: TestAccount): string =>
-  `${firm.interfaces[account.interfaceName].path}/portal/${numberOf(account)}/`;
-const browserOf = (account: TestAccount, url = urls[account.interfaceName]): Browser =>
-  createBrowser(url, baseOf(account));
+const numberOf = ({ credential }: Account): string => credential.organizationId.split('/').at(-1) ?? '';
+const baseOf = (account: Account): string =>
+  `${testService.interfaces[account.interfaceName].path}/portal/${numberOf(account)}/`;
+const browserOf = (account: Account, url = urls[account.interfaceName]): Browser => createBrowser(url, baseOf(account));
 
-async function openPortal(account: TestAccount, input: object = {}, credential = account.credential): Promise<Browser> {
+async function openPortal(account: Account, input: object = {}, credential = account.credential): Promise<Browser> {
   const browser = browserOf(account);
   expect(await browser.open(await linkTo(account, input, credential))).toMatchObject({ status: 200 });
   return browser;
@@ -156,7 +157,7 @@ describe.each(interfaceNames)('the portal of the %s interface', (name) => {
       status: 200,
       data: { webhookSubscriptions: { nodes: [expect.objectContaining({ id: subscription.gid })] } },
     });
-    expect(headers).toMatchObject({ 'x-service-schema-version': versions[name], 'cache-control': 'no-store' });
+    expect(headers).toMatchObject({ 'x-service-schema-version': version, 'cache-control': 'no-store' });
     expect(json.extensions.cost).toBeDefined();
 
     const ended = await browser.send({ method: 'DELETE', path: 'session' });
@@ -176,7 +177,7 @@ describe.each(interfaceNames)('the portal of the %s interface', (name) => {
       expect(outcomeOf(await foreign.send({ path: 'session', headers }))).toEqual(unauthenticated);
     }
     const { status, body } = await postGraphql(
-      `${urls[other]}${firm.interfaces[other].path}/graphql`,
+      `${urls[other]}${testService.interfaces[other].path}/graphql`,
       account.credential,
       {
         query: createLink,
@@ -198,7 +199,7 @@ describe('createPortalLink', () => {
     [{ actor: 'a'.repeat(101) }, 'ACTOR_INVALID', 'actor'],
     [{ actor: 'a\nb' }, 'ACTOR_INVALID', 'actor'],
     // The audit log would keep a name or an address for good.
-    [{ actor: 'ada@lender.example' }, 'ACTOR_INVALID', 'actor'],
+    [{ actor: 'ada@supplier.example' }, 'ACTOR_INVALID', 'actor'],
     [{ actor: 'Ada Lovelace' }, 'ACTOR_INVALID', 'actor'],
     [{ returnUrl: 'http://app.example/' }, 'RETURN_URL_INVALID', 'returnUrl'],
     [{ returnUrl: 'javascript:alert(1)' }, 'RETURN_URL_INVALID', 'returnUrl'],
@@ -211,15 +212,15 @@ describe('createPortalLink', () => {
     [{ expiresInSeconds: 601 }, 'EXPIRY_INVALID', 'expiresInSeconds'],
     [{ subscriptionId: 'gid://service/WebhookSubscription/1' }, 'NOT_FOUND', 'subscriptionId'],
   ])('rejects %j', async (input, code, field) => {
-    expect(await requestLink(lender, input)).toEqual({
+    expect(await requestLink(supplier, input)).toEqual({
       portalLink: null,
       userErrors: [{ code, field: ['input', field] }],
     });
   });
 
   test('finds no subscription of another account', async () => {
-    const foreign = await insertSubscription(harness, 'lender', harness.accounts.otherLender);
-    expect(await requestLink(lender, { subscriptionId: foreign.gid })).toMatchObject({
+    const foreign = await insertSubscription(harness, 'supplier', harness.accounts.otherSupplier);
+    expect(await requestLink(supplier, { subscriptionId: foreign.gid })).toMatchObject({
       userErrors: [{ code: 'NOT_FOUND' }],
     });
   });
@@ -227,13 +228,13 @@ describe('createPortalLink', () => {
   test('accepts the longest values, expires when it says, and is audited without its token', async () => {
     const actor = 'ä'.repeat(100);
     const before = Date.now();
-    const { portalLink } = await requestLink(lender, { actor, expiresInSeconds: 600 });
+    const { portalLink } = await requestLink(supplier, { actor, expiresInSeconds: 600 });
     expect(new Date(portalLink?.expiresAt ?? 0).getTime() - before).toBeGreaterThan(595_000);
     const token = portalLink?.url.split('=')[1] ?? '';
     expect((await auditOf('portal_link.create'))[0]).toEqual({
-      actor: lender.credential.clientId,
+      actor: supplier.credential.clientId,
       actor_type: 'CLIENT',
-      account_id: lender.accountId,
+      account_id: supplier.accountId,
       details: { actor, abilities: ['READ'], keyId: expect.any(String) },
     });
     const stored = await harness.sql(
@@ -245,37 +246,37 @@ describe('createPortalLink', () => {
 
 describe('a link', () => {
   test('is refused with one response, whatever is wrong with it', async () => {
-    const used = await linkTo(lender);
-    await browserOf(lender).open(used);
-    const expired = await linkTo(lender, { actor: 'expired' });
+    const used = await linkTo(supplier);
+    await browserOf(supplier).open(used);
+    const expired = await linkTo(supplier, { actor: 'expired' });
     await harness.sql(`update portal_session set expires_at = now() where actor = 'expired'`);
-    const { apiKey, ...issued } = await issueCredential(harness.operator, { accountId: lender.id, clientId: null });
-    const revoked = await linkTo(lender, {}, { ...issued, apiKey });
+    const { apiKey, ...issued } = await issueCredential(harness.operator, { accountId: supplier.id, clientId: null });
+    const revoked = await linkTo(supplier, {}, { ...issued, apiKey });
     await revokeCredential(harness.operator, { keyId: apiKey.split('_')[2] ?? '' });
-    const foreign = await linkTo(harness.accounts.otherLender);
-    const ofPartner = await linkTo(harness.accounts.partner);
+    const foreign = await linkTo(harness.accounts.otherSupplier);
+    const ofCustomer = await linkTo(harness.accounts.customer);
     const unknown = `${portalOrigin}/#link=${'A'.repeat(43)}`;
     const malformed = `${portalOrigin}/#link=A`;
     const bodies = new Set<string>();
-    for (const link of [used, expired, revoked, foreign, ofPartner, unknown, malformed]) {
-      const response = await browserOf(lender).open(link);
+    for (const link of [used, expired, revoked, foreign, ofCustomer, unknown, malformed]) {
+      const response = await browserOf(supplier).open(link);
       expect(outcomeOf(response)).toEqual(unauthenticated);
       expect(response.headers['set-cookie']).toBeUndefined();
       bodies.add(response.text.replace(/"requestId":"[^"]+"/, ''));
     }
     for (const body of [{ token: 1 }, '', '{', '[]'])
-      expect(outcomeOf(await browserOf(lender).send({ method: 'POST', path: 'session', body }))).toEqual(
+      expect(outcomeOf(await browserOf(supplier).send({ method: 'POST', path: 'session', body }))).toEqual(
         unauthenticated,
       );
     expect(bodies.size).toBe(1);
     // Not by the refusal.
-    expect(await browserOf(harness.accounts.otherLender).open(foreign)).toMatchObject({ status: 200 });
+    expect(await browserOf(harness.accounts.otherSupplier).open(foreign)).toMatchObject({ status: 200 });
   });
 
   test('gives one session to 50 requests at once', async () => {
     await rest();
-    const link = await linkTo(lender, { actor: 'fifty' });
-    const responses = await Promise.all(Array.from({ length: 50 }, () => browserOf(lender).open(link)));
+    const link = await linkTo(supplier, { actor: 'fifty' });
+    const responses = await Promise.all(Array.from({ length: 50 }, () => browserOf(supplier).open(link)));
     const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 401)).toHaveLength(49);
@@ -287,21 +288,21 @@ describe('a link', () => {
 
   test('is refused by the app of the other interface, even when its login sees all rows', async () => {
     const all = { ...config, DATABASE_URL: harness.database.databaseUrl };
-    const service = await harness.startLenderApi(all, undefined, parts);
+    const service = await harness.startApi('supplier', all, undefined, parts);
     await service.whenReady;
-    const { partner } = harness.accounts;
-    const foreign = createBrowser(service.url, baseOf(partner).replace('partners', 'lenders'));
-    expect(outcomeOf(await foreign.open(await linkTo(partner)))).toEqual(unauthenticated);
-    const cookie = (await openPortal(partner)).cookie().replace('partner', 'lender');
+    const { customer } = harness.accounts;
+    const foreign = createBrowser(service.url, baseOf(customer).replace('customer', 'supplier'));
+    expect(outcomeOf(await foreign.open(await linkTo(customer)))).toEqual(unauthenticated);
+    const cookie = (await openPortal(customer)).cookie().replace('customer', 'supplier');
     const { status } = await foreign.send({ path: 'session', headers: { Cookie: cookie } });
     expect(status).toBe(401);
     await service.stop();
   });
 
   test('is not created while the account has 100 that were not opened', async () => {
-    const account = harness.accounts.otherLender;
+    const account = harness.accounts.otherSupplier;
     const fill = `insert into portal_session (account_id, interface, abilities, actor, link_hash, expires_at)
-      select $1, 'lender', '{READ}', 'many', sha256(('many' || n)::bytea), now() + interval '5 minutes'
+      select $1, 'supplier', '{READ}', 'many', sha256(('many' || n)::bytea), now() + interval '5 minutes'
       from generate_series(1, 100) n`;
     await harness.sql(fill, [account.accountId]);
     expect(await requestLink(account)).toEqual({
@@ -313,39 +314,39 @@ describe('a link', () => {
   });
 
   test('waits for others of its account without delaying a key that is new', async () => {
-    const account = harness.accounts.otherLender;
+    const account = harness.accounts.otherSupplier;
     const links = await Promise.all(Array.from({ length: 6 }, () => linkTo(account)));
     const credential = await issueCredential(harness.operator, { accountId: account.id, clientId: null });
     const release = await lock(
-      `select from api_client where client_id = 'portal_lender_${account.accountId}' for update`,
+      `select from api_client where client_id = 'portal_supplier_${account.accountId}' for update`,
     );
     const opened = links.map((link) => browserOf(account).open(link));
     await sleep(200);
     expect(
-      await timeOf(() => postGraphql(`${urls.lender}/lenders/graphql`, credential, { query: '{ __typename }' })),
+      await timeOf(() => postGraphql(`${urls.supplier}/supplier/graphql`, credential, { query: '{ __typename }' })),
     ).toBeLessThan(delayed);
     await release();
     expect((await Promise.all(opened)).map(({ status }) => status)).toEqual(links.map(() => 200));
   });
 
   test('opened with the cookie of another account ends its session, whose account does not learn of whom', async () => {
-    const { otherLender } = harness.accounts;
-    const victim = await openPortal(otherLender, { actor: 'victim' });
-    const link = await linkTo(lender, { actor: 'other' });
+    const { otherSupplier } = harness.accounts;
+    const victim = await openPortal(otherSupplier, { actor: 'victim' });
+    const link = await linkTo(supplier, { actor: 'other' });
     const Cookie = victim.cookie();
-    expect(await browserOf(lender).open(link, { Cookie })).toMatchObject({ status: 200 });
+    expect(await browserOf(supplier).open(link, { Cookie })).toMatchObject({ status: 200 });
     await ends(victim);
     const entry = {
       actor: null,
       actor_type: null,
-      account_id: otherLender.accountId,
+      account_id: otherSupplier.accountId,
       details: { actor: 'victim', keyId: expect.any(String) },
     };
     expect((await auditOf('portal_session.end'))[0]).toEqual(entry);
   });
 
   test('that ends the oldest session of another account, and the other way round, is never refused', async () => {
-    const accounts = [lender, harness.accounts.otherLender];
+    const accounts = [supplier, harness.accounts.otherSupplier];
     for (let round = 0; round < 3; round += 1) {
       const oldest: string[] = [];
       for (const account of accounts) {
@@ -357,7 +358,7 @@ describe('a link', () => {
         await harness.sql(
           `insert into portal_session
              (account_id, interface, abilities, actor, link_hash, token_hash, started_at, last_used_at, expires_at)
-           select $1, 'lender', '{READ}', 'a', sha256(random()::text::bytea), sha256(random()::text::bytea), now(), now(),
+           select $1, 'supplier', '{READ}', 'a', sha256(random()::text::bytea), sha256(random()::text::bytea), now(), now(),
              now() + interval '9 minutes' from generate_series(2, 20)`,
           [account.accountId],
         );
@@ -372,9 +373,9 @@ describe('a link', () => {
   });
 
   test('opened in the same browser replaces its session', async () => {
-    const browser = await openPortal(lender);
+    const browser = await openPortal(supplier);
     const first = browser.cookie();
-    await browser.open(await linkTo(lender));
+    await browser.open(await linkTo(supplier));
     expect(await readSession(browser)).toMatchObject({ status: 200 });
     const earlier = { Cookie: first, 'X-Portal-Session': undefined };
     await eventually(
@@ -389,8 +390,8 @@ describe('a session', () => {
     ['is revoked', (keyId: string) => revokeCredential(harness.operator, { keyId })],
     ['expires', (keyId: string) => expireCredential(harness.operator, { keyId, expiresAt: null })],
   ])('ends within a second when its key %s', async (_, endKey) => {
-    const issued = await issueCredential(harness.operator, { accountId: lender.id, clientId: null });
-    const browser = await openPortal(lender, {}, issued);
+    const issued = await issueCredential(harness.operator, { accountId: supplier.id, clientId: null });
+    const browser = await openPortal(supplier, {}, issued);
     expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
     await endKey(issued.apiKey.split('_')[2] ?? '');
     await ends(browser);
@@ -398,12 +399,12 @@ describe('a session', () => {
   });
 
   test('survives a restart, because another process accepts it', async () => {
-    const browser = await openPortal(lender);
-    const { url, stop, whenReady } = await harness.startLenderApi(config, undefined, parts);
+    const browser = await openPortal(supplier);
+    const { url, stop, whenReady } = await harness.startApi('supplier', config, undefined, parts);
     await whenReady;
     const { id } = (await readSession(browser)).json;
     const headers = { Cookie: browser.cookie(), 'X-Portal-Session': id };
-    expect(await browserOf(lender, url).send({ path: 'session', headers })).toMatchObject({
+    expect(await browserOf(supplier, url).send({ path: 'session', headers })).toMatchObject({
       status: 200,
       json: { id },
     });
@@ -415,7 +416,7 @@ describe('a session', () => {
       ['left-for-30-minutes', `last_used_at = now() - interval '30 minutes'`],
       ['at-the-end-of-8-hours', `expires_at = now()`],
     ] as const) {
-      const browser = await openPortal(lender, { actor });
+      const browser = await openPortal(supplier, { actor });
       await harness.sql(`update portal_session set ${change} where actor = $1`, [actor]);
       await ends(browser);
       expect(outcomeOf(await browser.run('subscriptions'))).toEqual(unauthenticated);
@@ -423,7 +424,7 @@ describe('a session', () => {
   });
 
   test('records the operations that use it, at most once a minute', async () => {
-    const browser = await openPortal(lender, { actor: 'used' });
+    const browser = await openPortal(supplier, { actor: 'used' });
     const lastUse = async () =>
       (await harness.sql(`select last_used_at::text as at from portal_session where actor = 'used'`))[0]?.['at'];
     const first = await lastUse();
@@ -433,7 +434,7 @@ describe('a session', () => {
     const old = await lastUse();
     await sleep(1_000);
     // Refused requests are no use.
-    const elsewhere = `${baseOf(harness.accounts.otherLender)}session`;
+    const elsewhere = `${baseOf(harness.accounts.otherSupplier)}session`;
     for (const sent of [{ path: elsewhere }, { path: 'session', headers: { 'X-Portal-Session': 'other' } }])
       expect(outcomeOf(await browser.send(sent))).toEqual(unauthenticated);
     await sleep(1_000);
@@ -448,7 +449,7 @@ describe('a session', () => {
   });
 
   test('says how long it lasts, which asking does not prolong', async () => {
-    const browser = await openPortal(lender, { actor: 'asked' });
+    const browser = await openPortal(supplier, { actor: 'asked' });
     await harness.sql(`update portal_session set last_used_at = now() - interval '29 minutes' where actor = 'asked'`);
     await sleep(1_000);
     const { idleEndsInSeconds, expiresInSeconds } = (await readSession(browser)).json;
@@ -462,17 +463,17 @@ describe('a session', () => {
 
   test('whose row is locked delays no other client', async () => {
     const browsers: Browser[] = [];
-    for (let count = 0; count < 12; count += 1) browsers.push(await openPortal(lender, { actor: 'locked' }));
+    for (let count = 0; count < 12; count += 1) browsers.push(await openPortal(supplier, { actor: 'locked' }));
     await harness.sql(`update portal_session set last_used_at = now() - interval '2 minutes' where actor = 'locked'`);
     await sleep(1_000);
     await lock(`select from portal_session where actor = 'locked' for update`);
     const used = await Promise.all(browsers.map((browser) => browser.run('subscriptions')));
     expect(used.map(({ status }) => status)).toEqual(used.map(() => 200));
-    expect(await timeOf(() => linkTo(harness.accounts.otherLender))).toBeLessThan(delayed);
+    expect(await timeOf(() => linkTo(harness.accounts.otherSupplier))).toBeLessThan(delayed);
   });
 
   test('beyond 20 of an account ends the one that was not used for longest, even at the same time', async () => {
-    const account = harness.accounts.otherLender;
+    const account = harness.accounts.otherSupplier;
     await harness.sql(`update portal_session set expires_at = now() where account_id = $1 and expires_at > now()`, [
       account.accountId,
     ]);
@@ -488,7 +489,7 @@ describe('a session', () => {
     const live = `select from portal_session where account_id = $1 and token_hash is not null and expires_at > now()`;
     expect(await harness.sql(live, [account.accountId])).toHaveLength(20);
     expect(await auditOf('portal_session.end')).toContainEqual({
-      actor: `portal_lender_${account.accountId}`,
+      actor: `portal_supplier_${account.accountId}`,
       actor_type: 'CLIENT',
       account_id: account.accountId,
       details: {
@@ -501,9 +502,11 @@ describe('a session', () => {
 
   test('starts after those of its account that start at the same time', async () => {
     const earlier = await connect(harness.database.databaseUrl);
-    const link = await linkTo(lender);
-    await earlier.run(`begin; select from api_client where client_id = 'portal_lender_${lender.accountId}' for update`);
-    const opening = browserOf(lender).open(link);
+    const link = await linkTo(supplier);
+    await earlier.run(
+      `begin; select from api_client where client_id = 'portal_supplier_${supplier.accountId}' for update`,
+    );
+    const opening = browserOf(supplier).open(link);
     await untilBlocked(earlier);
     await earlier.run('rollback');
     await earlier.close();
@@ -511,8 +514,8 @@ describe('a session', () => {
   });
 
   test('is refused to a page that shows another session, or none', async () => {
-    const browser = await openPortal(lender);
-    const second = await openPortal(lender);
+    const browser = await openPortal(supplier);
+    const second = await openPortal(supplier);
     const { id } = (await readSession(second)).json;
     expect(outcomeOf(await browser.run('subscriptions', {}, { 'X-Portal-Session': id }))).toEqual(unauthenticated);
     expect(outcomeOf(await browser.run('subscriptions', {}, { 'X-Portal-Session': undefined }))).toEqual(
@@ -526,21 +529,21 @@ describe('a session', () => {
 
   test('over HTTP on this machine has a cookie without Secure', async () => {
     const origin = 'http://localhost:4001';
-    const service = await harness.startLenderApi({ PORTAL_ORIGIN: origin }, undefined, parts);
+    const service = await harness.startApi('supplier', { PORTAL_ORIGIN: origin }, undefined, parts);
     await service.whenReady;
-    const browser = createBrowser(service.url, baseOf(lender), origin);
-    const { portalLink } = await requestLink(lender, {}, { url: service.url });
+    const browser = createBrowser(service.url, baseOf(supplier), origin);
+    const { portalLink } = await requestLink(supplier, {}, { url: service.url });
     const opened = await browser.open(portalLink?.url ?? '');
     expect(opened.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^deedwire-lender-portal=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/),
+      expect.stringMatching(/^deedwire-supplier-portal=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/),
     ]);
     expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
     await service.stop();
   });
 
   test('is refused at the URL of another organization, and with two cookies', async () => {
-    const browser = await openPortal(lender);
-    const elsewhere = `${baseOf(harness.accounts.otherLender)}session`;
+    const browser = await openPortal(supplier);
+    const elsewhere = `${baseOf(harness.accounts.otherSupplier)}session`;
     expect(outcomeOf(await browser.send({ path: elsewhere }))).toEqual(unauthenticated);
     const Cookie = `${browser.cookie()}; other=1; ${browser.cookie()}`;
     expect(outcomeOf(await browser.send({ path: 'session', headers: { Cookie } }))).toEqual(unauthenticated);
@@ -550,9 +553,9 @@ describe('a session', () => {
   });
 
   test('authenticates no request to the endpoint of clients', async () => {
-    const browser = await openPortal(lender);
+    const browser = await openPortal(supplier);
     const body = { query: operations.subscriptions };
-    expect(outcomeOf(await browser.send({ method: 'POST', path: '/lenders/graphql', body }))).toEqual(unauthenticated);
+    expect(outcomeOf(await browser.send({ method: 'POST', path: '/supplier/graphql', body }))).toEqual(unauthenticated);
   });
 });
 
@@ -579,22 +582,22 @@ describe('requests of other sites', () => {
   ];
 
   test.each(foreign)('are refused: %j', async (headers) => {
-    const browser = await openPortal(lender);
-    const link = await linkTo(lender);
+    const browser = await openPortal(supplier);
+    const link = await linkTo(supplier);
     expect(outcomeOf(await browser.run('subscriptions', {}, headers))).toEqual(unauthenticated);
     expect(outcomeOf(await browser.send({ method: 'DELETE', path: 'session', headers }))).toEqual(unauthenticated);
     expect(outcomeOf(await browser.send({ path: 'session', headers }))).toEqual(unauthenticated);
-    expect(outcomeOf(await browserOf(lender).open(link, headers))).toEqual(unauthenticated);
+    expect(outcomeOf(await browserOf(supplier).open(link, headers))).toEqual(unauthenticated);
     expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
-    expect(await browserOf(lender).open(link)).toMatchObject({ status: 200 });
+    expect(await browserOf(supplier).open(link)).toMatchObject({ status: 200 });
   });
 
   test.each([
     [{ Host: 'upstream:8080' }, { host: 'upstream:8080', expectedHost: 'portal.example' }],
     [{ Host: `${'a'.repeat(500)}.example` }, { host: undefined, expectedHost: 'portal.example' }],
     [
-      { Origin: `https://dw_partner_ABCDEFGHIJKL_${'a'.repeat(43)}_abcdef` },
-      { origin: 'https://dw_partner_ABCDEFGHIJKL_[redacted]', expectedOrigin: portalOrigin },
+      { Origin: `https://dw_customer_ABCDEFGHIJKL_${'a'.repeat(43)}_abcdef` },
+      { origin: 'https://dw_customer_ABCDEFGHIJKL_[redacted]', expectedOrigin: portalOrigin },
     ],
     [{ Host: 'user:password@portal.example' }, { host: undefined, expectedHost: 'portal.example' }],
     [{ Origin: 'https://user:password@portal.example' }, { origin: undefined, expectedOrigin: portalOrigin }],
@@ -602,7 +605,7 @@ describe('requests of other sites', () => {
     [{ Origin: 'null' }, { origin: 'null', expectedOrigin: portalOrigin }],
     [{ 'Sec-Fetch-Site': 'cross-site' }, { site: 'cross-site' }],
   ] as [NonNullable<Sent['headers']>, object][])('say in the log what differs: %j', async (headers, differs) => {
-    const { headers: received } = await browserOf(lender).open(await linkTo(lender), headers);
+    const { headers: received } = await browserOf(supplier).open(await linkTo(supplier), headers);
     const line = await eventually(() => {
       const found = logged.find((each) => each.includes(String(received['x-request-id'])));
       return JSON.parse(found ?? missing());
@@ -613,15 +616,15 @@ describe('requests of other sites', () => {
   });
 
   test('are refused without an Origin', async () => {
-    const browser = await openPortal(lender);
+    const browser = await openPortal(supplier);
     expect(outcomeOf(await browser.run('subscriptions', {}, { Origin: undefined }))).toEqual(unauthenticated);
-    expect(outcomeOf(await browserOf(lender).open(await linkTo(lender), { Origin: undefined }))).toEqual(
+    expect(outcomeOf(await browserOf(supplier).open(await linkTo(supplier), { Origin: undefined }))).toEqual(
       unauthenticated,
     );
   });
 
   test('cannot come from a form', async () => {
-    const browser = await openPortal(lender, { abilities: ['READ', 'OPERATE'] });
+    const browser = await openPortal(supplier, { abilities: ['READ', 'OPERATE'] });
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=a'])
       for (const path of ['graphql', 'session']) {
         const headers = { 'Content-Type': type };
@@ -633,14 +636,14 @@ describe('requests of other sites', () => {
   });
 
   test('without a session are limited per address, and delay no session', async () => {
-    const browser = await openPortal(lender);
+    const browser = await openPortal(supplier);
     expect(await browser.run('subscriptions')).toMatchObject({ status: 200 });
-    const invented = { Cookie: `__Host-deedwire-lender-portal=${'A'.repeat(43)}` };
+    const invented = { Cookie: `__Host-deedwire-supplier-portal=${'A'.repeat(43)}` };
     const link = `${portalOrigin}/#link=${'A'.repeat(43)}`;
     for (const send of [
-      () => browserOf(lender).send({ path: 'session', headers: invented }),
-      () => browserOf(lender).run('subscriptions'),
-      () => browserOf(lender).open(link),
+      () => browserOf(supplier).send({ path: 'session', headers: invented }),
+      () => browserOf(supplier).run('subscriptions'),
+      () => browserOf(supplier).open(link),
     ]) {
       await rest();
       const statuses = await untilLimited(send);
@@ -670,7 +673,7 @@ describe('abilities', () => {
     [['READ', 'READ_PAYLOAD', 'CONFIGURE']],
     [['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE']],
   ])('%j allow their documents, and no others', async (abilities) => {
-    const browser = await openPortal(lender, { abilities });
+    const browser = await openPortal(supplier, { abilities });
     const id = 'gid://service/WebhookDelivery/1';
     for (const [name, needed] of Object.entries(needs) as [OperationName, string[]][]) {
       const response = await browser.run(name, name === 'subscriptions' ? {} : { id, input: { id } });
@@ -680,24 +683,24 @@ describe('abilities', () => {
   });
 
   test('a session changes what its account has, and its changes are audited with its actor', async () => {
-    const own = await insertSubscription(harness, 'lender', lender);
-    const browser = await openPortal(lender, { abilities: ['READ', 'OPERATE'], actor: 'user-4711' });
+    const own = await insertSubscription(harness, 'supplier', supplier);
+    const browser = await openPortal(supplier, { abilities: ['READ', 'OPERATE'], actor: 'user-4711' });
     const paused = await browser.run('pause', { input: { id: own.gid } });
     expect(paused.json.data).toEqual({
       pauseWebhookSubscription: { webhookSubscription: { id: own.gid, status: 'PAUSED' }, userErrors: [] },
     });
     const { id: sessionId } = (await readSession(browser)).json;
     expect((await auditOf('webhook_subscription.pause'))[0]).toMatchObject({
-      actor: `portal_lender_${lender.accountId}`,
+      actor: `portal_supplier_${supplier.accountId}`,
       details: { portal: { sessionId, actor: 'user-4711', keyId: expect.any(String) } },
     });
   });
 
   test('a session sees and changes nothing of another account', async () => {
-    const foreign = await insertSubscription(harness, 'lender', harness.accounts.otherLender);
+    const foreign = await insertSubscription(harness, 'supplier', harness.accounts.otherSupplier);
     const delivery = await insertDelivery(harness, foreign);
     const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
-    const browser = await openPortal(lender, { abilities });
+    const browser = await openPortal(supplier, { abilities });
     const read = async (name: OperationName, variables: object) => (await browser.run(name, variables)).json.data;
     expect(await read('subscription', { id: foreign.gid })).toEqual({ webhookSubscription: null });
     expect(await read('payload', { id: delivery.gid })).toEqual({ webhookDelivery: null });
@@ -712,7 +715,7 @@ describe('abilities', () => {
 
   test('a session sends no other document, and cannot create a link', async () => {
     const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'];
-    const browser = await openPortal(lender, { abilities });
+    const browser = await openPortal(supplier, { abilities });
     const variables = { input: { abilities: ['READ'], actor: 'a' } };
     for (const body of [
       { query: createLink, variables },
@@ -726,8 +729,8 @@ describe('abilities', () => {
 });
 
 describe('requests for a session', () => {
-  const account = harness.accounts.otherLender;
-  const client = `portal_lender_${account.accountId}`;
+  const account = harness.accounts.otherSupplier;
+  const client = `portal_supplier_${account.accountId}`;
 
   /** Of all clients of the portal for the account. A point is restored in a second. */
   async function leavePoints(points: number): Promise<void> {
@@ -789,9 +792,9 @@ describe('requests for a session', () => {
 });
 
 test('a session has its own points and refusals, and counts as one client', async () => {
-  const account = harness.accounts.partner;
+  const account = harness.accounts.customer;
   const browser = await openPortal(account);
-  const client = `portal_partner_${account.accountId}`;
+  const client = `portal_customer_${account.accountId}`;
   await harness.sql(`update api_client set cost_maximum = 1000, cost_restore_rate = 1 where client_id = $1`, [client]);
   await harness.sql(
     'update cost_bucket set points = 20 where api_client_id = (select id from api_client where client_id = $1)',
@@ -813,13 +816,13 @@ test('a session has its own points and refusals, and counts as one client', asyn
 });
 
 test('no log contains the token of a link or of a session', async () => {
-  const link = await linkTo(lender);
-  const browser = browserOf(lender);
+  const link = await linkTo(supplier);
+  const browser = browserOf(supplier);
   await browser.open(link);
   await browser.run('subscriptions');
   await browser.run('subscriptions', {}, { 'X-Portal-Session': 'other' });
   await browser.run('pause', { input: { id: 'a' } });
-  await browserOf(lender).open(link);
+  await browserOf(supplier).open(link);
   await browser.send({ method: 'DELETE', path: 'session' });
   doWaitingWork();
   const tokens = [link.split('=')[1] ?? '', browser.cookie().split('=')[1] ?? ''];
@@ -836,14 +839,14 @@ const lastingOf = ({ headers }: Received): object =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !['date', 'x-request-id', 'ratelimit'].includes(name)));
 
 describe('pages', () => {
-  const browser = browserOf(lender);
+  const browser = browserOf(supplier);
 
   test('are sent for each path, with the base of the organization and the header prefix, and never cached', async () => {
     for (const path of ['', 'deliveries/1?status=FAILED', 'subscriptions/7/pin', 'recover/completeness']) {
       const { status, text, headers } = await browser.send({ path });
       expect({ status, text }).toEqual({
         status: 200,
-        text: `<meta name="header-prefix" content="X-Service" /><script>${reloadScript}</script><script type="module" src="${baseOf(lender)}assets/app-1.js"></script>`,
+        text: `<meta name="header-prefix" content="X-Service" /><script>${reloadScript}</script><script type="module" src="${baseOf(supplier)}assets/app-1.js"></script>`,
       });
       expect(headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',
@@ -887,10 +890,10 @@ describe('pages', () => {
       expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  test.each(['', 'assets/app-1.js', 'assets/none.js', 'session', 'unknown', baseOf(lender).slice(0, -1)])(
+  test.each(['', 'assets/app-1.js', 'assets/none.js', 'session', 'unknown', baseOf(supplier).slice(0, -1)])(
     'answer HEAD as GET, without the body: "%s"',
     async (path) => {
-      const session = await openPortal(lender);
+      const session = await openPortal(supplier);
       const [get = missing(), head = missing()] = await Promise.all(
         ['GET', 'HEAD'].map((method) => session.send({ method, path, headers: { Origin: undefined } })),
       );
@@ -901,10 +904,10 @@ describe('pages', () => {
   const forPeople = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
   test('without the slash after the account are found with it', async () => {
-    const path = `${baseOf(lender).slice(0, -1)}?status=FAILED&since=2026-01-01`;
+    const path = `${baseOf(supplier).slice(0, -1)}?status=FAILED&since=2026-01-01`;
     for (const headers of [{}, forPeople]) {
       const { status, headers: received } = await browser.send({ path, headers });
-      expect([status, received['location']]).toEqual([308, `${baseOf(lender)}?status=FAILED&since=2026-01-01`]);
+      expect([status, received['location']]).toEqual([308, `${baseOf(supplier)}?status=FAILED&since=2026-01-01`]);
       expect(received).toMatchObject({ 'content-security-policy': expect.any(String), 'cache-control': 'no-store' });
     }
     expect(outcomeOf(await browser.send({ method: 'POST', path }))).toEqual([404, 'NOT_FOUND']);
@@ -920,7 +923,7 @@ describe('pages', () => {
     },
   );
 
-  test.each(['/lenders/portal', '/lenders/portal/', '/lenders/portal/x', '/lenders/portal/x/deliveries'])(
+  test.each(['/supplier/portal', '/supplier/portal/', '/supplier/portal/x', '/supplier/portal/x/deliveries'])(
     'without the number of an account say how to get a link: "%s"',
     async (path) => {
       expect(outcomeOf(await browser.send({ path }))).toEqual([404, 'NOT_FOUND']);
@@ -952,9 +955,9 @@ describe('pages', () => {
   });
 
   test('are limited per address, with the session that they ask for, and delay no operation', async () => {
-    const service = await harness.startLenderApi({ ...config, TRUSTED_PROXIES: '127.0.0.1' }, undefined, parts);
+    const service = await harness.startApi('supplier', { ...config, TRUSTED_PROXIES: '127.0.0.1' }, undefined, parts);
     await service.whenReady;
-    const session = await openPortal(lender);
+    const session = await openPortal(supplier);
     session.route(service.url);
     const started = performance.now();
     const paths = ['', 'deliveries', 'assets/app-1.js', 'assets/none.js', 'session'];
@@ -996,16 +999,16 @@ describe('pages', () => {
   });
 
   test('are limited with all that is refused before its client is known', async () => {
-    const service = await harness.startLenderApi({ ...config, TRUSTED_PROXIES: '127.0.0.1' }, undefined, parts);
+    const service = await harness.startApi('supplier', { ...config, TRUSTED_PROXIES: '127.0.0.1' }, undefined, parts);
     await service.whenReady;
-    const session = await openPortal(lender);
+    const session = await openPortal(supplier);
     session.route(service.url);
     const post = { method: 'POST', path: 'graphql', body: {} };
     const kinds: [number, Sent][] = [
       [200, { method: 'HEAD' }],
       [200, { method: 'HEAD', path: 'assets/app-1.js' }],
-      [308, { path: baseOf(lender).slice(0, -1) }],
-      [404, { path: '/lenders/portal/', headers: forPeople }],
+      [308, { path: baseOf(supplier).slice(0, -1) }],
+      [404, { path: '/supplier/portal/', headers: forPeople }],
       [405, { method: 'PUT' }],
       [405, { method: 'PUT', path: 'assets/app-1.js' }],
       [405, { method: 'PUT', path: 'session' }],
@@ -1034,13 +1037,13 @@ describe('pages', () => {
     ['there is no origin', {}, pages.folder],
     ['the pages are not built', config, '/nowhere'],
   ] as const)('are 404 when %s, and no link is created', async (_, changed, portalFolder) => {
-    const service = await harness.startLenderApi(changed, undefined, { logger, portalFolder });
+    const service = await harness.startApi('supplier', changed, undefined, { logger, portalFolder });
     await service.whenReady;
-    const off = browserOf(lender, service.url);
+    const off = browserOf(supplier, service.url);
     for (const sent of [{ path: '' }, { path: 'session' }, { path: 'assets/app-1.js' }])
       expect(outcomeOf(await off.send(sent))).toEqual([404, 'NOT_FOUND']);
     expect(outcomeOf(await off.run('subscriptions'))).toEqual([404, 'NOT_FOUND']);
-    expect(await requestLink(lender, {}, { url: service.url })).toEqual({
+    expect(await requestLink(supplier, {}, { url: service.url })).toEqual({
       portalLink: null,
       userErrors: [{ code: 'PORTAL_UNAVAILABLE', field: null }],
     });
@@ -1049,7 +1052,7 @@ describe('pages', () => {
 
   test('without an origin, an app in production says once that it does not serve them', async () => {
     logged.length = 0;
-    await (await harness.startLenderApi({ NODE_ENV: 'production' }, undefined, parts)).stop();
+    await (await harness.startApi('supplier', { NODE_ENV: 'production' }, undefined, parts)).stop();
     expect(logged.filter((line) => line.includes('the portal is not served: set PORTAL_ORIGIN'))).toHaveLength(1);
   });
 });
@@ -1057,7 +1060,7 @@ describe('pages', () => {
 describe('deedwire-operator portal', async () => {
   const env = { DATABASE_URL: await harness.database.urlFor('operator'), OPERATOR_NAME: 'ada' };
   const operate = (...given: string[]): Promise<OperatorResult> => callOperator(env, 'portal', ...given);
-  const account = harness.accounts.partner;
+  const account = harness.accounts.customer;
 
   test('creates a link that reads only, lists its session, and ends it within a second', async () => {
     const options = ['--account', account.id, '--origin', portalOrigin];
@@ -1091,7 +1094,7 @@ describe('deedwire-operator portal', async () => {
   });
 
   test('takes abilities, an actor, a page and an expiry, and refuses other values', async () => {
-    const subscription = await insertSubscription(harness, 'partner', account);
+    const subscription = await insertSubscription(harness, 'customer', account);
     const options = ['--account', account.id, '--origin', portalOrigin];
     const { stdout } = await operate(
       'link',
@@ -1120,7 +1123,7 @@ describe('deedwire-operator portal', async () => {
       exitCode: 1,
       stderr: expect.stringContaining('60 to 600 seconds'),
     });
-    expect(await operate('link', ...options, '--actor', 'ada@lender.example')).toMatchObject({
+    expect(await operate('link', ...options, '--actor', 'ada@supplier.example')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('The actor contains @'),
     });
@@ -1131,7 +1134,7 @@ describe('deedwire-operator portal', async () => {
       { ...harness.operator, portalOrigin },
       { accountId: account.id, abilities: ['READ'], actor: 'a' },
     );
-    const client = `portal_partner_${account.accountId}`;
+    const client = `portal_customer_${account.accountId}`;
     for (const given of [
       ['credential', 'issue', '--account', account.id, '--client', client],
       ['client', 'pin', client, '--schema-version', version],
@@ -1147,11 +1150,11 @@ describe('deedwire-operator portal', async () => {
 
 test('the app does not start with a document that it cannot serve', async () => {
   const wrong = await writePages({ wrong: '{ unknown }' });
-  await expect(harness.startLenderApi(config, undefined, { logger, portalFolder: wrong.folder })).rejects.toThrow(
+  await expect(harness.startApi('supplier', config, undefined, { logger, portalFolder: wrong.folder })).rejects.toThrow(
     'Cannot query field',
   );
   await wrong.remove();
   await expect(
-    harness.startLenderApi(config, { versions: [], problems: [] }, { logger, portalFolder: pages.folder }),
+    harness.startApi('supplier', config, { versions: [], problems: [] }, { logger, portalFolder: pages.folder }),
   ).rejects.toThrow('no current version');
 });

@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
-import { createHarness, callOperator } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, callOperator } from '@deedwire/dev-environment/harness';
 import { defaultCostLimit } from '@deedwire/graphql-server';
-import { versions as lenderVersions } from '@deedwire/lender-schema';
-import { versions as partnerVersions } from '@deedwire/partner-schema';
 import {
   connect,
   type Credential,
@@ -15,18 +12,19 @@ import {
 } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
+import { contracts, served } from './support/interface-contracts.ts';
 
 const harness = await forFile(createHarness());
-const services = [await harness.startPartnerApi(), await harness.startPartnerApi()];
+const services = [await harness.startApi('customer'), await harness.startApi('customer')];
 for (const service of services) await service.whenReady;
-/** Two processes of the partner interface. */
-const urls = services.map(({ url }) => `${url}/partners/graphql`);
+/** Two processes of the customer interface. */
+const urls = services.map(({ url }) => `${url}/customer/graphql`);
 const adminUrl = services[0]?.adminUrl ?? '';
 
 /** A new client, whose bucket contains `points`. */
 async function newClient(maximum: number, restoreRate: number, points = maximum): Promise<Credential> {
-  const { id: accountId } = harness.accounts.partner;
-  const credential = await issueCredential(harness.operator, { interfaceName: 'partner', accountId, clientId: null });
+  const { id: accountId } = harness.accounts.customer;
+  const credential = await issueCredential(harness.operator, { interfaceName: 'customer', accountId, clientId: null });
   const { clientId } = credential;
   await setClientLimit(harness.operator, { clientId, maximum, restoreRate });
   await harness.sql(
@@ -51,10 +49,11 @@ async function send(credential: Credential, query: string, url = urls[0] ?? '', 
 /** Costs 1 point. */
 const cheap = '{ __typename }';
 /** Costs several hundred points before it runs, and almost none afterwards. */
-const broad = '{ referrals(first: 100, status: DECLINED) { nodes { id clientName note } } }';
+const broad = '{ webhookDeliveries(first: 100, status: FAILED) { nodes { id attempts { number } } } }';
 
 /** Costs more than 1,000 points. */
-const twice = '{ a: referrals(first: 100) { nodes { note } } b: referrals(first: 100) { nodes { note } } }';
+const twice =
+  '{ a: webhookDeliveries(first: 100) { nodes { attempts { number } } } b: webhookDeliveries(first: 100) { nodes { attempts { number } } } }';
 
 /** Sends the cheap query until it is rejected, and returns the number of points that were admitted and the rejection. */
 async function exhaust(credential: Credential, url?: string): Promise<{ admitted: number; rejection: Response }> {
@@ -65,19 +64,19 @@ async function exhaust(credential: Credential, url?: string): Promise<{ admitted
   }
 }
 
-const countReferrals = () => harness.sql('select count(*) from referral');
+const countOrders = () => harness.sql('select count(*) from customer_order');
 
 const policyOf = ({ headers }: Response): string | null => headers.get('RateLimit-Policy');
 
 test('pages beside a field that fails cost as if they were in the response', async () => {
   const credential = await newClient(2_000, 1);
-  const pages = ['a', 'b', 'c'].map((name) => `${name}: referrals(first: 100) { nodes { id } }`).join(' ');
-  const { body } = await send(credential, `{ ${pages} z: referrals(first: 0) { nodes { id } } }`);
+  const pages = ['a', 'b', 'c'].map((name) => `${name}: webhookDeliveries(first: 100) { nodes { id } }`).join(' ');
+  const { body } = await send(credential, `{ ${pages} z: webhookDeliveries(first: 0) { nodes { id } } }`);
   expect(body).toMatchObject({ data: null, errors: [{ path: ['z'] }] });
   const cost = body.extensions?.cost;
   expect(cost?.actualQueryCost).toBe(cost?.requestedQueryCost);
   expect(cost?.actualQueryCost).toBeGreaterThan(150);
-  const alone = await send(credential, '{ referrals(first: 100, after: "x") { nodes { id } } }');
+  const alone = await send(credential, '{ webhookDeliveries(first: 100, after: "x") { nodes { id } } }');
   expect(alone.body).toMatchObject({ data: null });
   expect(alone.body.extensions?.cost.actualQueryCost).toBe(1);
 });
@@ -112,20 +111,16 @@ describe('the headers', () => {
   });
 
   test('are promised by the contracts, as are the limits of a new client', async () => {
-    for (const path of [
-      ...lenderVersions.map(({ version }) => `@deedwire/lender-schema/${version}.manifest.json`),
-      ...partnerVersions.map(({ version }) => `@deedwire/partner-schema/${version}.manifest.json`),
-    ]) {
-      const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve(path)), 'utf8'));
-      expect(manifest.responseHeaders).toMatchObject({
+    for (const { account, date } of served) {
+      const manifest = contracts[account].manifest(date);
+      expect(manifest['responseHeaders']).toMatchObject({
         RateLimit: { sent: 'authenticated' },
         'RateLimit-Policy': { sent: 'authenticated' },
       });
-      const { clientCostPoints, clientCostPointsRestoredPerSecond } = manifest.limits;
-      expect({
-        maximum: clientCostPoints.value,
-        restoreRate: clientCostPointsRestoredPerSecond.value,
-      }).toEqual(defaultCostLimit);
+      expect(manifest['limits']).toMatchObject({
+        clientCostPoints: { value: defaultCostLimit.maximum },
+        clientCostPointsRestoredPerSecond: { value: defaultCostLimit.restoreRate },
+      });
     }
     const rows = await harness.sql(
       `select column_default as value from information_schema.columns
@@ -186,13 +181,13 @@ describe('a client without points', () => {
   test('cannot run a mutation, which then changes nothing', async () => {
     const credential = await newClient(1_000, 1, 1);
     await exhaust(credential);
-    const before = await countReferrals();
+    const before = await countOrders();
     const response = await send(
       credential,
-      'mutation { createReferral(input: { clientName: "Client" }) { userErrors { code } } }',
+      'mutation { placeOrder(input: { item: "Client" }) { userErrors { code } } }',
     );
     expect(response.status).toBe(429);
-    expect(await countReferrals()).toEqual(before);
+    expect(await countOrders()).toEqual(before);
   });
 });
 
@@ -215,9 +210,9 @@ test('mutations and handshakes cost points', async () => {
     (await send(credential, `mutation { ${mutation} { userErrors { code } } }`)).body.extensions?.cost.actualQueryCost;
   const url = 'callbackUrl: "https://receiver.invalid/"';
   const costs = {
-    createReferral: await costOf('createReferral(input: { clientName: "Client" })'),
+    placeOrder: await costOf('placeOrder(input: { item: "Client" })'),
     createWebhookSubscription: await costOf(
-      `createWebhookSubscription(input: { ${url}, eventTypes: [{ type: "referral.created" }] })`,
+      `createWebhookSubscription(input: { ${url}, eventTypes: [{ type: "order.placed" }] })`,
     ),
     updateWebhookSubscription: await costOf(
       `updateWebhookSubscription(input: { id: "gid://service/WebhookSubscription/1", ${url} })`,
@@ -261,12 +256,12 @@ test('the metrics count admitted and rejected charges, and points', async () => 
   await exhaust(await newClient(1_000, 10, 20));
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
   for (const series of [
-    'deedwire_cost_charges_total{interface="partner",result="admitted",basis="held"}',
-    'deedwire_cost_charges_total{interface="partner",result="admitted",basis="settled"}',
-    'deedwire_cost_charges_total{interface="partner",result="rejected",basis="settled"}',
-    'deedwire_cost_points_total{interface="partner",kind="charged"}',
-    'deedwire_cost_points_total{interface="partner",kind="refunded"}',
-    'deedwire_cost_settlements_total{interface="partner",result="succeeded"}',
+    'deedwire_cost_charges_total{interface="customer",result="admitted",basis="held"}',
+    'deedwire_cost_charges_total{interface="customer",result="admitted",basis="settled"}',
+    'deedwire_cost_charges_total{interface="customer",result="rejected",basis="settled"}',
+    'deedwire_cost_points_total{interface="customer",kind="charged"}',
+    'deedwire_cost_points_total{interface="customer",kind="refunded"}',
+    'deedwire_cost_settlements_total{interface="customer",result="succeeded"}',
   ]) {
     expect(metrics).toMatch(new RegExp(`^${series.replaceAll(/[{}]/g, String.raw`\$&`)} [1-9]`, 'm'));
   }

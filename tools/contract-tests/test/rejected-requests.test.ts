@@ -1,22 +1,18 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { generateApiKey } from '@deedwire/auth';
-import { createHarness, otherKey } from '@deedwire/dev-environment/firm-harness';
-import { firm, type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
+import { type InterfaceName, interfaceNames, testService } from '@deedwire/core/test-service';
+import { createHarness, otherKey } from '@deedwire/dev-environment/harness';
 import { type Credential, credentialHeaders, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { accountField, interfaceContracts, othersThan } from './firm/support/firm-contracts.ts';
 import { startInterfaces } from './support/interface-client.ts';
+import { contracts, othersThan } from './support/interface-contracts.ts';
 
 const t = await forFile(createHarness());
-// As in docs/errors.md.
-const { urls } = await startInterfaces(t, interfaceNames, { DOCUMENTATION_URL: 'https://deedwire.example/docs' });
-
-const own = perInterface((name) => `{ ${accountField(name)} { id } }`);
+const { urls } = await startInterfaces(t);
 
 type HeaderChange = Record<string, string | string[] | undefined>;
 
@@ -29,7 +25,7 @@ interface RawResponse {
 /** Sends a query without changing its headers, so that a test can repeat a header. */
 async function send(
   interfaceName: InterfaceName,
-  { headers = {}, query = own[interfaceName] }: { headers?: HeaderChange; query?: string } = {},
+  { headers = {}, query = `{ ${interfaceName} { id } }` }: { headers?: HeaderChange; query?: string } = {},
 ): Promise<RawResponse> {
   const sent: HeaderChange = {
     'Content-Type': 'application/json',
@@ -62,13 +58,13 @@ describe.each(interfaceNames)('the %s interface', (interfaceName) => {
     const response = await send(interfaceName);
     expect(response.status).toBe(200);
     expect(JSON.parse(response.body)).toEqual({
-      data: { [accountField(interfaceName)]: { id: t.accounts[interfaceName].id } },
+      data: { [interfaceName]: { id: t.accounts[interfaceName].id } },
       extensions: expect.any(Object),
     });
     expect(response.headers).toMatchObject({
       'cache-control': 'no-store',
       'x-request-id': expect.any(String),
-      'x-service-schema-version': interfaceContracts[interfaceName].dates[0],
+      'x-service-schema-version': contracts[interfaceName].versions[0]?.version,
     });
   });
 
@@ -137,35 +133,24 @@ describe.each(interfaceNames)('the %s interface', (interfaceName) => {
   });
 });
 
-test('docs/errors.md shows an error as the server returns it', async () => {
-  const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-  const [, shown = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
-  const response = await send('lender', { query: '{ lender { nickname } }' });
-  const requestId = response.headers['x-request-id'];
-  const shownId = JSON.parse(shown).errors[0].extensions.requestId;
-  expect(shownId).toHaveLength(String(requestId).length);
-  expect(JSON.parse(response.body.replaceAll(String(requestId), shownId))).toEqual(JSON.parse(shown));
-});
-
 // The last test, because its address cannot send requests with invalid credentials for a second afterwards.
 test('limits requests without valid credentials per address, but not a client with a valid key', async () => {
   const anonymous = { headers: { 'X-Service-API-Key': undefined } };
-  expect((await send('lender')).status).toBe(200);
+  expect((await send('supplier')).status).toBe(200);
   const limited = await eventually(async () => {
-    const burst = await Promise.all(Array.from({ length: 200 }, () => send('lender', anonymous)));
+    const burst = await Promise.all(Array.from({ length: 200 }, () => send('supplier', anonymous)));
     const found = burst.find(({ status }) => status === 429);
     if (found === undefined) throw new Error('No request was limited.');
     return found;
   });
   expect(codeOf(limited)).toBe('RATE_LIMITED');
   expect(limited.headers['retry-after']).toBe('1');
-  expect((await send('lender')).status).toBe(200);
-  await eventually(async () => expect((await send('lender', anonymous)).status).toBe(401));
+  expect((await send('supplier')).status).toBe(200);
+  await eventually(async () => expect((await send('supplier', anonymous)).status).toBe(401));
 });
 
 // Well-formed keys with a correct checksum that were never issued.
 const neverIssuedKeys = {
-  ...perInterface((name) => generateApiKey(firm, name).apiKey),
-  lender: 'dw_lender_ExampleKeyId_NotASecretJustAnExampleOfTheShapeOfAnApiKey_2yWAfE',
-  partner: 'dw_partner_Ns0YcvMp8BQI_2pwb6trmYfOTciGJ2tIg8twnGMJA5xURC07xEaBrfs8_1THbhT',
+  customer: generateApiKey(testService, 'customer').apiKey,
+  supplier: generateApiKey(testService, 'supplier').apiKey,
 };
