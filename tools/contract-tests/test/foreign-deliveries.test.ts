@@ -1,13 +1,13 @@
 import { createAccount, issueCredential } from '@deedwire/actions';
-import { createHarness, otherKey } from '@deedwire/dev-environment/firm-harness';
-import { interfaceNames, perInterface } from '@deedwire/firm';
+import { interfaceNames } from '@deedwire/core/test-service';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { type Credential, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { interfaceContracts, othersThan, served } from './firm/support/firm-contracts.ts';
 import { hashTables } from './support/homes.ts';
 import { startInterfaces } from './support/interface-client.ts';
+import { contracts, othersThan, served } from './support/interface-contracts.ts';
 import { type IdType, operationsWithId, selectAll } from './support/operations-with-id.ts';
 import {
   insertAttempts,
@@ -39,15 +39,18 @@ const gidsOf = ({ subscription, delivery, replay, listener }: Stored): Record<Id
 
 const harness = await forFile(createHarness());
 const { urls } = await startInterfaces(harness);
-const { organizationId } = harness.accounts.lender.credential;
-const { id: otherLenderId } = await createAccount(harness.operator, 'lender', { organizationId, name: 'Other lender' });
+const { organizationId } = harness.accounts.supplier.credential;
+const { id: otherSupplierId } = await createAccount(harness.operator, 'supplier', {
+  organizationId,
+  name: 'Other supplier',
+});
 /** Of another account of each interface. */
 const strangers = {
-  ...perInterface((name) => harness.accounts[otherKey(name)].credential),
+  customer: harness.accounts.otherCustomer.credential,
   // In the same organization.
-  lender: await issueCredential(harness.operator, {
-    interfaceName: 'lender',
-    accountId: otherLenderId,
+  supplier: await issueCredential(harness.operator, {
+    interfaceName: 'supplier',
+    accountId: otherSupplierId,
     clientId: null,
   }),
 };
@@ -65,7 +68,7 @@ for (const name of interfaceNames) {
 await harness.sql(`update webhook_subscription set last_read_at = now() - interval '20 hours' where kind = 'LISTENER'`);
 
 describe.each(served)('the $account interface at $date', ({ account: name, date }) => {
-  const schema = buildSchema(interfaceContracts[name].sdl(date));
+  const schema = buildSchema(contracts[name].sdl(date));
   const type = schema.getType('WebhookDelivery');
   if (!isObjectType(type)) throw new Error('There is no type WebhookDelivery.');
   const selection = selectAll(type);

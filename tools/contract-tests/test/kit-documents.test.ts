@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { compileCache, eventually, listen, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import * as events from '@deedwire/webhook-events';
@@ -12,8 +12,8 @@ import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { buildASTSchema, parse, validate, visit } from 'graphql';
 import { expect, onTestFinished, test } from 'vitest';
-import { interfaceContracts } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
+import { contracts } from './support/interface-contracts.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { workspaceRoot } from './support/workspace-copy.ts';
 
@@ -23,12 +23,12 @@ import { workspaceRoot } from './support/workspace-copy.ts';
  */
 
 const system = await forFile(joinSharedSystem());
-const { credential } = system.accounts.partner;
-const { mutate, request } = createInterfaceClient(system, 'partner', '2026-11-01');
+const { credential } = system.accounts.customer;
+const { mutate, request } = createInterfaceClient(system, 'customer', '2026-11-01');
 
 const typesOfEvents = ['WebhookEvent', 'WebhookDeliveryEvent'];
 const schema = buildASTSchema(
-  visit(parse(interfaceContracts.partner.sdl('2026-11-01')), {
+  visit(parse(contracts.customer.sdl('2026-11-01')), {
     ObjectTypeDefinition: (type) =>
       typesOfEvents.includes(type.name.value)
         ? { ...type, fields: type.fields?.filter(({ name }) => !['id', 'eventId'].includes(name.value)) ?? [] }
@@ -36,7 +36,7 @@ const schema = buildASTSchema(
   }),
 );
 
-/** Responds as the partner interface, but refuses the documents that are not valid for `schema`. */
+/** Responds as the customer interface, but refuses the documents that are not valid for `schema`. */
 async function respond(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(incoming);
   const [error] = validate(schema, parse(JSON.parse(body).query));
@@ -48,7 +48,7 @@ async function respond(incoming: IncomingMessage, response: ServerResponse): Pro
   }
   for (const [name, value] of Object.entries(incoming.headers))
     if (name.startsWith('x-service-')) headers.set(name, String(value));
-  const answer = await fetch(system.urls.partner, { method: 'POST', headers, body });
+  const answer = await fetch(system.urls.customer, { method: 'POST', headers, body });
   response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
 }
 

@@ -1,4 +1,4 @@
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
@@ -9,13 +9,13 @@ const largest = Number.MAX_SAFE_INTEGER;
 
 const harness = await forFile(createHarness());
 const t = await startInterfaces(harness);
-const subscription = await insertSubscription(harness, 'lender', harness.accounts.lender);
+const subscription = await insertSubscription(harness, 'supplier', harness.accounts.supplier);
 const small = await insertDelivery(harness, subscription, { sequence: largestInt });
 const large = await insertDelivery(harness, subscription, { sequence: largest });
 
 /** `sequence` is an Int in the first version, and a Long in the second one. */
-const { send: sendToInt } = createInterfaceClient(t, 'lender', '2026-11-01');
-const { send: sendToLong } = createInterfaceClient(t, 'lender', '2027-02-01');
+const { send: sendToInt } = createInterfaceClient(t, 'supplier', '2026-11-01');
+const { send: sendToLong } = createInterfaceClient(t, 'supplier', '2027-02-01');
 const operation = '{ webhookDeliveries(first: 1) { nodes { sequence } } }';
 
 test('lists numbers above 2147483647 as sequenceNumber, and as sequence where it is a Long', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { withClient } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';

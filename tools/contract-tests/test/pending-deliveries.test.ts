@@ -1,9 +1,9 @@
-import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { newest } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
+import { newest } from './support/interface-contracts.ts';
 import { insertSubscription, type StoredSubscription } from './support/stored-deliveries.ts';
 
 const harness = await forFile(createHarness());
@@ -43,9 +43,9 @@ describe.each(newest)('sendPendingWebhookDeliveries of the $account interface', 
 
 /** Deliveries that have failed once, and wait for an hour. */
 async function afterOutage(world: Harness, receiver: Receiver, status: number): Promise<{ id: string; sent: number }> {
-  const { id } = await world.subscribe(receiver.url, ['referral.created']);
+  const { id } = await world.subscribe(receiver.url, ['order.placed']);
   receiver.onDelivery = (response) => response.writeHead(status).end();
-  await world.refer(5);
+  await world.place(5);
   await eventually(async () =>
     expect(await world.sql('select from webhook_pending_delivery where attempts > 0')).toHaveLength(5),
   );
@@ -69,7 +69,7 @@ describe('the worker', () => {
     await using stack = new AsyncDisposableStack();
     const world = stack.adopt(await createHarness(), (each) => each.close());
     const receiver = stack.adopt(await startReceiver(), (each) => each.close());
-    const { url, whenReady } = await world.startPartnerApi();
+    const { url, whenReady } = await world.startApi('customer');
     await whenReady;
     await world.startWorker();
     const { id, sent } = await afterOutage(world, receiver, 400);
@@ -82,7 +82,7 @@ describe('the worker', () => {
     expect(replayed.stdout).toMatch(/^The replay \S+ is COMPLETED: 0 queued, 5 skipped \(4 pending\)\n$/);
     const [, replayId] = /^The replay (\S+)/.exec(replayed.stdout) ?? [];
     expect(replayed.stderr).toBe(`The replay ${replayId} runs.\n`);
-    const { body } = await postGraphql(`${url}/partners/graphql`, world.accounts.partner.credential, {
+    const { body } = await postGraphql(`${url}/customer/graphql`, world.accounts.customer.credential, {
       query: '{ webhookReplays { nodes { queuedCount skippedCount skippedPendingCount } } }',
     });
     expect(body.data).toEqual({
@@ -115,7 +115,7 @@ describe('the worker', () => {
     const receiver = stack.adopt(await startReceiver(), (each) => each.close());
     await world.startWorker();
     const { sent } = await afterOutage(world, receiver, 503);
-    await world.refer(1);
+    await world.place(1);
     await receiver.waitFor(sent + 6);
     await eventually(async () =>
       expect((await attemptsOf(world)).toSorted(([, a], [, b]) => Number(a) - Number(b))).toEqual([

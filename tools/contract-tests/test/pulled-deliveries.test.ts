@@ -1,5 +1,5 @@
 import { stripTypeScriptTypes } from 'node:module';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { receiverKitBlock } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import * as events from '@deedwire/webhook-events';
@@ -11,11 +11,11 @@ import { insertDelivery, insertPayload, insertSubscription } from './support/sto
 // `packages/webhook-receiver/test/full/pulled.test.ts` shows that pulls and requests share the ids of deliveries.
 test('the block of the receiver kit processes the failed deliveries that the API still has', async () => {
   const harness = await forTest(createHarness());
-  const service = await harness.startPartnerApi();
+  const service = await harness.startApi('customer');
   await service.whenReady;
-  const account = harness.accounts.partner;
-  const subscription = await insertSubscription(harness, 'partner', account);
-  const other = await insertSubscription(harness, 'partner', account);
+  const account = harness.accounts.customer;
+  const subscription = await insertSubscription(harness, 'customer', account);
+  const other = await insertSubscription(harness, 'customer', account);
   const ids: string[] = [];
   // Several pages, a delivery without a payload, one that was delivered, and one of another subscription.
   for (let sequence = 1; sequence <= 25; sequence += 1) {
@@ -26,13 +26,13 @@ test('the block of the receiver kit processes the failed deliveries that the API
     if (sequence !== 23) await insertPayload(harness, of, delivery, Buffer.from(JSON.stringify({ ...body, ...rest })));
     if (sequence === 24) continue;
     await harness.sql(
-      `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values (${of.id}, ${delivery.id}, 'partner')`,
+      `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values (${of.id}, ${delivery.id}, 'customer')`,
     );
     if (sequence < 23) ids.unshift(delivery.gid);
   }
 
   const { credential } = account;
-  vi.stubEnv('DEEDWIRE_URL', `${service.url}/partners/graphql`);
+  vi.stubEnv('DEEDWIRE_URL', `${service.url}/customer/graphql`);
   vi.stubEnv('CLIENT_ID', credential.clientId);
   vi.stubEnv('API_KEY', credential.apiKey);
   vi.stubEnv('ORGANIZATION_ID', credential.organizationId);

@@ -1,8 +1,7 @@
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { createLogger, doWaitingWork } from '@deedwire/service-runtime';
 import { forFile } from '@deedwire/testing/for-file';
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
 
 const harness = await forFile(createHarness());
@@ -29,28 +28,31 @@ async function run(version: string, types: readonly string[]): Promise<string> {
 
 const env = { DATABASE_URL: await harness.database.urlFor('operator') };
 const typesOf = (name: string): string[] =>
-  webhookEventTypes.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
-const others = webhookEventTypes.map(({ type }) => type).filter((type) => !typesOf('lender').includes(type));
+  testService.events.filter(({ interfaces }) => interfaces.join() === name).map(({ type }) => type);
+const others = testService.events.map(({ type }) => type).filter((type) => !typesOf('customer').includes(type));
 
 test('an app waits for a worker that knows its interface, and then warns of those that do not', async () => {
   const digest = await run('1.0.0', others);
-  const problem = `the webhook-worker 1.0.0 with the contracts ${digest} runs and does not know the lender interface; deploy the webhook-worker before lender-api`;
+  const problem = `the webhook-worker 1.0.0 with the contracts ${digest} runs and does not know the customer interface; deploy the webhook-worker before customer-api`;
   const logged: string[] = [];
-  const logger = createLogger({ name: 'test', level: 'warn', service: firm }, { write: (line) => logged.push(line) });
-  const lender = await harness.startApi('lender', {}, undefined, { logger });
-  const ready = async (): Promise<unknown> => (await fetch(`${lender.adminUrl}/ready`)).json();
+  const logger = createLogger(
+    { name: 'test', level: 'warn', service: testService },
+    { write: (line) => logged.push(line) },
+  );
+  const customer = await harness.startApi('customer', {}, undefined, { logger });
+  const ready = async (): Promise<unknown> => (await fetch(`${customer.adminUrl}/ready`)).json();
   await expect.poll(ready).toMatchObject({ problems: [problem] });
   const checked = await callOperator(env, 'database', 'check', '--json');
   expect(checked.exitCode).toBe(1);
   expect(JSON.parse(checked.stdout)).toMatchObject({ problems: [problem], warnings: [] });
   // It knows an event of this one.
   await (
-    await harness.startApi('partner')
+    await harness.startApi('supplier')
   ).whenReady;
 
-  await run('1.1.0', [...others, ...typesOf('lender')]);
-  await lender.whenReady;
-  const lacking = typesOf('lender').toSorted().join(', ');
+  await run('1.1.0', [...others, ...typesOf('customer')]);
+  await customer.whenReady;
+  const lacking = typesOf('customer').toSorted().join(', ');
   const warning = `the webhook-worker 1.0.0 with the contracts ${digest} runs and does not render ${lacking}: these events wait while it has their accounts; replace it`;
   doWaitingWork();
   const warned = logged.filter((line) => line.includes('"warnings"')).map((line): unknown => JSON.parse(line));
@@ -64,7 +66,7 @@ test('an app waits for a worker that knows its interface, and then warns of thos
 test('contracts that a login of the worker stores keep no app from becoming ready', async () => {
   await harness.sql('delete from app_process');
   await harness.sql('delete from app_contracts');
-  await run('1.1.0', typesOf('lender'));
+  await run('1.1.0', typesOf('customer'));
   for (const renders of ['5', 'null', '[]']) {
     const contracts = `{"app": "webhook-worker", "renders": ${renders}}`;
     await harness.sql(`select store_app_contracts('webhook-worker', $1)`, [contracts]);
@@ -73,7 +75,7 @@ test('contracts that a login of the worker stores keep no app from becoming read
       [contracts],
     );
   }
-  const lender = await harness.startApi('lender');
-  await lender.whenReady;
-  expect((await fetch(`${lender.adminUrl}/ready`)).status).toBe(200);
+  const customer = await harness.startApi('customer');
+  await customer.whenReady;
+  expect((await fetch(`${customer.adminUrl}/ready`)).status).toBe(200);
 });

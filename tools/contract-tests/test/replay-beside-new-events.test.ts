@@ -1,4 +1,4 @@
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { connect, eventually, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -12,26 +12,26 @@ const replayedMax = 8;
 
 type Requests = ReturnType<typeof createInterfaceClient>;
 
-async function refer({ mutate }: Requests, count: number): Promise<void> {
+async function place({ mutate }: Requests, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1)
-    expect(await mutate('createReferral', 'referral { id }', { clientName: 'Ada' })).toMatchObject({ userErrors: [] });
+    expect(await mutate('placeOrder', 'order { id }', { item: 'Ada' })).toMatchObject({ userErrors: [] });
 }
 
 test('new events pass a replay whose receiver does not respond, and so do those of other accounts', async () => {
   const receiver = await forTest(startReceiver());
   const otherReceiver = await forTest(startReceiver());
   const t = await forTest(createHarness());
-  const served = await startInterfaces(t, ['partner']);
+  const served = await startInterfaces(t, ['customer']);
   await t.startWorker();
-  const partner = createInterfaceClient(served, 'partner', '2026-11-01');
-  const otherPartner = createInterfaceClient(served, 'otherPartner', '2026-11-01');
+  const customer = createInterfaceClient(served, 'customer', '2026-11-01');
+  const otherCustomer = createInterfaceClient(served, 'otherCustomer', '2026-11-01');
   const database = await forTest(connect(t.database.databaseUrl));
-  const types = ['referral.created', 'referral.converted'];
+  const types = ['order.placed', 'api_key.created'];
   await t.subscribe(receiver.url, types);
-  await t.subscribe(otherReceiver.url, types, t.accounts.otherPartner);
+  await t.subscribe(otherReceiver.url, types, t.accounts.otherCustomer);
   const subscriptionId = await storeFailures(database, receiver.url, failures);
   // Successes open the window of the lane.
-  await refer(partner, 20);
+  await place(customer, 20);
   await receiver.waitFor(20);
 
   const held = new Set<() => void>();
@@ -55,19 +55,19 @@ test('new events pass a replay whose receiver does not respond, and so do those 
     response.writeHead(204).end();
   };
   const replay = { subscriptionId, maxPerSecond: 500 };
-  expect(await partner.mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({
+  expect(await customer.mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({
     userErrors: [],
   });
   await eventually(() => expect(held.size).toBe(replayedMax));
-  await refer(partner, 5);
-  await refer(otherPartner, 1);
+  await place(customer, 5);
+  await place(otherCustomer, 1);
   await eventually(() => expect(besideNewEvents).toHaveLength(6));
   expect(Math.max(...besideNewEvents)).toBe(replayedMax);
 
   // A slow receiver gets the rest, and new events between.
   const respondAll = setInterval(() => held.forEach((respond) => respond()), 20);
   try {
-    await refer(partner, 20);
+    await place(customer, 20);
     await eventually(async () => {
       const { replayed, pending } = await progress();
       expect({ replayed, pending }).toEqual({ replayed: failures, pending: 0 });

@@ -1,9 +1,9 @@
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { newest } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient, startInterfaces } from './support/interface-client.ts';
+import { newest } from './support/interface-contracts.ts';
 import {
   insertAttempts,
   insertDelivery,

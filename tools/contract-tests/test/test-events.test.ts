@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/firm-harness';
-import type { InterfaceName } from '@deedwire/firm';
+import { type InterfaceName, testService } from '@deedwire/core/test-service';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/harness';
 import {
   eventually,
   missing,
@@ -10,12 +10,10 @@ import {
   startReceiver,
 } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
-import { webhookEventTypes as ownEventTypes } from '@deedwire/webhook-contract';
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { newest } from './firm/support/firm-contracts.ts';
 import { createInterfaceClient } from './support/interface-client.ts';
+import { newest } from './support/interface-contracts.ts';
 
 const t = await forFile(joinSharedSystem());
 
@@ -67,16 +65,24 @@ const openReceiver = (): Promise<Receiver> => forTest(startReceiver());
 
 const bodyOf = ({ body }: ReceivedRequest): { id: string } => JSON.parse(body.toString());
 
+const order = { item: 'Tea «Grün» 🏡', note: null };
+const placedAt = '2026-11-03T09:30:00.000Z';
+/** The sample of `order.placed`, at each of its versions. */
+const placedOrders: Readonly<Record<string, unknown>> = {
+  '2026-11-01': { orderId: 'gid://service/Order/4711', ...order, placedAt },
+  '2027-02-01': { order: { id: 'gid://service/Order/4711', ...order }, placedAt },
+};
+
 function typicalData(type: string, version: string): unknown {
-  const contract = ownEventTypes.some((each) => each.type === type) ? 'webhook-contract' : 'webhook-events';
-  const file = `../../../packages/${contract}/fixtures/${type}/${version}/accept/typical.json`;
+  if (type === 'order.placed') return placedOrders[version];
+  const file = `../../../packages/webhook-contract/fixtures/${type}/${version}/accept/typical.json`;
   const { data } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
   return data;
 }
 
 /** Each event type of an interface, at each version that a subscription can pin. */
 const pinsOf = (name: InterfaceName) =>
-  webhookEventTypes.flatMap(({ type, interfaces, versions }) =>
+  testService.events.flatMap(({ type, interfaces, versions }) =>
     interfaces.includes(name)
       ? versions.flatMap(({ version, status }) => (status === 'retired' ? [] : [{ type, version }]))
       : [],
@@ -151,7 +157,7 @@ describe.each(newest)('the $account interface', ({ account, date }) => {
 });
 
 test('a test event waits while the subscription is paused, and its retry is still a test', async () => {
-  const client = clientOf('partner', '2026-11-01');
+  const client = clientOf('customer', '2026-11-01');
   const receiver = await openReceiver();
   receiver.onDelivery = (response) => response.writeHead(receiver.deliveries.length === 1 ? 500 : 204).end();
   const subscriptionId = await client.subscribe({ callbackUrl: receiver.url, eventTypes: [{ type: 'webhook.test' }] });
@@ -170,13 +176,13 @@ test('a test event waits while the subscription is paused, and its retry is stil
 });
 
 test('an event that reports a change is no test', async () => {
-  const client = clientOf('partner', '2026-11-01');
+  const client = clientOf('customer', '2026-11-01');
   const receiver = await openReceiver();
-  const eventTypes = [{ type: 'referral.created' }];
+  const eventTypes = [{ type: 'order.placed' }];
   const subscriptionId = await client.subscribe({ callbackUrl: receiver.url, eventTypes });
-  const { credential } = t.accounts.partner;
-  await postGraphql(t.urls.partner, credential, {
-    query: 'mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }',
+  const { credential } = t.accounts.customer;
+  await postGraphql(t.urls.customer, credential, {
+    query: 'mutation { placeOrder(input: { item: "Ada" }) { order { id } } }',
   });
   const [{ headers } = missing()] = await receiver.waitFor(1);
   expect(headers).not.toHaveProperty('x-service-webhook-test');

@@ -1,73 +1,68 @@
 import { issueCredential, pinClient } from '@deedwire/actions';
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
-import { addTeamMember } from '@deedwire/firm/lender';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { createClient } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import * as newer from '../consumers/loan-desk-next/generated/2027-02-01.ts';
-import * as older from '../consumers/loan-desk/generated/2026-11-01.ts';
 
 const t = await forFile(joinSharedSystem());
 
 const versionHeader = 'X-Service-Schema-Version';
 
-test('serves two versions side by side, each in its own shape', async () => {
-  const { credential } = t.accounts.lender;
-  const preview = createClient(t.urls.lender, credential, { [versionHeader]: '2027-02-01' });
-  const { lender: asList } = await t.lender.request(older.TeamDocument, {});
-  const { lender: asConnection } = await preview.request(newer.TeamDocument, {});
-  expect(asConnection.members.nodes).toEqual(asList.members);
-  expect(asConnection.members.pageInfo.hasNextPage).toBe(false);
-});
+interface Shape {
+  __type: { fields: { name: string; type: { ofType: { name: string } } }[] } | null;
+}
 
-test('pages through all members in the order in which they were added', async () => {
-  const lenderId = t.accounts.otherLender.id;
-  for (let index = 0; index < 25; index += 1) {
-    const number = String(index).padStart(2, '0');
-    await addTeamMember(t.operator, { lenderId, firstName: 'P', lastName: number, email: `p${number}@example.com` });
-  }
-  const preview = createClient(t.urls.lender, t.accounts.otherLender.credential, { [versionHeader]: '2027-02-01' });
-  const names: string[] = [];
-  let after: string | null = null;
-  do {
-    const { lender }: newer.TeamQuery = await preview.request(newer.TeamDocument, { first: 10, after });
-    names.push(...lender.members.nodes.map(({ lastName }) => lastName));
-    after = lender.members.pageInfo.hasNextPage ? lender.members.pageInfo.endCursor : null;
-  } while (after !== null);
-  expect(names).toEqual(Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0')));
+/** Valid at each version, whose responses differ. */
+const shape: TypedDocumentNode<Shape, object> = parse(
+  '{ __type(name: "WebhookDelivery") { fields(includeDeprecated: true) { name type { ofType { name } } } } }',
+);
+
+/** The type of the field `sequence`. */
+const typeIn = ({ __type }: Shape) => __type?.fields.find(({ name }) => name === 'sequence')?.type.ofType.name;
+
+test('serves two versions side by side, each in its own shape', async () => {
+  const { credential } = t.accounts.supplier;
+  const preview = createClient(t.urls.supplier, credential, { [versionHeader]: '2027-02-01' });
+  expect(typeIn(await t.supplier.request(shape, {}))).toBe('Int');
+  expect(typeIn(await preview.request(shape, {}))).toBe('Long');
 });
 
 test('rejects an operation of another version with GRAPHQL_VALIDATION_FAILED', async () => {
-  const { errors } = await t.lender.send(newer.TeamDocument, {});
+  const older: TypedDocumentNode<object, object> = parse('{ webhookDeliveries { nodes { event { id } } } }');
+  expect((await t.supplier.send(older, {})).errors).toEqual([]);
+  const { credential } = t.accounts.supplier;
+  const preview = createClient(t.urls.supplier, credential, { [versionHeader]: '2027-02-01' });
+  const { errors } = await preview.send(older, {});
   expect(errors.map(({ extensions }) => extensions.code)).toContain('GRAPHQL_VALIDATION_FAILED');
 });
 
 test('serves the version that the client pins when the header is omitted, even after the operator changes it', async () => {
-  const account = { interfaceName: 'lender', accountId: t.accounts.lender.id, clientId: null } as const;
+  const account = { interfaceName: 'supplier', accountId: t.accounts.supplier.id, clientId: null } as const;
   const credential = await issueCredential(t.operator, { ...account, schemaVersion: '2027-02-01' });
-  const client = createClient(t.urls.lender, credential);
-  const pinned = await client.send(newer.TeamDocument, {});
-  expect([pinned.headers.get(versionHeader), pinned.errors]).toEqual(['2027-02-01', []]);
+  const client = createClient(t.urls.supplier, credential);
+  const pinned = await client.send(shape, {});
+  expect([pinned.headers.get(versionHeader), pinned.data && typeIn(pinned.data), pinned.errors]).toEqual([
+    '2027-02-01',
+    'Long',
+    [],
+  ]);
 
-  const named = await createClient(t.urls.lender, credential, { [versionHeader]: '2026-11-01' }).send(
-    older.TeamDocument,
-    {},
-  );
+  const named = await createClient(t.urls.supplier, credential, { [versionHeader]: '2026-11-01' }).send(shape, {});
   expect([named.headers.get(versionHeader), named.errors]).toEqual(['2026-11-01', []]);
 
   await pinClient(t.operator, { clientId: credential.clientId, schemaVersion: '2026-11-01' });
-  await expect
-    .poll(async () => (await client.send(older.TeamDocument, {})).headers.get(versionHeader))
-    .toBe('2026-11-01');
+  await expect.poll(async () => (await client.send(shape, {})).headers.get(versionHeader)).toBe('2026-11-01');
 });
 
 test('rejects an unknown version with a list of the supported ones', async () => {
   for (const [url, credential, supported] of [
-    [t.urls.lender, t.accounts.lender.credential, ['2026-11-01', '2027-02-01']],
-    [t.urls.partner, t.accounts.partner.credential, ['2026-11-01']],
+    [t.urls.supplier, t.accounts.supplier.credential, ['2026-11-01', '2027-02-01']],
+    [t.urls.customer, t.accounts.customer.credential, ['2026-11-01']],
   ] as const) {
     const client = createClient(url, credential, { [versionHeader]: '2026-11-02' });
-    const { status, data, errors } = await client.send(older.EventTypesDocument, {});
+    const { status, data, errors } = await client.send(shape, {});
     expect([status, data]).toEqual([400, undefined]);
     expect(errors).toMatchObject([
       { extensions: { code: 'UNSUPPORTED_SCHEMA_VERSION', supportedVersions: supported } },

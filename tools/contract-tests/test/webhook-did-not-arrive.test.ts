@@ -1,16 +1,13 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
-import * as lender from '@deedwire/lender-schema';
-import * as partner from '@deedwire/partner-schema';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { eventually, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { documents } from './support/did-not-arrive-page.ts';
+import { contracts, served } from './support/interface-contracts.ts';
 import { subscribe } from './support/subscribe.ts';
 
-const schemas = [lender, partner].flatMap(({ sdl, versions }) =>
-  versions.map(({ version }) => buildSchema(sdl(version))),
-);
+const schemas = served.map(({ account, date }) => buildSchema(contracts[account].sdl(date)));
 
 test('the page has the operations that the tests below run, and they are valid at every version', () => {
   expect(Object.keys(documents)).toEqual([
@@ -33,18 +30,18 @@ test('the page has the operations that the tests below run, and they are valid a
 // The webhook half is the same in each interface, so one runs the operations.
 const t = await forFile(joinSharedSystem());
 const receiver = await forFile(startReceiver());
-const eventType = 'referral.created';
+const eventType = 'order.placed';
 const range = { eventType, since: new Date(Date.now() - 60_000).toISOString() };
 const run = <Data extends object>(text = '', variables: object = {}): Promise<Data> =>
-  t.partner.request<Data, object>(parse(text), variables);
+  t.customer.request<Data, object>(parse(text), variables);
 
 receiver.onDelivery = (response) => response.writeHead(404, { Server: 'test-proxy' }).end('No such path');
-const { id: subscriptionId } = await subscribe(t.partner, {
+const { id: subscriptionId } = await subscribe(t.customer, {
   callbackUrl: receiver.url,
   eventTypes: [{ type: eventType }],
 });
-const { createReferral } = await run<{ createReferral: { referral: { id: string } } }>(
-  'mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }',
+const { placeOrder } = await run<{ placeOrder: { order: { id: string } } }>(
+  'mutation { placeOrder(input: { item: "Ada" }) { order { id } } }',
 );
 const [{ headers, body } = missing()] = await receiver.waitFor(1);
 const id = String(headers['webhook-id']);
@@ -70,7 +67,7 @@ test('finds the delivery by its type and time, by its record and by its event, a
     },
   });
   const [{ event } = missing()] = found.webhookDeliveries.nodes;
-  for (const filter of [{ recordId: createReferral.referral.id }, { eventId: event.eventId }])
+  for (const filter of [{ recordId: placeOrder.order.id }, { eventId: event.eventId }])
     expect(await run(documents['FindDeliveriesById'], filter)).toMatchObject({
       webhookDeliveries: { nodes: [{ id, event: { type: eventType } }], pageInfo: { hasNextPage: false } },
     });

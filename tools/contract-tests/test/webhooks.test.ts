@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
-import { convertReferral } from '@deedwire/firm/partner';
+import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
+import * as operations from './support/webhook-operations.ts';
 
 let receiver: Receiver;
 
@@ -20,29 +19,29 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await receiver.close();
-  const { webhookSubscriptions } = await t.partner.request(operations.SubscriptionsDocument, { first: 100 });
+  const { webhookSubscriptions } = await t.customer.request(operations.SubscriptionsDocument, { first: 100 });
   for (const { id } of webhookSubscriptions.nodes) {
-    await t.partner.request(operations.UnsubscribeDocument, { input: { id } });
+    await t.customer.request(operations.UnsubscribeDocument, { input: { id } });
   }
 });
 
 /** Ids that identify no record of the type: unknown, of another type or namespace, too large, and malformed. */
 const unknownGids = (typeName: string): string[] => [
   `gid://service/${typeName}/9223372036854775807`,
-  'gid://service/Matter/1',
+  'gid://service/Order/1',
   `gid://elsewhere/${typeName}/1`,
   `gid://service/${typeName}/99999999999999999999`,
   "'; drop table webhook_subscription; --",
   '',
 ];
 
-type Input = operations.SubscribeMutationVariables['input'];
+type Input = operations.SubscribeInput;
 
-const converted = [{ type: 'referral.converted' }];
+const placed = [{ type: 'order.placed' }];
 
 async function subscribe(input: Partial<Input> = {}) {
-  const { createWebhookSubscription } = await t.partner.request(operations.SubscribeDocument, {
-    input: { callbackUrl: receiver.url, eventTypes: converted, ...input },
+  const { createWebhookSubscription } = await t.customer.request(operations.SubscribeDocument, {
+    input: { callbackUrl: receiver.url, eventTypes: placed, ...input },
   });
   return createWebhookSubscription;
 }
@@ -53,7 +52,7 @@ function headersOf(received: { headers: object }): Record<string, string> {
 
 test('creates a subscription after a handshake and delivers a signed event to it', async () => {
   const { webhookSubscription, webhookSecret, userErrors } = await subscribe({
-    eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }],
+    eventTypes: [{ type: 'order.placed', version: '2026-11-01' }],
   });
   expect(userErrors).toEqual([]);
   expect(webhookSubscription).toEqual({
@@ -63,7 +62,7 @@ test('creates a subscription after a handshake and delivers a signed event to it
     pausedReason: null,
     pausedAt: null,
     createdAt: expect.any(String),
-    eventTypes: [{ type: 'referral.converted', version: '2026-11-01' }],
+    eventTypes: [{ type: 'order.placed', version: '2026-11-01' }],
   });
   expect(webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
 
@@ -79,40 +78,39 @@ test('creates a subscription after a handshake and delivers a signed event to it
     'webhook-id': expect.stringMatching(/^handshake_/),
   });
 
-  const referralId = t.referrals.shift() ?? '';
-  const { matterId } = await convertReferral(t.operator, { referralId });
+  const [orderId] = await t.place(1);
   const [delivery] = await receiver.waitFor(1);
   if (delivery === undefined || webhookSecret === null)
     throw new Error('The subscription has no secret, or no delivery arrived.');
   const verified = verifyWebhook({ headers: delivery.headers, body: delivery.body, secret: webhookSecret });
   new Webhook(webhookSecret).verify(delivery.body.toString(), headersOf(delivery));
   expect(JSON.parse(delivery.body.toString())).toMatchObject({
-    type: 'referral.converted',
+    type: 'order.placed',
     version: '2026-11-01',
-    data: { referralId, matterId },
+    data: { orderId, item: 'Item 0' },
   });
 
   await expect
-    .poll(async () => t.partner.request(operations.DeliveryDocument, { id: verified.id ?? '' }))
+    .poll(async () => t.customer.request(operations.DeliveryDocument, { id: verified.id ?? '' }))
     .toMatchObject({
       webhookDelivery: {
         id: verified.id,
         sequence: 1,
         status: 'DELIVERED',
         nextAttemptAt: null,
-        event: { type: 'referral.converted', version: '2026-11-01', id: JSON.parse(delivery.body.toString()).id },
+        event: { type: 'order.placed', version: '2026-11-01', id: JSON.parse(delivery.body.toString()).id },
         attempts: [{ number: 1, responseStatus: 204, error: null }],
       },
     });
   const document = parse('query ($id: ID!) { webhookDelivery(id: $id) { payload } }');
-  expect(await t.partner.request<object, object>(document, { id: verified.id })).toEqual({
+  expect(await t.customer.request<object, object>(document, { id: verified.id })).toEqual({
     webhookDelivery: { payload: delivery.body.toString('utf8') },
   });
 });
 
 test('logs each attempt with the id of the request that caused its event', async () => {
-  await subscribe({ eventTypes: [{ type: 'referral.created' }] });
-  const { headers } = await t.partner.send(operations.ReferDocument, { input: { clientName: 'Ada Example' } });
+  await subscribe({ eventTypes: [{ type: 'order.placed' }] });
+  const { headers } = await t.customer.send(operations.PlaceDocument, { input: { item: 'Ada Example' } });
   const requestId = headers.get('x-request-id') ?? missing();
   await expect
     .poll(async () => (await t.logLines(requestId)).map((line) => JSON.parse(line)))
@@ -120,8 +118,8 @@ test('logs each attempt with the id of the request that caused its event', async
 });
 
 test('logs why the host of a callback URL could not be called, with the id of the request', async () => {
-  const { headers } = await t.partner.send(operations.SubscribeDocument, {
-    input: { callbackUrl: 'http://deedwire.invalid/', eventTypes: [{ type: 'referral.created' }] },
+  const { headers } = await t.customer.send(operations.SubscribeDocument, {
+    input: { callbackUrl: 'http://deedwire.invalid/', eventTypes: [{ type: 'order.placed' }] },
   });
   const requestId = headers.get('x-request-id') ?? missing();
   await expect
@@ -161,19 +159,14 @@ test.each<[string, string, RegExp, Receiver['onHandshake']]>([
   const { webhookSubscription, webhookSecret, userErrors } = await subscribe({ idempotencyKey: 'handshake-fails' });
   expect({ webhookSubscription, webhookSecret }).toEqual({ webhookSubscription: null, webhookSecret: null });
   expect(userErrors).toEqual([{ code, field: ['input', 'callbackUrl'], message: expect.stringMatching(message) }]);
-  const { webhookSubscriptions } = await t.partner.request(operations.SubscriptionsDocument, {});
+  const { webhookSubscriptions } = await t.customer.request(operations.SubscriptionsDocument, {});
   expect(webhookSubscriptions.nodes).toEqual([]);
 });
 
 test('rejects an invalid input before the handshake, with each user error', async () => {
   const { webhookSubscription, userErrors } = await subscribe({
     callbackUrl: 'hook',
-    eventTypes: [
-      ...converted,
-      ...converted,
-      { type: 'lender.updated' },
-      { type: 'referral.created', version: '1999-01-01' },
-    ],
+    eventTypes: [...placed, ...placed, { type: 'order.lost' }, { type: 'api_key.created', version: '1999-01-01' }],
     webhookSecret: 'secret',
     timeoutSeconds: 4,
     requestHeader: { name: 'Host', value: '' },
@@ -195,35 +188,35 @@ test('rejects an invalid input before the handshake, with each user error', asyn
 });
 
 test('verifies a new callback URL with the same secret and delivers later events to it', async () => {
-  const { webhookSubscription, webhookSecret } = await subscribe();
+  const { webhookSubscription, webhookSecret } = await subscribe({ eventTypes: [{ type: 'api_key.created' }] });
   const id = webhookSubscription?.id ?? '';
   const successor = await forTest(startReceiver());
   successor.onHandshake = (response) => response.writeHead(500).end();
-  const rejected = await t.partner.request(operations.ChangeSubscriptionDocument, {
+  const rejected = await t.customer.request(operations.ChangeSubscriptionDocument, {
     input: { id, callbackUrl: successor.url },
   });
   expect(rejected.updateWebhookSubscription).toMatchObject({
     webhookSubscription: null,
     userErrors: [{ code: 'VERIFICATION_STATUS' }],
   });
-  const kept = await t.partner.request(operations.SubscriptionDocument, { id });
+  const kept = await t.customer.request(operations.SubscriptionDocument, { id });
   expect(kept.webhookSubscription?.callbackUrl).toBe(receiver.url);
 
   successor.onHandshake = (response, { body }) => response.writeHead(200).end(body);
-  const changed = await t.partner.request(operations.ChangeSubscriptionDocument, {
-    input: { id, callbackUrl: successor.url, eventTypes: [{ type: 'referral.created' }] },
+  const changed = await t.customer.request(operations.ChangeSubscriptionDocument, {
+    input: { id, callbackUrl: successor.url, eventTypes: [{ type: 'order.placed' }] },
   });
   expect(changed.updateWebhookSubscription).toMatchObject({
     webhookSubscription: {
       id,
       callbackUrl: successor.url,
-      eventTypes: [{ type: 'referral.created', version: '2026-11-01' }],
+      eventTypes: [{ type: 'order.placed', version: '2026-11-01' }],
     },
     userErrors: [],
   });
   const [, handshake] = successor.handshakes;
   verifyWebhook({ headers: handshake?.headers ?? {}, body: handshake?.body ?? '', secret: webhookSecret ?? '' });
-  await t.partner.request(operations.ReferDocument, { input: { clientName: 'After the move' } });
+  await t.customer.request(operations.PlaceDocument, { input: { item: 'After the move' } });
   await successor.waitFor(1);
   expect(receiver.deliveries).toEqual([]);
 });
@@ -236,26 +229,28 @@ describe('access by id', () => {
 
   test('does not find a subscription or a delivery by an id that identifies none', async () => {
     for (const unknown of unknownGids('WebhookSubscription')) {
-      expect(await t.partner.request(operations.SubscriptionDocument, { id: unknown })).toEqual({
+      expect(await t.customer.request(operations.SubscriptionDocument, { id: unknown })).toEqual({
         webhookSubscription: null,
       });
-      expect(await t.partner.request(operations.DeliveriesDocument, { subscriptionId: unknown })).toMatchObject({
+      expect(await t.customer.request(operations.DeliveriesDocument, { subscriptionId: unknown })).toMatchObject({
         webhookDeliveries: { nodes: [] },
       });
-      const removal = await t.partner.request(operations.UnsubscribeDocument, { input: { id: unknown } });
+      const removal = await t.customer.request(operations.UnsubscribeDocument, { input: { id: unknown } });
       expect(removal.deleteWebhookSubscription.userErrors).toMatchObject([{ code: 'NOT_FOUND' }]);
     }
     for (const unknown of unknownGids('WebhookDelivery'))
-      expect(await t.partner.request(operations.DeliveryDocument, { id: unknown })).toEqual({ webhookDelivery: null });
+      expect(await t.customer.request(operations.DeliveryDocument, { id: unknown })).toEqual({ webhookDelivery: null });
   });
 
   test('does not find a delivery of a deleted subscription', async () => {
-    await convertReferral(t.operator, { referralId: t.referrals.shift() ?? '' });
+    await t.place(1);
     await receiver.waitFor(1);
-    const { webhookDeliveries } = await t.partner.request(operations.DeliveriesDocument, { subscriptionId: id });
+    const { webhookDeliveries } = await t.customer.request(operations.DeliveriesDocument, { subscriptionId: id });
     const deliveryId = webhookDeliveries.nodes[0]?.id ?? '';
     expect(deliveryId).not.toBe('');
-    await t.partner.request(operations.UnsubscribeDocument, { input: { id } });
-    expect(await t.partner.request(operations.DeliveryDocument, { id: deliveryId })).toEqual({ webhookDelivery: null });
+    await t.customer.request(operations.UnsubscribeDocument, { input: { id } });
+    expect(await t.customer.request(operations.DeliveryDocument, { id: deliveryId })).toEqual({
+      webhookDelivery: null,
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueCredential, revokeCredential } from '@deedwire/actions';
 import { idAt } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { createStore } from '@deedwire/store';
 import { type Credential, credentialHeaders, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
@@ -17,10 +17,10 @@ import {
 let subscription: StoredSubscription;
 
 const harness = await forFile(createHarness());
-const service = await harness.startPartnerApi();
+const service = await harness.startApi('customer');
 await service.whenReady;
 beforeEach(async () => {
-  subscription = await insertSubscription(harness, 'partner', harness.accounts.partner);
+  subscription = await insertSubscription(harness, 'customer', harness.accounts.customer);
   await harness.sql(
     `update webhook_subscription_sequence set last_sequence = 0 where subscription_id = ${subscription.id}`,
   );
@@ -53,10 +53,10 @@ const fields = `edges { cursor sequence node { id eventId deliveryId type versio
 async function send(
   query: string,
   variables: object = {},
-  credential: Credential = harness.accounts.partner.credential,
+  credential: Credential = harness.accounts.customer.credential,
 ) {
   const { status, headers, body } = await postGraphql<{ webhookEvents: Connection | null }>(
-    `${service.url}/partners/graphql`,
+    `${service.url}/customer/graphql`,
     credential,
     { query, variables, headers: { accept: 'application/graphql-response+json' } },
   );
@@ -82,8 +82,8 @@ test('returns what is pushed, byte for byte', async () => {
   const receiver = await forTest(startReceiver());
   const worker = await harness.startWorker();
   onTestFinished(() => harness.stopWorker(worker));
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await harness.refer(5);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await harness.place(5);
   const pushed = await receiver.waitFor(5);
   const connection = await page({ id });
   const { edges } = connection;
@@ -96,7 +96,7 @@ test('returns what is pushed, byte for byte', async () => {
   expect(edges[0]?.node).toMatchObject({
     id: body.id,
     eventId: body.id,
-    type: 'referral.created',
+    type: 'order.placed',
     version: body.version,
     timestamp: body.timestamp,
     isTest: false,
@@ -330,7 +330,7 @@ test('so is one whose payload is missing, unless no payload is asked for', async
   });
   await harness.sql(
     `insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, error)
-     values (${delivery.id}, 1, ${subscription.id}, 'partner', now(), 0, 'RENDERING_FAILED')`,
+     values (${delivery.id}, 1, ${subscription.id}, 'customer', now(), 0, 'RENDERING_FAILED')`,
   );
   expect((await page()).edges).toMatchObject([{ sequence: 1, node: { payload: null } }]);
 });
@@ -351,13 +351,13 @@ describe('numberedUntil', () => {
     const eventId = createdAt && idAt(createdAt);
     await harness.sql(
       `insert into webhook_event_queue (account_id, interface, event_id, subscription_id, blocked_on)
-       values ($1, 'partner', $2::bigint, case when $2::bigint is null then 1 end, $3)`,
+       values ($1, 'customer', $2::bigint, case when $2::bigint is null then 1 end, $3)`,
       [accountId, eventId, blockedOn],
     );
     onTestFinished(async () => void (await harness.sql('delete from webhook_event_queue')));
   }
 
-  const { accountId } = harness.accounts.partner;
+  const { accountId } = harness.accounts.customer;
   const ago = (minutes: number): Date => new Date(Date.now() - minutes * minuteMs);
 
   test('is a minute before the read while only events of other accounts wait', async () => {
@@ -377,8 +377,8 @@ describe('numberedUntil', () => {
 
   test.each([
     ['ready', null, null],
-    ['of an unknown type', 'referral.created', 'referral.created'],
-    ['refused', 'REFUSED', 'referral.created'],
+    ['of an unknown type', 'order.placed', 'order.placed'],
+    ['refused', 'REFUSED', 'order.placed'],
   ])(
     'is a minute before the creation of the oldest event of the account that waits and is %s',
     async (_, blocked, others) => {
@@ -393,15 +393,15 @@ describe('numberedUntil', () => {
 
   test('is kept from the login of another interface', async () => {
     await append(accountId, ago(30));
-    const oldest = async (role: 'lender_api' | 'partner_api'): Promise<unknown> => {
+    const oldest = async (role: 'supplier_api' | 'customer_api'): Promise<unknown> => {
       const store = createStore({ databaseUrl: await harness.database.urlFor(role), applicationName: 'test' });
       onTestFinished(() => store.close());
       const text = 'select webhook_oldest_queued_event($1::bigint) as oldest';
       const [row] = await store.query<{ oldest: unknown }>({ name: 'oldest', text }, [accountId]);
       return row?.oldest;
     };
-    expect(await oldest('partner_api')).not.toBeNull();
-    expect(await oldest('lender_api')).toBeNull();
+    expect(await oldest('customer_api')).not.toBeNull();
+    expect(await oldest('supplier_api')).toBeNull();
   });
 });
 
@@ -431,7 +431,7 @@ test('a page ends before 400,000 bytes, and costs what it has', async () => {
 
 async function waiting(): Promise<number> {
   const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-  return Number(/deedwire_webhook_event_waits\{interface="partner"\} (\d+)/.exec(metrics)?.[1] ?? Number.NaN);
+  return Number(/deedwire_webhook_event_waits\{interface="customer"\} (\d+)/.exec(metrics)?.[1] ?? Number.NaN);
 }
 
 async function untilWaiting(count: number): Promise<void> {
@@ -476,8 +476,12 @@ describe('a request that waits', () => {
   });
 
   test('returns nothing if the API key is revoked meanwhile', async () => {
-    const { id: accountId } = harness.accounts.partner;
-    const credential = await issueCredential(harness.operator, { interfaceName: 'partner', accountId, clientId: null });
+    const { id: accountId } = harness.accounts.customer;
+    const credential = await issueCredential(harness.operator, {
+      interfaceName: 'customer',
+      accountId,
+      clientId: null,
+    });
     const answer = send(query, { id: subscription.gid, waitSeconds: 20 }, credential);
     await untilWaiting(1);
     await revokeCredential(harness.operator, { keyId: credential.apiKey.split('_')[2] ?? '' });
@@ -507,11 +511,11 @@ describe('a request that waits', () => {
 
   test('is forgotten when its connection is closed', async () => {
     const controller = new AbortController();
-    const answer = fetch(`${service.url}/partners/graphql`, {
+    const answer = fetch(`${service.url}/customer/graphql`, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
-        ...credentialHeaders(harness.accounts.partner.credential),
+        ...credentialHeaders(harness.accounts.customer.credential),
       },
       body: JSON.stringify({ query, variables: { id: subscription.gid, waitSeconds: 20 } }),
       signal: controller.signal,
@@ -524,8 +528,12 @@ describe('a request that waits', () => {
 
   test('holds neither points nor a slot, and the eleventh of an account does not wait', async () => {
     // Its bucket has 2,000 points, and each page costs almost 500 before it runs.
-    const { id: accountId } = harness.accounts.partner;
-    const credential = await issueCredential(harness.operator, { interfaceName: 'partner', accountId, clientId: null });
+    const { id: accountId } = harness.accounts.customer;
+    const credential = await issueCredential(harness.operator, {
+      interfaceName: 'customer',
+      accountId,
+      clientId: null,
+    });
     const variables = { id: subscription.gid, first: 100, waitSeconds: 20 };
     const wait = () => send(query, variables, credential);
     const answers: ReturnType<typeof wait>[] = [];
@@ -534,7 +542,7 @@ describe('a request that waits', () => {
       await untilWaiting(count);
     }
     expect((await wait()).data?.webhookEvents?.edges).toEqual([]);
-    expect((await send('{ partner { id } }', {}, credential)).cost).toMatchObject({
+    expect((await send('{ customer { id } }', {}, credential)).cost).toMatchObject({
       throttleStatus: { maximumAvailable: 2000, currentlyAvailable: expect.toSatisfy((left: number) => left > 1900) },
     });
     expect(await waiting()).toBe(10);
@@ -545,9 +553,9 @@ describe('a request that waits', () => {
   });
 
   test('is answered when the server stops', async () => {
-    const other = await harness.startPartnerApi();
+    const other = await harness.startApi('customer');
     await other.whenReady;
-    const answer = postGraphql(`${other.url}/partners/graphql`, harness.accounts.partner.credential, {
+    const answer = postGraphql(`${other.url}/customer/graphql`, harness.accounts.customer.credential, {
       query,
       variables: { id: subscription.gid, waitSeconds: 20 },
     });

@@ -8,10 +8,13 @@ const insertFailures = `
   ), delivery as (
     insert into webhook_delivery
       (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-    select s.account_id, s.id, s.interface, new_record_id(), 'referral.converted', '2026-11-01', now(), last_sequence + n
+    select s.account_id, s.id, s.interface, new_record_id(), event_type, event_version, now(), last_sequence + n
     from subscription s
     join webhook_subscription_sequence on subscription_id = s.id
     cross join generate_series(1, $2::int) n
+    cross join lateral (
+      select event_type, event_version from webhook_subscription_event_type where subscription_id = s.id limit 1
+    ) pin
     returning *
   ), payload as (
     insert into webhook_payload (event_id, event_version, interface, body)
