@@ -24,20 +24,24 @@ export const testFirm = defineService({
   contracts: webhookEventTypes,
   events: webhookEventTypes.filter(({ type }) => !/^(?:api_key|webhook)/.test(type)).map(toEvent),
   tables: {
-    team_member: { persons: {
+    team_member: {
+      persons: {
         record: 'TeamMember',
         noun: 'member',
         address: 'email',
         columns: ['first_name', 'last_name'],
         isAddressUnique: true,
-      } },
-    referral: { persons: {
+      },
+    },
+    referral: {
+      persons: {
         record: 'Referral',
         noun: 'referral',
         address: 'client_email',
         columns: ['client_name', 'external_reference', 'note', 'decline_reason'],
         knownBy: ['clientEmail', 'clientName'],
-      } },
+      },
+    },
     matter: {},
   },
   sequences: { matter_number: 'the highest number of a matter' },

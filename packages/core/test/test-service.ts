@@ -24,7 +24,9 @@ export const testService = defineService({
     one.type < other.type ? -1 : 1,
   ),
   events: [renderedOrderPlaced],
-  tables: { customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } } },
+  tables: {
+    customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } },
+  },
   auditActions: { 'order.place': 'lost' },
   clientActions: ['order.place'],
 });

@@ -25,7 +25,9 @@ export function describeOperation(example: Example, field: Field): string[] {
 /** @throws {Error} if the response has not been recorded */
 export function describeExchange({ result, variables, responsePath, response }: Exchange): string[] {
   if (response === null) {
-    throw new Error(`${responsePath} is missing: run \`vitest run tools/contract-tests/test/firm/examples.test.ts -u\``);
+    throw new Error(
+      `${responsePath} is missing: run \`vitest run tools/contract-tests/test/firm/examples.test.ts -u\``,
+    );
   }
   return [
     ...(Object.keys(variables).length > 0 ? ['Variables:', jsonBlock(variables)] : []),
