@@ -67,6 +67,13 @@ for (const name of interfaceNames) {
 // A read would move its end.
 await harness.sql(`update webhook_subscription set last_read_at = now() - interval '20 hours' where kind = 'LISTENER'`);
 
+/** Each request costs points, uses the key, and is counted, which is stored every minute. */
+const ofRequests = new Set(['api_key', 'cost_bucket', 'interface_use', 'use_counting']);
+
+async function hashRecords(): Promise<[table: string, hash: unknown][]> {
+  return Object.entries(await hashTables(harness)).filter(([table]) => !ofRequests.has(table));
+}
+
 describe.each(served)('the $account interface at $date', ({ account: name, date }) => {
   const schema = buildSchema(contracts[name].sdl(date));
   const type = schema.getType('WebhookDelivery');
@@ -139,9 +146,9 @@ describe.each(served)('the $account interface at $date', ({ account: name, date 
   });
 
   describe('an operation', () => {
-    let before: Awaited<ReturnType<typeof hashTables>>;
+    let before: Awaited<ReturnType<typeof hashRecords>>;
     beforeAll(async () => {
-      before = await hashTables(harness);
+      before = await hashRecords();
     });
 
     test.each(operations)(
@@ -163,10 +170,7 @@ describe.each(served)('the $account interface at $date', ({ account: name, date 
     );
 
     test('about a foreign record has changed nothing', async () => {
-      // Each request costs points, uses the key, and is counted, which is stored every minute.
-      const any: unknown = expect.any(String);
-      const ofRequests = { api_key: any, cost_bucket: any, interface_use: any, use_counting: any };
-      expect(await hashTables(harness)).toEqual({ ...before, ...ofRequests });
+      expect(await hashRecords()).toEqual(before);
     });
   });
 
