@@ -62,7 +62,7 @@ export interface Persons {
    */
   readonly columns?: readonly string[];
   /**
-   * The members of what mutations return that have the address and the names of the person. `person erase` deletes an idempotency key that
+   * The members of the records that mutations return that have the address and the names of the person. `person erase` deletes an idempotency key that
    * contains their values. Defaults to none.
    */
   readonly knownBy?: readonly string[];

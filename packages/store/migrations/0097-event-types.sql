@@ -29,7 +29,7 @@ begin
   end loop;
 
   execute replace(replace($schema$
-    -- As before, of what exists: a later migration can have dropped it.
+    -- As before, of what exists: a later migration can have dropped it. A longer number, which an interface may have written, counts as none.
     create or replace function own_sequence_states() returns table (sequence text, last_number bigint, highest_used bigint)
     language plpgsql stable
     set search_path = pg_catalog, pg_temp
@@ -47,7 +47,7 @@ begin
         return query execute format(
           $query$
             select %L, s.last_value - (not s.is_called)::int, coalesce((
-              select max(substring(newest.used from '\d+$')::bigint)
+              select max(substring(newest.used::text from '(?:^|\D)(\d{1,15})$')::bigint)
               from (select %I as used from {schema}.%I order by id desc limit 1000) newest
             ), 0)
             from {schema}.%I s

@@ -45,8 +45,8 @@ begin
   end loop;
 
   execute replace(replace($schema$
-    -- The columns that identify, of tables that exist, and what replaces each in a row `t`: null or, where null is not allowed, a text that no
-    -- other record has. The only rule of placeholders.
+    -- The columns that identify, of tables that exist and have the owner of the registry, and what replaces each in a row `t`: null or, where
+    -- null is not allowed, a text that no other record has. The only rule of placeholders.
     create function person_columns(of_record_type text)
     returns table (relation text, column_name text, is_address boolean, replacement text)
     language sql stable
@@ -60,6 +60,8 @@ begin
       join {schema}.own_table o on o.relation = p.relation
       join pg_attribute a on a.attrelid = to_regclass(format('%I.%I', {schema_text}, p.relation)) and a.attname = any (p.columns)
         and not a.attisdropped and a.attgenerated = ''
+      join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+        and c.relowner = (select relowner from pg_class where oid = '{schema}.person_table'::regclass)
       join pg_type y on y.oid = a.atttypid
       where p.record_type = of_record_type
     $$;
@@ -175,7 +177,7 @@ begin
     end
     $$;
 
-    -- As before, by the members that are registered, wherever they are in a result.
+    -- As before, by the members that are registered, of the objects in a result. A path of any depth would be as deep as an interface likes.
     create or replace function forget_keys_of_person(of_record_type text, of_record_id bigint) returns void
     language sql
     security definer
@@ -186,7 +188,7 @@ begin
         select r.account_id, r.mutation, r.key, words, key_words, replace(words, ' ', '') as letters
         from {schema}.person_results(of_record_type, of_record_id) r,
           {schema}.person_table p, unnest(p.known_by) member,
-          jsonb_path_query(r.payload, format('$.**.%s', to_json(member))::jsonpath) t (value),
+          jsonb_path_query(r.payload, format('$.*.%s', to_json(member))::jsonpath) t (value),
           btrim(regexp_replace(lower(lower(t.value #>> '{}' collate "C") collate "default"), '[^[:alnum:]]+', ' ', 'g')) words,
           btrim(regexp_replace(lower(lower(r.key collate "C") collate "default"), '[^[:alnum:]]+', ' ', 'g')) key_words
         where p.record_type = of_record_type and jsonb_typeof(t.value) = 'string'
@@ -283,8 +285,8 @@ begin
       end;
       if of_record_id is null then
         select case when count(distinct id) = 1 then min(id) end into record_id
-        from jsonb_path_query(parsed, '$.**.id ? (@.type() == "string")') as g (gid),
-          substring(g.gid #>> '{}' from '/' || known.record_type || '/([1-9][0-9]{0,18})$') as i (id)
+        from jsonb_each(case when jsonb_typeof(parsed) = 'object' then parsed end) as m (name, value),
+          substring(m.value ->> 'id' from '/' || known.record_type || '/([1-9][0-9]{0,18})$') as i (id)
         where id is not null;
         if record_id::numeric > 9223372036854775807 then
           record_id := null;

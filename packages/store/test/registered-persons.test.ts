@@ -1,6 +1,6 @@
 import { isEmail, isText } from '@deedwire/core';
 import { connect } from '@deedwire/testing';
-import { forFile } from '@deedwire/testing/for-file';
+import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { selectPersonRegistry } from '../src/persons/person-registry.ts';
 import { createMigratedDatabase, withStore } from './support/database.ts';
@@ -150,6 +150,40 @@ test('the saved results of a record are found wherever they name it, and their k
   ]);
 });
 
+test('a saved result that is nested as deep as the database can store stops no erasure', async () => {
+  const guest = await addGuest();
+  await owner.run(
+    `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, payload)
+     values ($1, 'lender', 'm', 'k', '', gen_random_uuid(), now(), $2)`,
+    [
+      guest.account,
+      `{"guest":{"id":"gid://service/Guest/${guest.id}","name":"k"},"list":${'['.repeat(11_000)}${']'.repeat(11_000)}}`,
+    ],
+  );
+  await call('forget_keys_of_person($1, $2)', ['Guest', guest.id]);
+  await begin(guest);
+  expect(await owner.run('select record_deleted as erased from idempotency_key')).toEqual([]);
+});
+
+test('what another owner has created in place of a table is not run', async () => {
+  const own = await forTest(createMigratedDatabase());
+  const session = await forTest(connect(own.databaseUrl));
+  await session.run(`
+    create table guest (id bigint primary key default new_record_id(), account_id bigint not null,
+      interface interface_name not null default 'lender', email text not null);
+    select own_table('guest', 'lender', 'select');
+    insert into person_table values ('guest', 'Guest', '{email}', '{email}', '{}');
+    drop table guest;
+    create function steal() returns text language plpgsql as $$ begin raise 'It runs as %.', current_user; end $$;
+    create view guest as select 7::bigint as id, 1::bigint as account_id, 'lender'::interface_name as interface, steal() as email`);
+  expect(await session.run(`select person_row('Guest', 7) as row`)).toEqual([{ row: null }]);
+  await session.run(`
+    drop view guest;
+    create table guest (id bigint primary key, account_id bigint not null, interface interface_name not null, email text not null);
+    alter table guest owner to operator`);
+  expect(await session.run(`select * from person_columns('Guest')`)).toEqual([]);
+});
+
 const ofRecord = (id: string, more: object = {}) => ({ guest: { id: `gid://service/Guest/${id}`, ...more } });
 
 describe('an event', () => {
@@ -182,13 +216,28 @@ describe('an event', () => {
       'it has no id of a Guest',
     ],
     ['with one record twice', 'guest.left', { ...ofRecord('7'), list: [ofRecord('7')] }, '7', null, null],
-    ['with an id of several', 'guest.left', { id: ['gid://service/Guest/7'] }, '7', null, null],
+    [
+      'with an id that is a list',
+      'guest.left',
+      { guest: { id: ['gid://service/Guest/7'] } },
+      null,
+      null,
+      'it has no id of a Guest',
+    ],
   ] as const)('%s tells what it says of its record', async (_, type, snapshot, recordId, address, problem) => {
     expect(await call('read_person_event($1, null, $2)', [type, JSON.stringify(snapshot)])).toEqual({
       recordId,
       address,
       problem,
     });
+  });
+
+  test.each([
+    ['nested as deep as the database can store', `${'['.repeat(11_000)}${']'.repeat(11_000)}`],
+    ['nested deeper than a path can follow', `${'['.repeat(12_500)}${']'.repeat(12_500)}`],
+    ['with 49,000 ids', JSON.stringify({ list: Array.from({ length: 49_000 }, () => ({ id: '' })) })],
+  ])('%s stops no erasure', async (_, snapshot) => {
+    expect(await call(`read_person_event('guest.left', null, $1)`, [snapshot])).toMatchObject({ recordId: null });
   });
 
   test('of a type that is not registered cannot be read', async () => {
