@@ -120,7 +120,7 @@ test('the sequence continues after the numbers of the rows', async () => {
   const advance = () => operator.run(`select sequence, after from advance_sequences()`);
   expect(await advance()).toEqual([{ sequence: 'booking_number', after: '41' }]);
   expect(await owner.run(`select nextval('booking_number') as next`)).toEqual([{ next: '42' }]);
-  // What an interface can write in a column of its own.
+  // What an interface can write in its own column.
   for (const number of ['B-9223372036854775807', `B-${'9'.repeat(40)}`])
     await owner.run('update booking set number = $1', [number]);
   expect(await advance()).toEqual([]);
