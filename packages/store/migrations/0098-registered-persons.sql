@@ -177,7 +177,8 @@ begin
     end
     $$;
 
-    -- As before, by the members that are registered, of the objects in a result. A path of any depth would be as deep as an interface likes.
+    -- As before, by the members that are registered, of a result and of the objects in it. A path of any depth would be as deep as an
+    -- interface likes.
     create or replace function forget_keys_of_person(of_record_type text, of_record_id bigint) returns void
     language sql
     security definer
@@ -188,7 +189,7 @@ begin
         select r.account_id, r.mutation, r.key, words, key_words, replace(words, ' ', '') as letters
         from {schema}.person_results(of_record_type, of_record_id) r,
           {schema}.person_table p, unnest(p.known_by) member,
-          jsonb_path_query(r.payload, format('$.*.%s', to_json(member))::jsonpath) t (value),
+          jsonb_path_query(r.payload, format('$.**{0 to 2}.%s', to_json(member))::jsonpath) t (value),
           btrim(regexp_replace(lower(lower(t.value #>> '{}' collate "C") collate "default"), '[^[:alnum:]]+', ' ', 'g')) words,
           btrim(regexp_replace(lower(lower(r.key collate "C") collate "default"), '[^[:alnum:]]+', ' ', 'g')) key_words
         where p.record_type = of_record_type and jsonb_typeof(t.value) = 'string'
