@@ -169,7 +169,7 @@ describe.each([
   ['@deedwire/contract-check', 2_450],
   ['@deedwire/lender-schema', 1_025],
   ['@deedwire/partner-schema', 576],
-  ['@deedwire/webhook-events', 560],
+  ['@deedwire/webhook-events', 571],
   ['@deedwire/webhook-receiver', 1_000],
   ['@deedwire/webhook-signing', 260],
 ])('%s', (name, maximumKb) => {

@@ -154,6 +154,12 @@ const resultsOf = (grades: readonly Grade[], without: string): Record<string, st
 
 const typeOf = (body: string): Record<string, unknown> => JSON.parse(body);
 
+/** As the check `tampered` changes a body, and back. */
+const withChangedDigit = (request: Request): Request => ({
+  ...request,
+  body: request.body.replace(/\d(?=\D*$)/, (digit) => `${9 - Number(digit)}`),
+});
+
 /** For each check, receivers that fail it and no other one. */
 const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> = {
   redirect: { 'redirects to another path': { before: () => ({ status: 307, headers: { location: '/hooks' } }) } },
@@ -169,9 +175,7 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
   },
   tampered: {
     'does not notice a changed digit': {
-      isAuthentic: (request) =>
-        verified(request) ||
-        verified({ ...request, body: request.body.replace(/\d(?=\D*$)/, (digit) => `${9 - Number(digit)}`) }),
+      isAuthentic: (request) => verified(request) || verified(withChangedDigit(request)),
     },
   },
   'other-secret': {
@@ -181,7 +185,7 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
         (signatureOf(request).length === 44 &&
           !isRight(request, (sent, right) => sent.startsWith(right.slice(0, 8))) &&
           [request.headers['webhook-id']].flat().length === 1 &&
-          request.body.includes('This is a test') &&
+          !verified(withChangedDigit(request)) &&
           Math.abs(Date.now() - signedAt(request).getTime()) < 300_000),
     },
     'compares as much as was sent': {
