@@ -30,7 +30,7 @@ function sorted(headers: object): [string, unknown][] {
 async function verificationResult({ headers, secrets, now, toleranceSeconds, ...body }: VerifyCase): Promise<unknown> {
   const request = { headers: new Headers(headers), body: bytes(body), secret: secrets, now: new Date(now * 1000) };
   try {
-    const { id, timestamp } = await verifyWebhook({ ...request, toleranceSeconds });
+    const { id, timestamp } = await verifyWebhook({ prefix: 'X-Service', ...request, toleranceSeconds });
     return { id, timestamp: timestamp.getTime() / 1000 };
   } catch (error) {
     return WebhookVerificationError.isInstance(error) ? error.code : String(error);
