@@ -233,7 +233,7 @@ const wrong: Readonly<Record<string, Readonly<Record<string, Partial<Parts>>>>> 
       return {
         async remember(id: string) {
           const isNew = !ids.has(id);
-          await sleep(20);
+          await sleep(200);
           ids.add(id);
           return isNew;
         },
