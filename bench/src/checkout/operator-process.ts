@@ -2,6 +2,7 @@
  * Runs commands of the operator CLI of a checkout: `operator-process.ts <URL of the folder> <URL of the database>`. Each message is a
  * list of commands, which run at the same time. The response lists what they print with `--json`.
  */
+import { existsSync } from 'node:fs';
 import { serveParent } from '../child.ts';
 
 const [, , folder = '', databaseUrl = ''] = process.argv;
@@ -11,9 +12,11 @@ type CallOperator = (
   ...commandArguments: string[]
 ) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
 
-const { callOperator }: { callOperator: CallOperator } = await import(
-  new URL('tools/dev-environment/src/call-operator.ts', folder).href
+// Before the platform knew services as values, the function stood in `call-operator.ts`.
+const files = ['firm-system.ts', 'call-operator.ts'].map(
+  (file) => new URL(`tools/dev-environment/src/${file}`, folder),
 );
+const { callOperator }: { callOperator: CallOperator } = await import(String(files.find((file) => existsSync(file))));
 
 serveParent<readonly (readonly string[])[]>('ready', (commands) =>
   Promise.all(
