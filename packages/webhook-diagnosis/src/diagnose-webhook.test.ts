@@ -16,10 +16,10 @@ const id = 'gid://service/WebhookDelivery/4711';
 
 const event = {
   id: 'gid://service/WebhookEvent/123456',
-  type: 'referral.created',
+  type: 'order.placed',
   version: '2026-11-01',
   timestamp: '2026-11-03T09:30:00.123Z',
-  data: { referralId: 'gid://service/Referral/4711', externalReference: "Café “Zürich” / “$(x)” `y`\n'z'" },
+  data: { orderId: 'gid://service/Order/4711', externalReference: "Café “Zürich” / “$(x)” `y`\n'z'" },
 };
 const body = JSON.stringify(event);
 

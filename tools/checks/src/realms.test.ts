@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
 
@@ -14,7 +13,7 @@ test('the published packages use no instanceof of a built-in class', () => {
   const published = manifests.filter(
     (path) => JSON.parse(readFileSync(join(workspaceRoot, path), 'utf8')).private !== true,
   );
-  expect(published).toHaveLength(4 + interfaceNames.length);
+  expect(published.filter((path) => !path.includes('-schema/'))).toHaveLength(4);
   const files = published
     .flatMap((path) => globSync(path.replace('package.json', 'src/**/*.ts'), { cwd: workspaceRoot }))
     // A program has one realm.

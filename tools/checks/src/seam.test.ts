@@ -68,8 +68,9 @@ test('states how many lines of the platform name what belongs to the law firm, w
 /** What the law firm alone has, by import. */
 const importsFirm = /from '@deedwire\/(?:firm\b|dev-environment\/firm-harness|core\/test-firm|webhook-events)/;
 
-/** The tests of the law firm and their harness. */
-const ofFirm = /^tools\/(?:contract-tests\/(?:src|test)\/firm|dev-environment\/test\/harness\/firm)/;
+/** The tests of the law firm, with its demonstration and its deployment, their harness, and this file. */
+const ofFirm =
+  /^tools\/(?:contract-tests\/(?:src|test)\/firm|dev-environment\/test\/(?:firm|harness\/firm|deploy|demo|quickstart)|checks\/src\/seam)/;
 
 test('lists the tests of the platform that name what belongs to the law firm, which can only become fewer', async () => {
   const files = globSync(

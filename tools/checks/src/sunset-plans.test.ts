@@ -9,8 +9,11 @@ let root = '';
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'sunset-plans-'));
   const ending = { status: 'deprecated', deprecatedOn: '2027-01-01', sunsetOn: '2028-01-01' };
-  write('packages/lender-schema/versions.json', { '2026-11-01': ending, '2027-02-01': { ...ending, sunsetOn: null } });
-  write('packages/webhook-events/versions.json', { 'referral.converted': { '2026-11-01': ending } });
+  write('packages/supplier-schema/versions.json', {
+    '2026-11-01': ending,
+    '2027-02-01': { ...ending, sunsetOn: null },
+  });
+  write('packages/webhook-events/versions.json', { 'order.placed': { '2026-11-01': ending } });
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
@@ -20,8 +23,8 @@ function write(path: string, content: object | string | null): void {
 }
 
 const client = { client: 'client_1', pin: '2026-11-01', agreedOn: '2027-12-01' };
-const plan = { version: 'lender@2026-11-01', sunsetOn: '2028-01-01', clients: [client] };
-const planOfEvent = { ...plan, version: 'referral.converted@2026-11-01', clients: [] };
+const plan = { version: 'supplier@2026-11-01', sunsetOn: '2028-01-01', clients: [client] };
+const planOfEvent = { ...plan, version: 'order.placed@2026-11-01', clients: [] };
 const problems = (at: Date | null) => sunsetProblems(root, at).map((problem) => problem.split(' --', 1).join(''));
 const withoutPlan = (version: string): string =>
   `${version}: its sunset on 2028-01-01 has no plan. Write .changeset/<name>.plan.json`;
@@ -31,9 +34,9 @@ test('every sunset of this tree has a plan', () => {
 });
 
 test('a sunset needs a plan, including that of an event', () => {
-  const [lender, event] = [withoutPlan('lender@2026-11-01'), withoutPlan('referral.converted@2026-11-01')];
-  expect(sunsetProblems(root)).toEqual([lender, event]);
-  write('.changeset/end-lender.plan.json', plan);
+  const [supplier, event] = [withoutPlan('supplier@2026-11-01'), withoutPlan('order.placed@2026-11-01')];
+  expect(sunsetProblems(root)).toEqual([supplier, event]);
+  write('.changeset/end-supplier.plan.json', plan);
   expect(sunsetProblems(root)).toEqual([event]);
   write('.changeset/end-event.plan.json', planOfEvent);
   expect(sunsetProblems(root)).toEqual([]);
@@ -41,30 +44,30 @@ test('a sunset needs a plan, including that of an event', () => {
 
 test('a sunset may be later than its plan, and not earlier', () => {
   write('.changeset/end-event.plan.json', planOfEvent);
-  write('.changeset/end-lender.plan.json', { ...plan, sunsetOn: '2027-12-31' });
+  write('.changeset/end-supplier.plan.json', { ...plan, sunsetOn: '2027-12-31' });
   expect(sunsetProblems(root)).toEqual([]);
-  write('.changeset/end-lender.plan.json', { ...plan, sunsetOn: '2028-01-02' });
-  expect(sunsetProblems(root)).toEqual([withoutPlan('lender@2026-11-01')]);
+  write('.changeset/end-supplier.plan.json', { ...plan, sunsetOn: '2028-01-02' });
+  expect(sunsetProblems(root)).toEqual([withoutPlan('supplier@2026-11-01')]);
 });
 
 describe('a removed version that was released', () => {
   const now = new Date('2028-02-02T12:00:00Z');
   const retired = {
     answer: 'yes',
-    subject: 'lender@2026-11-01',
+    subject: 'supplier@2026-11-01',
     question: 'can-i-retire',
     environment: 'production',
     takenAt: '2028-02-01T12:00:00Z',
   };
-  const removed = ['lender@2026-11-01: it is removed, and may be in use. Add a yes of contract-check can-i-retire'];
+  const removed = ['supplier@2026-11-01: it is removed, and may be in use. Add a yes of contract-check can-i-retire'];
   beforeEach(() => {
-    write('packages/lender-schema/releases.json', {
+    write('packages/supplier-schema/releases.json', {
       '1.0.0': { '2026-11-01': { status: 'current' }, '2027-02-01': { status: 'preview' } },
       '1.1.0': { '2026-11-01': { status: 'deprecated' } },
     });
-    write('packages/lender-schema/versions.json', {});
+    write('packages/supplier-schema/versions.json', {});
     write('packages/webhook-events/versions.json', {});
-    write('.changeset/end-lender.plan.json', { ...plan, retired });
+    write('.changeset/end-supplier.plan.json', { ...plan, retired });
   });
 
   test('needs a yes in its plan, and for its release one that is at most a day old', () => {
@@ -78,23 +81,23 @@ describe('a removed version that was released', () => {
     undefined,
     { ...retired, answer: 'no' },
     { ...retired, answer: 'unknown' },
-    { ...retired, subject: 'lender@2027-02-01' },
+    { ...retired, subject: 'supplier@2027-02-01' },
     { ...retired, question: 'can-i-deploy' },
     { ...retired, environment: '' },
   ])('is refused with another answer: %j', (answer) => {
-    write('.changeset/end-lender.plan.json', { ...plan, retired: answer });
+    write('.changeset/end-supplier.plan.json', { ...plan, retired: answer });
     expect(problems(null)).toEqual(removed);
   });
 
   test('is refused without its plan, and as retired in versions.json', () => {
-    rmSync(join(root, '.changeset/end-lender.plan.json'));
-    write('packages/lender-schema/versions.json', { '2026-11-01': { status: 'retired' } });
+    rmSync(join(root, '.changeset/end-supplier.plan.json'));
+    write('packages/supplier-schema/versions.json', { '2026-11-01': { status: 'retired' } });
     expect(problems(null)).toEqual(removed);
   });
 
   test('needs no answer once its removal is released', () => {
-    rmSync(join(root, '.changeset/end-lender.plan.json'));
-    write('packages/lender-schema/releases.json', {
+    rmSync(join(root, '.changeset/end-supplier.plan.json'));
+    write('packages/supplier-schema/releases.json', {
       '1.0.0': { '2026-11-01': { status: 'current' } },
       '2.0.0': { '2026-11-01': { status: null } },
     });
@@ -103,9 +106,9 @@ describe('a removed version that was released', () => {
 
   test('of an event needs an answer, too', () => {
     write('packages/webhook-events/releases.json', {
-      '1.0.0': { 'referral.converted/2026-11-01': { status: 'current' } },
+      '1.0.0': { 'order.placed/2026-11-01': { status: 'current' } },
     });
-    expect(problems(null)).toEqual([expect.stringMatching(/^referral\.converted@2026-11-01: it is removed/)]);
+    expect(problems(null)).toEqual([expect.stringMatching(/^order\.placed@2026-11-01: it is removed/)]);
   });
 });
 
@@ -121,9 +124,9 @@ test.each([
   { ...plan, sunsetOn: 'soon' },
 ])('a plan that is not complete is refused: %j', (invalid) => {
   write('.changeset/end-event.plan.json', planOfEvent);
-  write('.changeset/end-lender.plan.json', invalid);
+  write('.changeset/end-supplier.plan.json', invalid);
   expect(sunsetProblems(root)).toEqual([
-    expect.stringMatching(/^\.changeset\/end-lender\.plan\.json: needs version/),
-    withoutPlan('lender@2026-11-01'),
+    expect.stringMatching(/^\.changeset\/end-supplier\.plan\.json: needs version/),
+    withoutPlan('supplier@2026-11-01'),
   ]);
 });

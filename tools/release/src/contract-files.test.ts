@@ -19,7 +19,7 @@ test('finds the contracts, the append-only files and versions.json, and no other
   const contracts = [
     'api/index.api.json',
     'error-codes.json',
-    'json-schema/referral.created/2026-11-01.json',
+    'json-schema/order.placed/2026-11-01.json',
     'versions.json',
     'versions/2026-11-01.graphql',
     'versions/2026-11-01.manifest.json',

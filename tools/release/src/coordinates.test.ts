@@ -5,10 +5,10 @@ test('names the elements of an SDL file', () => {
   const sdl = `
     directive @tag(name: String!) on OBJECT
     scalar Day
-    type Query { lender(id: ID!, on: Day): Lender }
+    type Query { supplier(id: ID!, on: Day): Supplier }
     interface Named { name: String! }
-    type Lender implements Named { name: String! }
-    union Party = Lender
+    type Supplier implements Named { name: String! }
+    union Party = Supplier
     input Filter { status: Status = OPEN }
     enum Status { OPEN CLOSED }
   `;
@@ -16,13 +16,13 @@ test('names the elements of an SDL file', () => {
     '@tag',
     'Day',
     'Query',
-    'Query.lender',
-    'Query.lender(id:)',
-    'Query.lender(on:)',
+    'Query.supplier',
+    'Query.supplier(id:)',
+    'Query.supplier(on:)',
     'Named',
     'Named.name',
-    'Lender',
-    'Lender.name',
+    'Supplier',
+    'Supplier.name',
     'Party',
     'Filter',
     'Filter.status',
@@ -35,13 +35,13 @@ test('names the elements of an SDL file', () => {
 test('names the fields of a JSON Schema at every depth', () => {
   const schema = {
     type: 'object',
-    properties: { id: {}, data: { properties: { matter: { properties: { id: {} } } } } },
+    properties: { id: {}, data: { properties: { item: { properties: { id: {} } } } } },
   };
   expect([...coordinatesOf('json-schema/a.b/2026-11-01.json', JSON.stringify(schema))]).toEqual([
     '$.id',
     '$.data',
-    '$.data.matter',
-    '$.data.matter.id',
+    '$.data.item',
+    '$.data.item.id',
   ]);
 });
 

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { workspaceRoot } from '@deedwire/checks';
 import { describe, expect, test } from 'vitest';
 import {
@@ -143,16 +143,16 @@ test('an element was added by the latest release that added it, otherwise with i
   expect(addedIn(records, '2028-01-01', null)).toBeNull();
 });
 
-describe.each(['lender-schema', 'partner-schema', 'webhook-events'])('the records of %s', (name) => {
-  const folder = join(workspaceRoot, 'packages', name);
+describe.each(globSync('packages/*/releases.json', { cwd: workspaceRoot }))('%s', (path) => {
+  const folder = dirname(join(workspaceRoot, path));
   const records = readRecords(folder);
 
-  test('end with the version of the package', () => {
+  test('ends with the version of the package', () => {
     const { version }: { version: string } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     expect(Object.keys(records).at(-1)).toBe(version);
   });
 
-  test('contain no element that a released version has lost', () => {
+  test('contains no element that a released version has lost', () => {
     const unreleased = Object.entries(unreleasedRecord(records, readContracts(folder)));
     const lost = unreleased.filter(([subject]) => releasedStatus(records, subject) !== 'preview');
     expect(lost.flatMap(([, { removed }]) => removed)).toEqual([]);

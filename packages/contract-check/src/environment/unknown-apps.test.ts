@@ -84,7 +84,7 @@ describe.each<[what: string, contracts: object, why: string]>([
 
 const unreadable = withContracts({ app: 'supplier-api' });
 
-test('an unknown app matters for a build of another one that accepts a new pin', async () => {
+test('an unknown app affects a build of another one that accepts a new pin', async () => {
   const pins = [...api.pins, 'entry.posted@2026-01-01'];
   expect(await askAbout(unreadable, buildOf('customer-api', '0.6.0', { ...api, pins }))).toEqual({
     exitCode: 3,
@@ -92,7 +92,7 @@ test('an unknown app matters for a build of another one that accepts a new pin',
   });
 });
 
-test('an unknown app matters for a build that appends less than a version needs, which no known build accepts', async () => {
+test('an unknown app affects a build that appends less than a version needs, which no known build accepts', async () => {
   const renders = { ...worker.renders, 'entry.posted@2025-01-01': ['id', 'note'] };
   const live = buildOf('webhook-worker', '0.4.1', { renders });
   const build = buildOf('customer-api', '0.6.0', api);
@@ -105,7 +105,7 @@ test('an unknown app matters for a build that appends less than a version needs,
   });
 });
 
-test('an unknown worker matters for each build that appends events', async () => {
+test('an unknown worker affects each build that appends events', async () => {
   const environment = withContracts({ app: 'webhook-worker' }, { app: 'webhook-worker' });
   expect(await askAbout(environment, { ...customerApi, version: '0.6.0' })).toEqual({
     exitCode: 3,
@@ -121,7 +121,7 @@ const published = (name: string, text: string) => ({
   sha256: sha256(text),
 });
 
-test('an unknown app matters for a consumer of its interface or of events', async () => {
+test('an unknown app affects a consumer of its interface or of events', async () => {
   const uses = {
     formatVersion: 1,
     consumer: 'portal',
@@ -163,14 +163,16 @@ const withStatus = (status: object) => ({ type: 'object', properties: { status }
 test('a snapshot has values that a renderer does not list, or fewer of them', () => {
   const fit = snapshotFit();
   const needs = withStatus({ type: 'string', enum: ['OPEN', 'PAID'] });
-  expect(fit('lender-api', withStatus({ enum: ['OPEN', 'PAID', 'LOST'] }), 'webhook-worker', needs)).toEqual({
+  expect(fit('supplier-api', withStatus({ enum: ['OPEN', 'PAID', 'LOST'] }), 'webhook-worker', needs)).toEqual({
     rule: 'deploy/snapshotInsufficient',
     problem: '$.status: The value "LOST" was added.',
   });
-  expect(fit('lender-api', withStatus({ enum: ['OPEN'] }), 'webhook-worker', needs)).toBeNull();
+  expect(fit('supplier-api', withStatus({ enum: ['OPEN'] }), 'webhook-worker', needs)).toBeNull();
   const anyStatus = withStatus({ type: 'string' });
-  expect(fit('lender-api', anyStatus, 'webhook-worker', needs)).toMatchObject({ rule: 'deploy/snapshotInsufficient' });
-  expect(fit('lender-api', needs, 'webhook-worker', anyStatus)).toBeNull();
+  expect(fit('supplier-api', anyStatus, 'webhook-worker', needs)).toMatchObject({
+    rule: 'deploy/snapshotInsufficient',
+  });
+  expect(fit('supplier-api', needs, 'webhook-worker', anyStatus)).toBeNull();
 });
 
 test('comparisons of two apps share their steps, and leave those of others', { timeout: 300_000 }, () => {

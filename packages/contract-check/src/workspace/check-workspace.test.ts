@@ -394,7 +394,7 @@ describe('invalid input', () => {
       { [`${api}/package.json`]: '{ "name": "a", "contractCheck": { "direction": "up" } }' },
       'package.json:1: /contractCheck/direction must be one of producer, consumer, both',
     ],
-    ['a changeset without front matter', { '.changeset/a.md': 'Hello' }, 'a.md:1: missing or invalid frontmatter.'],
+    ['a changeset without frontmatter', { '.changeset/a.md': 'Hello' }, 'a.md:1: missing or invalid frontmatter.'],
     [
       'a changeset with an unknown bump',
       { '.changeset/a.md': '---\n"b": minor\n"a": huge\n---\n' },

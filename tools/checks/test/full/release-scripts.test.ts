@@ -159,7 +159,7 @@ describe('apply-versions.ts', () => {
 /** Runs the script with programs that only write down their arguments. */
 function sign(archives: readonly string[], released = 'none') {
   for (const [app, version] of [
-    ['partner-api', '1.2.3'],
+    ['supplier-api', '1.2.3'],
     ['operator-cli', '4.5.6'],
   ])
     write(`apps/${app}/package.json`, JSON.stringify({ name: `@deedwire/${app}`, version }));
@@ -193,9 +193,9 @@ if [ "$2" = --digestfile ]; then printf sha256:%s "$(basename "$4" .tar)" >"$3";
 const isWithoutJq = process.env['CI'] !== 'true' && spawnSync('jq', ['--version']).error !== undefined;
 
 describe.skipIf(isWithoutJq)('sign-images.sh', () => {
-  const own = ['partner-api-1.2.3.tar', 'operator-cli-4.5.6.tar'];
+  const own = ['supplier-api-1.2.3.tar', 'operator-cli-4.5.6.tar'];
   const operator = 'registry.example/deedwire/operator-cli';
-  const partner = 'registry.example/deedwire/partner-api';
+  const supplier = 'registry.example/deedwire/supplier-api';
 
   test('an image gets the tag of its version after its signature and its bill of materials', () => {
     expect(sign(own, `docker://${operator}:4.5.6`)).toEqual({
@@ -203,19 +203,19 @@ describe.skipIf(isWithoutJq)('sign-images.sh', () => {
       stderr: '',
       calls: [
         `skopeo inspect docker://${operator}:4.5.6`,
-        `skopeo inspect docker://${partner}:1.2.3`,
-        `skopeo copy --digestfile images/digest oci-archive:images/partner-api-1.2.3.tar docker://${partner}:commit-abc`,
-        `cosign sign --yes ${partner}@sha256:partner-api-1.2.3`,
-        `cosign attest --yes --type cyclonedx --predicate images/partner-api-1.2.3.cdx.json ${partner}@sha256:partner-api-1.2.3`,
-        `skopeo copy docker://${partner}@sha256:partner-api-1.2.3 docker://${partner}:1.2.3`,
+        `skopeo inspect docker://${supplier}:1.2.3`,
+        `skopeo copy --digestfile images/digest oci-archive:images/supplier-api-1.2.3.tar docker://${supplier}:commit-abc`,
+        `cosign sign --yes ${supplier}@sha256:supplier-api-1.2.3`,
+        `cosign attest --yes --type cyclonedx --predicate images/supplier-api-1.2.3.cdx.json ${supplier}@sha256:supplier-api-1.2.3`,
+        `skopeo copy docker://${supplier}@sha256:supplier-api-1.2.3 docker://${supplier}:1.2.3`,
       ],
     });
   });
 
   test.each([
     'postgres-18.0.0.tar',
-    'partner-api-1.2.4.tar',
-    'partner-api-1.2.3 .tar',
+    'supplier-api-1.2.4.tar',
+    'supplier-api-1.2.3 .tar',
     '*.tar',
     '../images/deep/x.tar',
   ])('calls nothing if a folder has %s', (name) => {

@@ -13,7 +13,7 @@ import { postGraphql, type GraphqlResponse } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-const queriesFolder = new URL('../../../../packages/graphql-server/test/queries/', import.meta.url);
+const queriesFolder = new URL('queries/', import.meta.url);
 
 const harness = await forFile(createHarness());
 const service = await harness.startPartnerApi();

@@ -4,10 +4,10 @@ import { createPricing } from '@deedwire/operation-analysis';
 import { costs, sdl } from '@deedwire/partner-schema';
 import { buildSchema, graphqlSync, parse } from 'graphql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { selectOperation } from '../operation/select-operation.ts';
-import { requestLimits } from '../request-limits.ts';
-import { createCostBuckets } from './cost-buckets.ts';
-import { defaultCostLimit } from './open-cost-buckets.ts';
+import { createCostBuckets } from '../../../../packages/graphql-server/src/cost/cost-buckets.ts';
+import { defaultCostLimit } from '../../../../packages/graphql-server/src/cost/open-cost-buckets.ts';
+import { selectOperation } from '../../../../packages/graphql-server/src/operation/select-operation.ts';
+import { requestLimits } from '../../../../packages/graphql-server/src/request-limits.ts';
 
 // What integrators send has to fit into the bucket that they get. The texts are frozen: they gain no fields of later work.
 
@@ -105,7 +105,7 @@ function exchange() {
 
 /** The largest and the actual price of a query on the seeded data. */
 function priceOf(name: string): { requested: number; actual: number } {
-  const source = readFileSync(join(import.meta.dirname, '../../test/queries', `${name}.graphql`), 'utf8');
+  const source = readFileSync(join(import.meta.dirname, '../../test/firm/queries', `${name}.graphql`), 'utf8');
   const { data, errors } = graphqlSync({ schema, source, rootValue: seeded });
   expect(errors).toBeUndefined();
   const document = parse(source);

@@ -4,7 +4,7 @@ import { roleOf } from '@deedwire/core';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { expect, test } from 'vitest';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
 /** Of an interface: `vendor-api`, `deedwire_vendor_api`, but no header. */
