@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import type { RequestHandler } from 'express';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import fastifyRawBody from 'fastify-raw-body';
@@ -19,8 +18,9 @@ import { memoryStore } from '../../src/memory.ts';
 import { nodeHandler } from '../../src/node.ts';
 import { createWebhookReceiver, type WebhookReceiver } from '../../src/receiver.ts';
 import { expresses } from '../support/adapters.ts';
-import { asRequest, converted, type Delivery, deliveryOf, newSecret, secret, send } from '../support/delivery.ts';
+import { asRequest, placed, type Delivery, deliveryOf, newSecret, secret, send } from '../support/delivery.ts';
 import { logLinesTo, silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 
 function receiver(log: ReceiverLog = silent): WebhookReceiver {
   return createWebhookReceiver({
@@ -28,7 +28,7 @@ function receiver(log: ReceiverLog = silent): WebhookReceiver {
     prefix: 'X-Service',
     secrets: [secret],
     store: memoryStore(),
-    on: { 'referral.converted': { '2026-11-01': () => {} } },
+    on: { 'order.placed': { '2026-11-01': () => {} } },
     log,
   });
 }
@@ -114,7 +114,7 @@ describe.each([4, 5] as const)('Express %i', (major) => {
   });
 
   test('processes a delivery whose bytes a parser keeps in rawBody, as those of NestJS and Firebase do', async () => {
-    const spaced = deliveryOf({ body: ` ${JSON.stringify(converted)}` });
+    const spaced = deliveryOf({ body: ` ${JSON.stringify(placed)}` });
     expect(await answerAfter(express.json({ verify: keepRawBody }), spaced)).toEqual(processed);
   });
 
@@ -230,7 +230,7 @@ describe('Fastify, whose parser keeps the bytes', () => {
   );
 
   test('the plugin processes a delivery beside fastify-raw-body whose bytes arrive in parts', async () => {
-    const spaced = deliveryOf({ body: JSON.stringify(converted) + ' '.repeat(200_000) });
+    const spaced = deliveryOf({ body: JSON.stringify(placed) + ' '.repeat(200_000) });
     expect(await answerAfter('fastify-raw-body', plugin, spaced)).toEqual(processed);
   });
 
@@ -315,7 +315,7 @@ describe('Lambda', () => {
   });
 
   test('processes a body of text with a byte order mark', async () => {
-    const body = `\uFEFF${JSON.stringify(converted)}`;
+    const body = `\uFEFF${JSON.stringify(placed)}`;
     expect(await answerTo({ ...eventOf(deliveryOf({ body })), body, isBase64Encoded: false })).toEqual(processed);
   });
 
@@ -323,7 +323,7 @@ describe('Lambda', () => {
     const event = eventOf(deliveryOf());
     const refused = { status: 401, json: { code: 'SIGNATURE_MISMATCH' } };
     expect(await answerTo({ ...event, isBase64Encoded: false })).toEqual(refused);
-    expect(await answerTo({ ...event, body: JSON.stringify(converted) })).toEqual(refused);
+    expect(await answerTo({ ...event, body: JSON.stringify(placed) })).toEqual(refused);
     expect(await answerTo({ ...event, body: '%%%' })).toEqual(refused);
   });
 

@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
 import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
 import { call } from '../support/call.ts';
-import { converted } from '../support/delivery.ts';
+import { placed } from '../support/delivery.ts';
 import { jobLibraries } from '../support/job-libraries.ts';
+import * as events from '../support/order-events/index.ts';
 
 const database = await forFile(
   createTestDatabase({
@@ -134,12 +134,12 @@ describe.each(jobLibraries)('move-inbox %s', (name, { open, jobs }) => {
         case kind when 'waiting' then null else timestamptz '2026-11-20 12:00Z' end, timestamptz '2026-11-20 11:00Z'
       from unnest(array['waiting', 'processed', 'failed']) as kind, generate_series(1, 501) as number
       where kind = 'waiting' or number <= 2`,
-      [JSON.stringify(converted), JSON.stringify({ subscriptionId: null, sequence: 12, attempt: 1 })],
+      [JSON.stringify(placed), JSON.stringify({ subscriptionId: null, sequence: 12, attempt: 1 })],
     );
     const handled: string[] = [];
     const { inbox, start, stop } = await open(pool, {
       events,
-      on: { 'referral.converted': { '2026-11-01': (_event, { id }) => handled.push(id) } },
+      on: { 'order.placed': { '2026-11-01': (_event, { id }) => handled.push(id) } },
     });
     // A process of the old version handles one of them.
     const old = await pool.connect();

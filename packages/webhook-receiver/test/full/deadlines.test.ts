@@ -2,7 +2,6 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, freezeSessions, terminateBackends, type TestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { Redis } from 'ioredis';
 import { Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -20,6 +19,7 @@ import { testSecret } from '../../src/testing.ts';
 import type { WebhookInbox } from '../../src/webhook-inbox.ts';
 import { deadPorts } from '../support/dead-ports.ts';
 import { logTo, silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { signedRequest } from '../support/requests.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -48,7 +48,7 @@ type OnCreated<Transaction> = (context: { transaction: Transaction; signal: Abor
 
 function receiverOf<Transaction = undefined>(
   store: WebhookReceiverOptions<typeof events, Transaction, unknown>['store'],
-  onCreated: OnCreated<Transaction>,
+  onPlaced: OnCreated<Transaction>,
   options: Options<Transaction> = {},
 ): WebhookReceiver {
   return createWebhookReceiver<typeof events, Transaction>({
@@ -56,14 +56,14 @@ function receiverOf<Transaction = undefined>(
     prefix: 'X-Service',
     secrets: [testSecret],
     store,
-    on: { 'referral.created': { '2026-11-01': (_event, context) => onCreated(context) } },
+    on: { 'order.placed': { '2026-11-01': (_event, context) => onPlaced(context) } },
     log: silent,
     ...options,
   });
 }
 
 async function deliver(receiver: WebhookReceiver, id: string): Promise<{ status: number; code: unknown }> {
-  const response = await inTime(receiver.fetch(await signedRequest('referral.created', '2026-11-01', { id })));
+  const response = await inTime(receiver.fetch(await signedRequest('order.placed', '2026-11-01', { id })));
   const json: unknown = await response.json();
   return { status: response.status, code: typeof json === 'object' && json !== null ? Object.values(json)[0] : json };
 }
@@ -119,7 +119,7 @@ test('close ends although a body has not arrived, and then starts no handler', a
   const lines: Logged[] = [];
   let handled = 0;
   const receiver = receiverOf(memoryStore(), () => (handled += 1), { log: loggedTo(lines) });
-  const request = await signedRequest('referral.created', '2026-11-01', { id: 'slow' });
+  const request = await signedRequest('order.placed', '2026-11-01', { id: 'slow' });
   const bytes = new Uint8Array(await request.arrayBuffer());
   const arrival = Promise.withResolvers<ReceivedBody>();
   const headers = Object.fromEntries(request.headers);

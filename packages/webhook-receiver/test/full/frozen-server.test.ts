@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { freezeServer, startPostgres } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolClient } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { nodeHandler } from '../../src/node.ts';
@@ -9,6 +8,7 @@ import { postgresStore } from '../../src/postgres.ts';
 import { createWebhookReceiver } from '../../src/receiver.ts';
 import { deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 
 // Only a server whose processes all stand still accepts connections and responds to none of them: the kernel accepts them.
 // `deadlines.test.ts` stops single sessions, and a relay in place of the server.

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { eventually, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeHandler } from '../../src/node.ts';
 import { graphqlPull } from '../../src/pull.ts';
@@ -10,6 +9,7 @@ import { openDatabase } from '../support/database.ts';
 import { deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { jobLibraries } from '../support/job-libraries.ts';
 import { logLinesTo } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { credentials, PullServer, type StoredEvent, subscriptionId } from '../support/pull-server.ts';
 
 let server: PullServer;

@@ -3,7 +3,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen, startTcpProxy, untilBlocked } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,10 +18,11 @@ import type { WebhookInbox } from '../../src/webhook-inbox.ts';
 import { nodeAdapter } from '../support/adapters.ts';
 import { cases, check } from '../support/conformance.ts';
 import { openDatabase } from '../support/database.ts';
-import { type Answer, converted, type Delivery, deliveryOf, handling, secret, send } from '../support/delivery.ts';
+import { type Answer, placed, type Delivery, deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { jobLibraries, type OpenInbox } from '../support/job-libraries.ts';
 import { library } from '../support/library.ts';
 import { logLinesTo, logTo, silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import type { CreateReceiver } from '../support/setup.ts';
 
 const accepted = { status: 202, json: { result: 'accepted' } };
@@ -194,7 +194,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     await subject.send();
     await eventually(() => expect(subject.logged).not.toEqual([]));
     expect(subject.logged[0]).toContain(
-      `HANDLER_FAILED: The handler of referral.converted 2026-11-01 (${id}) failed. Its library retries the job, unless this was the last attempt. RangeError: The disk is full.`,
+      `HANDLER_FAILED: The handler of order.placed 2026-11-01 (${id}) failed. Its library retries the job, unless this was the last attempt. RangeError: The disk is full.`,
     );
     expect([await effects(), await row()]).toMatchObject([0, { isProcessed: false }]);
     isFull = false;
@@ -221,7 +221,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     );
     await expect(subject.runJob(id, AbortSignal.abort())).rejects.toThrow(`stopped the job of ${id}`);
     expect(lines).toEqual([
-      ['HANDLER_FAILED', id, 'referral.converted', '2026-11-01'],
+      ['HANDLER_FAILED', id, 'order.placed', '2026-11-01'],
       ['HANDLER_FAILED', 'missing', undefined, undefined],
       ['CLOSING', id, undefined, undefined],
     ]);
@@ -230,7 +230,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
   test('records a failed attempt whose message PostgreSQL refuses as JSON', async () => {
     const failures: unknown[] = [
       // A part of a message can end within an emoji.
-      new Error('No lender is named \u{1F3E0}'.slice(0, -1)),
+      new Error('No supplier is named \u{1F3E0}'.slice(0, -1)),
       new Error('a\0b'),
       Object.assign(new Error('The row is refused.'), { detail: 'Key (name)=(a\0b) already exists.' }),
       'c\0d',
@@ -246,7 +246,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       const { rows } = await pool.query<{ error: string }>(errors);
       expect(rows.map(({ error }) => error).toSorted()).toEqual(
         [
-          'No lender is named \uFFFD',
+          'No supplier is named \uFFFD',
           'a\uFFFDb',
           'The row is refused.',
           'c\uFFFDd',
@@ -264,11 +264,11 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const calls: unknown[] = [];
     const on = handling<PoolClient>((event, { id: called, meta }) => calls.push([event, called, meta]));
     const subject = await subjectOf(() => {}, { on });
-    const data = { ...converted.data, partnerName: 'a\0b \u{1F3E0} \uD800 "\\' };
-    await subject.send(deliveryOf({ id, body: JSON.stringify({ ...converted, data }, null, 2) }));
+    const data = { ...placed.data, itemName: 'a\0b \u{1F3E0} \uD800 "\\' };
+    await subject.send(deliveryOf({ id, body: JSON.stringify({ ...placed, data }, null, 2) }));
     await subject.runJob(id);
     expect(calls).toEqual([
-      [{ ...converted, data: expect.objectContaining(converted.data) }, id, { source: 'push', unsigned }],
+      [{ ...placed, data: expect.objectContaining(placed.data) }, id, { source: 'push', unsigned }],
     ]);
     expect(await row()).toEqual({ body: null, unsigned: null, isProcessed: true });
   });
@@ -284,7 +284,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
       inbox: subject.inbox,
       log: silent,
     });
-    const pull = { id, payload: JSON.stringify(converted), isTest: true };
+    const pull = { id, payload: JSON.stringify(placed), isTest: true };
     expect(await receiver.processPulled(pull)).toBe('ACCEPTED');
     expect(await receiver.processPulled(pull)).toBe('DUPLICATE');
     await subject.runJob(id);
@@ -310,9 +310,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     const subject = await subjectOf();
     await subject.send();
     const older = await subjectOf(() => {}, { on: {} });
-    await expect(older.runJob(id)).rejects.toThrow(
-      `This process has no handler for referral.converted 2026-11-01 (${id}).`,
-    );
+    await expect(older.runJob(id)).rejects.toThrow(`This process has no handler for order.placed 2026-11-01 (${id}).`);
     await subject.runJob(id);
     expect(await effects()).toBe(1);
   });
@@ -413,9 +411,7 @@ describe.each(jobLibraries)('an inbox of %s', (_name, { open, jobs, errors }) =>
     stopping.abort();
     await Promise.all([
       holder.query('commit'),
-      expect(job).rejects.toThrow(
-        `The library stopped the job of referral.converted 2026-11-01 (${id}) before its handler.`,
-      ),
+      expect(job).rejects.toThrow(`The library stopped the job of order.placed 2026-11-01 (${id}) before its handler.`),
     ]);
     holder.release();
     expect(subject.handled).toEqual([]);
@@ -627,7 +623,7 @@ test('a library that opens transactions stores and processes a delivery once at 
   closers.push(() => pool.query('alter table renamed rename to webhook_inbox_receipt'));
   expect(await post(deliveryOf({ id: 'other' }))).toMatchObject(unavailable);
   expect(logged.join('\n')).toContain('relation "webhook_inbox_receipt" does not exist');
-  expect(logged.join('\n')).not.toContain(converted.data.matterId);
+  expect(logged.join('\n')).not.toContain(placed.data.orderId);
 });
 
 /** An inbox whose pool has two connections that do not respond. New ones do. */
@@ -659,7 +655,7 @@ describe('half-open connections', () => {
     const keepUnhandled = postgresKeptEvents(hung);
     await postgresKeptEvents(pool).createTable();
     const post = await receiving(inbox, [], { storeTimeoutMs: 500, keepUnhandled });
-    const unknown = { ...converted, version: '2027-01-01' };
+    const unknown = { ...placed, version: '2027-01-01' };
     const keep = () => post(deliveryOf({ id, body: JSON.stringify(unknown) }));
     expect((await Promise.all([keep(), keep()])).map(({ status }) => status)).toEqual([503, 503]);
     await eventually(async () => expect(await keep()).toMatchObject({ status: 202, json: { result: 'kept' } }));

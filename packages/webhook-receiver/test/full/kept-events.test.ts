@@ -1,4 +1,3 @@
-import * as events from '@deedwire/webhook-events';
 import type { PoolClient } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import type { Handlers } from '../../src/handlers.ts';
@@ -10,6 +9,7 @@ import { testSecret } from '../../src/testing.ts';
 import { openDatabase } from '../support/database.ts';
 import { library } from '../support/library.ts';
 import { logLinesTo } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { signedRequest } from '../support/requests.ts';
 
 let logged: string[];
@@ -42,18 +42,16 @@ function release(
 }
 
 const inserting: Handlers<events.WebhookEvent, PoolClient> = {
-  'referral.created': {
+  'order.placed': {
     '2026-11-01': async ({ data }, { transaction, meta }) => {
-      await transaction.query('insert into effect values ($1)', [
-        `${data.externalReference} ${meta.unsigned.sequence}`,
-      ]);
+      await transaction.query('insert into effect values ($1)', [`${data.note} ${meta.unsigned.sequence}`]);
     },
   },
 };
 
 async function send(receiver: WebhookReceiver, id: string): Promise<unknown> {
-  const data = { externalReference: `referral_${id}` };
-  const response = await receiver.fetch(await signedRequest('referral.created', '2026-11-01', { id, data }));
+  const data = { note: `order_${id}` };
+  const response = await receiver.fetch(await signedRequest('order.placed', '2026-11-01', { id, data }));
   return [response.status, await response.json()];
 }
 
@@ -67,10 +65,10 @@ const kept = (): Promise<unknown[]> => rowsOf('select id from webhook_kept_event
 
 test('a kept test event is still a test when a handler gets it', async () => {
   for (const isTest of [true, false])
-    await release().fetch(await signedRequest('referral.created', '2026-11-01', { id: String(isTest), isTest }));
+    await release().fetch(await signedRequest('order.placed', '2026-11-01', { id: String(isTest), isTest }));
   const handled: unknown[] = [];
   const on: Handlers<events.WebhookEvent, PoolClient> = {
-    'referral.created': { '2026-11-01': (_event, { id, meta }) => handled.push([id, meta.unsigned.isTest]) },
+    'order.placed': { '2026-11-01': (_event, { id, meta }) => handled.push([id, meta.unsigned.isTest]) },
   };
   await release(on).processKept();
   expect(handled).toEqual([
@@ -82,10 +80,10 @@ test('a kept test event is still a test when a handler gets it', async () => {
 test('a release with a handler processes the events that one without it kept, each once', async () => {
   const before = release();
   for (const id of ['a', 'b', 'a']) expect(await send(before, id)).toEqual([202, { result: 'kept' }]);
-  await before.fetch(await signedRequest('lender.updated', '2026-11-01', { id: 'c' }));
+  await before.fetch(await signedRequest('webhook.test', '2026-11-01', { id: 'c' }));
   expect(logged).toEqual([
-    expect.stringMatching(/^KEPT: There is no handler for referral.created 2026-11-01. Such events are kept until/),
-    expect.stringMatching(/^KEPT: There is no handler for lender.updated 2026-11-01. Such events are kept until/),
+    expect.stringMatching(/^KEPT: There is no handler for order.placed 2026-11-01. Such events are kept until/),
+    expect.stringMatching(/^KEPT: There is no handler for webhook.test 2026-11-01. Such events are kept until/),
   ]);
   expect(await before.processKept()).toEqual({ processed: 0, failed: 0 });
   expect(await kept()).toEqual(['a', 'b', 'c']);
@@ -93,11 +91,11 @@ test('a release with a handler processes the events that one without it kept, ea
   results = [];
   const after = release(inserting);
   expect(await after.processKept()).toEqual({ processed: 2, failed: 0 });
-  expect(await effects()).toEqual(['referral_a 1', 'referral_b 1']);
+  expect(await effects()).toEqual(['order_a 1', 'order_b 1']);
   expect(await kept()).toEqual(['c']);
   expect(results).toMatchObject([
-    { code: 'PROCESSED', id: 'a', type: 'referral.created', version: '2026-11-01' },
-    { code: 'PROCESSED', id: 'b', type: 'referral.created', version: '2026-11-01' },
+    { code: 'PROCESSED', id: 'a', type: 'order.placed', version: '2026-11-01' },
+    { code: 'PROCESSED', id: 'b', type: 'order.placed', version: '2026-11-01' },
   ]);
   // A process of the release before gets an attempt whose first response was lost.
   expect(await send(before, 'a')).toEqual([202, { result: 'kept' }]);
@@ -110,10 +108,10 @@ test('an event whose handler fails stays kept', async () => {
   for (const id of ['a', 'b']) await send(before, id);
   let isBroken = true;
   const after = release({
-    'referral.created': {
+    'order.placed': {
       '2026-11-01': (event, context) => {
         if (isBroken && context.id === 'a') throw new Error('The disk is full.');
-        return inserting['referral.created']?.['2026-11-01']?.(event, context);
+        return inserting['order.placed']?.['2026-11-01']?.(event, context);
       },
     },
   });
@@ -121,24 +119,22 @@ test('an event whose handler fails stays kept', async () => {
   expect(logged.at(-1)).toContain('The disk is full.');
   isBroken = false;
   expect(await after.processKept()).toEqual({ processed: 1, failed: 0 });
-  expect([await kept(), await effects()]).toEqual([[], ['referral_a 1', 'referral_b 1']]);
+  expect([await kept(), await effects()]).toEqual([[], ['order_a 1', 'order_b 1']]);
 });
 
 test('an event that a later release finds malformed fails, and the others are processed', async () => {
   const before = release();
   for (const id of ['a', 'b']) await send(before, id);
-  await pool.query(`update webhook_kept_event set body = replace(body, '"referral_a"', '7') where id = 'a'`);
+  await pool.query(`update webhook_kept_event set body = replace(body, '"order_a"', '7') where id = 'a'`);
   results = [];
   const after = release(inserting);
   expect(await after.processKept()).toEqual({ processed: 1, failed: 1 });
   expect(results).toMatchObject([
-    { code: 'BODY_MALFORMED', id: 'a', type: 'referral.created', version: '2026-11-01' },
+    { code: 'BODY_MALFORMED', id: 'a', type: 'order.placed', version: '2026-11-01' },
     { code: 'PROCESSED', id: 'b' },
   ]);
-  expect(logged.at(-1)).toMatch(
-    /^BODY_MALFORMED: Deedwire sends no such body. It stays kept. .*"id":"a".*data.externalReference/,
-  );
-  expect([await kept(), await effects()]).toEqual([['a'], ['referral_b 1']]);
+  expect(logged.at(-1)).toMatch(/^BODY_MALFORMED: Deedwire sends no such body. It stays kept. .*"id":"a".*data.note/);
+  expect([await kept(), await effects()]).toEqual([['a'], ['order_b 1']]);
 });
 
 test('several processes process each of 250 events once', async () => {
@@ -182,7 +178,7 @@ test('an inbox accepts kept events, and another library keeps them', async () =>
     });
   expect(await send(releaseWith(false), 'a')).toEqual([202, { result: 'kept' }]);
   expect(await releaseWith(true).processKept()).toEqual({ processed: 1, failed: 0 });
-  expect([accepted, await kept()]).toEqual([['a referral.created'], []]);
+  expect([accepted, await kept()]).toEqual([['a order.placed'], []]);
 });
 
 test('responds 503 if the event cannot be kept, and stops processing when it is closed', async () => {
@@ -194,7 +190,7 @@ test('responds 503 if the event cannot be kept, and stops processing when it is 
   const other = release({}, { table: 'missing' }, library(pool));
   expect(await send(other, 'c')).toEqual([503, { code: 'STORE_UNAVAILABLE' }]);
   expect(logged.at(-1)).toContain('relation "missing" does not exist');
-  expect(logged.join('\n')).not.toContain('referral_c');
+  expect(logged.join('\n')).not.toContain('order_c');
   const closed = release(inserting);
   await closed.close();
   expect(await closed.processKept()).toEqual({ processed: 0, failed: 0 });

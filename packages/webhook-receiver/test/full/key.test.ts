@@ -1,5 +1,4 @@
 import { forFile } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Handlers } from '../../src/handlers.ts';
 import { memoryStore } from '../../src/memory.ts';
@@ -9,9 +8,10 @@ import { createInboxReceiver, createWebhookReceiver, type WebhookReceiver } from
 import { redisStore } from '../../src/redis.ts';
 import type { WebhookStore } from '../../src/store.ts';
 import { openDatabase } from '../support/database.ts';
-import { converted, deliveryOf, asRequest, secret } from '../support/delivery.ts';
+import { placed, deliveryOf, asRequest, secret } from '../support/delivery.ts';
 import { jobLibraries } from '../support/job-libraries.ts';
 import { silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { isWithoutRedis, startRedis } from '../support/redis-server.ts';
 
 type Key = NonNullable<WebhookReceiverOptions<typeof events, unknown, unknown>['key']>;
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 const on: Handlers<events.WebhookEvent, unknown> = {
-  'referral.converted': {
+  'order.placed': {
     '2026-11-01': async (_event, { id }) => {
       handled.push(id);
       await work();
@@ -47,7 +47,7 @@ function releases<Transaction>(
 }
 
 async function deliver(receiver: WebhookReceiver, id: string, eventNumber: number): Promise<unknown> {
-  const delivery = deliveryOf({ id, body: { ...converted, id: eventId(eventNumber) } });
+  const delivery = deliveryOf({ id, body: { ...placed, id: eventId(eventNumber) } });
   const response = await receiver.fetch(asRequest(delivery));
   const json: unknown = await response.json();
   return typeof json === 'object' && json !== null ? Object.values(json)[0] : json;

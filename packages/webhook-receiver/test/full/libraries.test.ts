@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileBlocks, installApart, receiverKitBlock } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import type { Pool } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { PostgresStore } from '../../src/postgres.ts';
@@ -15,6 +14,7 @@ import { deadPorts } from '../support/dead-ports.ts';
 import { secret } from '../support/delivery.ts';
 import { bothRefused, lateResults } from '../support/late-results.ts';
 import { silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { credentials, PullServer, subscriptionId } from '../support/pull-server.ts';
 import { effectsAcrossHang, startRelay } from '../support/redis-relay.ts';
 import { isWithoutRedis, startRedis } from '../support/redis-server.ts';
@@ -161,7 +161,7 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
       prefix: 'X-Service',
       secrets: [secret],
       store: redisStore({ send: (command) => client.sendCommand(command) }),
-      on: { 'referral.converted': { '2026-11-01': () => {} } },
+      on: { 'order.placed': { '2026-11-01': () => {} } },
       log: silent,
     });
     const pull = graphqlPull({ prefix: 'X-Service', url: server.url, credentials, subscriptionId });
@@ -181,11 +181,11 @@ describe.skipIf(isWithoutRedis)('node-redis', () => {
         prefix: 'X-Service',
         secrets: [secret],
         store: redisStore({ send: (command) => client.sendCommand(command) }),
-        on: { 'referral.created': { '2026-11-01': () => expect.unreachable() } },
+        on: { 'order.placed': { '2026-11-01': () => expect.unreachable() } },
         log: silent,
         storeTimeoutMs: 300,
       });
-      const response = await receiver.fetch(await signedRequest('referral.created', '2026-11-01', { secret, id }));
+      const response = await receiver.fetch(await signedRequest('order.placed', '2026-11-01', { secret, id }));
       expect([response.status, await response.json()]).toEqual([503, { code: 'STORE_UNAVAILABLE' }]);
     }
   });

@@ -1,4 +1,3 @@
-import * as events from '@deedwire/webhook-events';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogFields, ReceiverLog } from '../../src/log.ts';
@@ -10,12 +9,13 @@ import { handshakeRequest, testSecret } from '../../src/testing.ts';
 import type { WebhookInbox } from '../../src/webhook-inbox.ts';
 import { deliveryOf, asRequest, secret } from '../support/delivery.ts';
 import { logTo, silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { signedRequest } from '../support/requests.ts';
 
 type Options = Partial<WebhookReceiverOptions<typeof events, undefined, unknown>>;
 
 const failing: Options['on'] = {
-  'referral.created': {
+  'order.placed': {
     '2026-11-01': () => {
       throw new Error('duplicate key value', { cause: new RangeError('the disk is full') });
     },
@@ -28,13 +28,13 @@ function receiverOf(options: Options): WebhookReceiver {
     prefix: 'X-Service',
     secrets: [testSecret],
     store: memoryStore(),
-    on: { 'referral.created': { '2026-11-01': () => {} } },
+    on: { 'order.placed': { '2026-11-01': () => {} } },
     ...options,
   });
 }
 
-const created = async (receiver: WebhookReceiver, id: string): Promise<number> =>
-  (await receiver.fetch(await signedRequest('referral.created', '2026-11-01', { id }))).status;
+const place = async (receiver: WebhookReceiver, id: string): Promise<number> =>
+  (await receiver.fetch(await signedRequest('order.placed', '2026-11-01', { id }))).status;
 
 /** A signed request with any body. */
 async function signed(receiver: WebhookReceiver, body: object, id?: string): Promise<number> {
@@ -49,16 +49,16 @@ describe('a log', () => {
     level: 50,
     code: 'HANDLER_FAILED',
     id: 'd1',
-    type: 'referral.created',
+    type: 'order.placed',
     version: '2026-11-01',
-    msg: 'HANDLER_FAILED: The handler of referral.created 2026-11-01 (d1) failed. Deedwire will retry the delivery.',
+    msg: 'HANDLER_FAILED: The handler of order.placed 2026-11-01 (d1) failed. Deedwire will retry the delivery.',
     err: { type: 'Error', message: expect.stringContaining('duplicate key value') },
   };
 
   test('of pino gets the fields, and the error with its cause', async () => {
     const lines: string[] = [];
     const receiver = receiverOf({ on: failing, log: pino({ base: null }, { write: (line) => void lines.push(line) }) });
-    expect(await created(receiver, 'd1')).toBe(500);
+    expect(await place(receiver, 'd1')).toBe(500);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([failure]);
     expect(lines[0]).toContain('caused by: RangeError: the disk is full');
   });
@@ -66,7 +66,7 @@ describe('a log', () => {
   test.each([{}, { log: console }])('defaults to console, which prints the message first: %j', async (options) => {
     const print = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => print.mockRestore());
-    expect(await created(receiverOf({ on: failing, ...options }), 'd1')).toBe(500);
+    expect(await place(receiverOf({ on: failing, ...options }), 'd1')).toBe(500);
     expect(print.mock.calls).toEqual([
       [failure.msg, expect.objectContaining({ code: 'HANDLER_FAILED', err: expect.any(Error) })],
     ]);
@@ -84,7 +84,7 @@ describe('a log', () => {
     ['has no warn', { error: () => {} }],
   ])('that %s changes nothing', async (_, log) => {
     const receiver = receiverOf({ on: failing, log });
-    expect(await created(receiver, 'd1')).toBe(500);
+    expect(await place(receiver, 'd1')).toBe(500);
     expect(await signed(receiver, { ...event, type: 'loan.funded', version: '2026-11-01' })).toBe(200);
     expect((await receiver.fetch(new Request('http://localhost'))).status).toBe(405);
   });
@@ -101,7 +101,7 @@ async function sendUnhandled(receiver: WebhookReceiver): Promise<void> {
   for (const id of ['1', '2', '3']) {
     expect(await signed(receiver, { ...event, type: 'loan.funded', version: '2026-11-01' }, `a${id}`)).toBe(200);
     expect(await signed(receiver, { ...event, type: 'loan.funded', version: '2027-02-01' }, `b${id}`)).toBe(200);
-    await receiver.fetch(await signedRequest('lender.updated', '2026-11-01', { id: `c${id}` }));
+    await receiver.fetch(await signedRequest('webhook.test', '2026-11-01', { id: `c${id}` }));
   }
 }
 
@@ -119,7 +119,7 @@ test('logs events without a handler once for each type and version, with a store
   const expected = [
     ['loan.funded', '2026-11-01', 'a1'],
     ['loan.funded', '2027-02-01', 'b1'],
-    ['lender.updated', '2026-11-01', 'c1'],
+    ['webhook.test', '2026-11-01', 'c1'],
   ].map(([type, version, id]) => ({
     message: `UNHANDLED: There is no handler for ${type} ${version}. Such events are acknowledged without an effect. This is logged once.`,
     fields: { code: 'UNHANDLED', id, type, version },
@@ -134,7 +134,8 @@ test('logs events without a handler once for each type and version, with a store
 });
 
 test('logs each refusal with its code, the reason and the problems of the body', async () => {
-  const malformed = { ...event, type: 'lender.updated', version: '2026-11-01', data: { name: null } };
+  const data = { item: null, note: null, placedAt: event.timestamp };
+  const malformed = { ...event, type: 'order.placed', version: '2026-11-01', data };
   // The age in the log is in whole seconds, and a second can end between signing and verifying.
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -157,8 +158,8 @@ test('logs each refusal with its code, the reason and the problems of the body',
       fields: {
         code: 'BODY_MALFORMED',
         problems: [
-          'data.lenderId: Invalid input: expected string, received undefined',
-          'data.name: Invalid input: expected string, received null',
+          'data.orderId: Invalid input: expected string, received undefined',
+          'data.item: Invalid input: expected string, received null',
         ],
       },
     },
@@ -193,7 +194,7 @@ test('logs 10 refusals a minute for each code, then says how many it left out', 
 
 test('logs each failure of a handler', async () => {
   const ids = Array.from({ length: 25 }, (_, index) => `d${index}`);
-  const lines = await logged((receiver) => Promise.all(ids.map((id) => created(receiver, id))), { on: failing });
+  const lines = await logged((receiver) => Promise.all(ids.map((id) => place(receiver, id))), { on: failing });
   expect(new Set(lines.map(({ fields }) => fields.id))).toEqual(new Set(ids));
 });
 
@@ -201,20 +202,20 @@ test('calls onResult with what became of each request', async () => {
   const results: ReceiverResult[] = [];
   const receiver = receiverOf({ onResult: (result) => void results.push(result), log: silent });
   await receiver.fetch(await handshakeRequest());
-  await created(receiver, 'd1');
-  await created(receiver, 'd1');
+  await place(receiver, 'd1');
+  await place(receiver, 'd1');
   await signed(receiver, { ...event, type: 'loan.funded', version: '2026-11-01' }, 'd2');
-  await signed(receiver, { ...event, type: 'lender.updated', version: '2026-11-01' }, 'd3');
+  await signed(receiver, { ...event, type: 'webhook.test', version: '2026-11-01' }, 'd3');
   await receiver.fetch(await handshakeRequest({ secret }));
   await receiver.close();
-  await created(receiver, 'd4');
+  await place(receiver, 'd4');
   const none = { id: null, type: null, version: null };
-  const referral = { id: 'd1', type: 'referral.created', version: '2026-11-01' };
+  const order = { id: 'd1', type: 'order.placed', version: '2026-11-01' };
   expect(results.map(({ durationMs, ...result }) => ({ ...result, isTimed: durationMs >= 0 }))).toEqual(
     [
       { code: 'HANDSHAKE', status: 200, ...none },
-      { code: 'PROCESSED', status: 200, ...referral },
-      { code: 'DUPLICATE', status: 200, ...referral },
+      { code: 'PROCESSED', status: 200, ...order },
+      { code: 'DUPLICATE', status: 200, ...order },
       { code: 'UNHANDLED', status: 200, id: 'd2', type: 'loan.funded', version: '2026-11-01' },
       { code: 'BODY_MALFORMED', status: 400, ...none },
       { code: 'SIGNATURE_MISMATCH', status: 401, ...none },
@@ -229,5 +230,5 @@ test.each([
   },
   () => Promise.reject(new Error('The metrics are full.')),
 ])('an onResult that fails changes nothing', async (onResult) => {
-  expect(await created(receiverOf({ onResult }), 'd1')).toBe(200);
+  expect(await place(receiverOf({ onResult }), 'd1')).toBe(200);
 });

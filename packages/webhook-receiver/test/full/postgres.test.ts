@@ -1,6 +1,5 @@
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolClient } from 'pg';
 import { beforeEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
@@ -17,6 +16,7 @@ import { deliveryOf, secret } from '../support/delivery.ts';
 import { bothRefused, lateResults } from '../support/late-results.ts';
 import { library } from '../support/library.ts';
 import { logLinesTo } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { Subject } from '../support/subject.ts';
 
 let ids = 0;
@@ -352,7 +352,7 @@ test('responds only after the commit', async () => {
         prefix: 'X-Service',
         secrets: [secret],
         store: postgresStore(slow),
-        on: { 'referral.converted': { '2026-11-01': (_event, context) => effect(context.transaction.client) } },
+        on: { 'order.placed': { '2026-11-01': (_event, context) => effect(context.transaction.client) } },
       }),
   });
   let isAnswered = false;

@@ -1,4 +1,3 @@
-import * as events from '@deedwire/webhook-events';
 import type { PoolClient } from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import type { PulledDelivery } from '../../src/deliveries.ts';
@@ -8,8 +7,9 @@ import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
 import { createWebhookReceiver, type PullingReceiver } from '../../src/receiver.ts';
 import type { ReceiverResult } from '../../src/report.ts';
 import { openDatabase } from '../support/database.ts';
-import { converted, deliveryOf, asRequest, secret } from '../support/delivery.ts';
+import { placed, deliveryOf, asRequest, secret } from '../support/delivery.ts';
 import { logLinesTo } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 
 let called: Pick<HandlerContext<PoolClient>, 'id' | 'meta'>[];
 let logged: string[];
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const recording: WebhookReceiverOptions<typeof events, PoolClient, unknown>['on'] = {
-  'referral.converted': { '2026-11-01': (_event, { id, meta }) => void called.push({ id, meta }) },
+  'order.placed': { '2026-11-01': (_event, { id, meta }) => void called.push({ id, meta }) },
 };
 
 function receiverOf(
@@ -47,7 +47,7 @@ const pulled = {
   source: 'pull',
   unsigned: { subscriptionId: null, sequence: null, attempt: null, isTest: false, isReplay: false },
 };
-const payload = JSON.stringify(converted);
+const payload = JSON.stringify(placed);
 
 async function push(receiver: PullingReceiver, id: string): Promise<unknown> {
   const response = await receiver.fetch(asRequest(deliveryOf({ id })));
@@ -103,7 +103,7 @@ test('a pull that fails says so, is not recorded, and can be repeated', async ()
   let isBroken = true;
   const receiver = receiverOf({
     on: {
-      'referral.converted': {
+      'order.placed': {
         '2026-11-01': () => {
           if (isBroken) throw new Error('The disk is full.');
         },
@@ -146,7 +146,7 @@ test('what JavaScript can pass instead of a delivery is refused, and the log say
     [undefined, 'BODY_MALFORMED', /payload must be a string./],
     [null, 'BODY_MALFORMED', /payload must be a string./],
     [{ id: 'a', payload: null }, 'BODY_MALFORMED', /payload must be a string./],
-    [{ id: 'a', payload: converted }, 'BODY_MALFORMED', /payload must be a string./],
+    [{ id: 'a', payload: placed }, 'BODY_MALFORMED', /payload must be a string./],
     [{ id: 'a', payload: Buffer.from(payload) }, 'BODY_MALFORMED', /payload must be a string./],
     [{ id: 'a', payload: Symbol('a') }, 'BODY_MALFORMED', /payload must be a string./],
     [{ id: 'a', payload: '{"verification_token":"0123456789abcdef"}' }, 'BODY_MALFORMED', /verification_token/],
@@ -164,11 +164,11 @@ test('what JavaScript can pass instead of a delivery is refused, and the log say
 
 test('the id of something else is refused: of the event, a request would have a second effect, and of the subscription, others would be duplicates', async () => {
   const receiver = receiverOf();
-  for (const id of [converted.id, 'gid://service/WebhookSubscription/7']) {
+  for (const id of [placed.id, 'gid://service/WebhookSubscription/7']) {
     expect(await receiver.processPulled({ id, payload })).toBe('ID_MISSING');
     expect(logged.at(-1)).toContain(`The id must be that of a WebhookDelivery, not ${id}.`);
   }
-  expect(await receiverOf({ key: 'event.id' }).processPulled({ id: converted.id, payload })).toBe('ID_MISSING');
+  expect(await receiverOf({ key: 'event.id' }).processPulled({ id: placed.id, payload })).toBe('ID_MISSING');
   expect(await receiver.processPulled({ id: 'gid://service/WebhookDelivery/7', payload })).toBe('PROCESSED');
   expect(called).toHaveLength(1);
 });

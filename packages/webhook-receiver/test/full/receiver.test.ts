@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { connect, constants, createServer as createHttp2Server } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
@@ -11,8 +10,9 @@ import { nodeHandler } from '../../src/node.ts';
 import { createInboxReceiver, createWebhookReceiver } from '../../src/receiver.ts';
 import * as testing from '../../src/testing.ts';
 import { handshakeRequest, testSecret } from '../../src/testing.ts';
-import { deliveryOf, secret } from '../support/delivery.ts';
+import { deliveryOf, placed, secret } from '../support/delivery.ts';
 import { logTo, silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { signedRequest } from '../support/requests.ts';
 
 test('the memory store remembers the newest ids', async () => {
@@ -42,13 +42,13 @@ test('the memory store remembers an id for 40 days', async () => {
 
 test('names the newest version of each type that has a handler, as the subscription has to pin it', async () => {
   const on = {
-    'referral.converted': { '2027-02-01': () => {}, '2026-11-01': () => {} },
-    'referral.created': { '2026-11-01': () => {} },
-    'referral.declined': {},
+    'webhook.test': { '2026-11-01': () => {} },
+    'order.placed': { '2027-02-01': () => {}, '2026-11-01': () => {} },
+    'api_key.created': {},
   };
   const pins = [
-    { type: 'referral.converted', version: '2027-02-01' },
-    { type: 'referral.created', version: '2026-11-01' },
+    { type: 'webhook.test', version: '2026-11-01' },
+    { type: 'order.placed', version: '2027-02-01' },
   ];
   const secrets = [testSecret];
   expect(
@@ -70,11 +70,11 @@ test('gives the function for secrets the context of the platform', async () => {
     prefix: 'X-Service',
     secrets: ({ WEBHOOK_SECRET }) => [WEBHOOK_SECRET],
     store: memoryStore(),
-    on: { 'lender.updated': { '2026-11-01': () => {} } },
+    on: { 'webhook.test': { '2026-11-01': () => {} } },
     log: silent,
   });
   const status = async (bindings: { WEBHOOK_SECRET: string }): Promise<number> =>
-    (await receiver.fetch(await signedRequest('lender.updated', '2026-11-01'), bindings)).status;
+    (await receiver.fetch(await signedRequest('webhook.test', '2026-11-01'), bindings)).status;
   expect(await status({ WEBHOOK_SECRET: testSecret })).toBe(200);
   expect(await status({ WEBHOOK_SECRET: secret })).toBe(401);
 });
@@ -145,51 +145,47 @@ test('builds requests for tests', async () => {
     secrets: [testSecret],
     store: memoryStore(),
     on: {
-      'lender.updated': {
+      'webhook.test': {
         '2026-11-01': ({ data }, { id }) => {
-          handled.push({ name: data.name, id });
+          handled.push({ message: data.message, id });
         },
       },
     },
     log: silent,
   });
   const status = async (request: Promise<Request>): Promise<number> => (await receiver.fetch(await request)).status;
-  expect(await status(signedRequest('lender.updated', '2026-11-01', { id: 'a', data: { name: 'Quay' } }))).toBe(200);
-  expect(handled).toEqual([{ name: 'Quay', id: 'a' }]);
+  expect(await status(signedRequest('webhook.test', '2026-11-01', { id: 'a', data: { message: 'Quay' } }))).toBe(200);
+  expect(handled).toEqual([{ message: 'Quay', id: 'a' }]);
   expect(await status(handshakeRequest())).toBe(200);
-  expect(await status(signedRequest('lender.updated', '2026-11-01', { secret }))).toBe(401);
-  expect(await status(signedRequest('lender.updated', '2026-11-01', { secret, nextSecret: testSecret }))).toBe(200);
-  expect(await status(signedRequest('lender.updated', '2026-11-01', { age: 400 }))).toBe(401);
-  expect(await status(signedRequest('lender.updated', '2026-11-01', { tamper: (body) => `${body} ` }))).toBe(401);
+  expect(await status(signedRequest('webhook.test', '2026-11-01', { secret }))).toBe(401);
+  expect(await status(signedRequest('webhook.test', '2026-11-01', { secret, nextSecret: testSecret }))).toBe(200);
+  expect(await status(signedRequest('webhook.test', '2026-11-01', { age: 400 }))).toBe(401);
+  expect(await status(signedRequest('webhook.test', '2026-11-01', { tamper: (body) => `${body} ` }))).toBe(401);
 });
 
 test.each([
   [
     'a type that does not exist',
-    { 'referral.convertd': { '2026-11-01': () => {} } },
-    /^on: there is no event referral.convertd\/2026-11-01\. The package of the events has: api_key\.created\/2026-11-01, api_key/,
+    { 'order.placd': { '2026-11-01': () => {} } },
+    /^on: there is no event order.placd\/2026-11-01\. The package of the events has: api_key\.created\/2026-11-01, api_key/,
   ],
   [
     'a version that does not exist',
-    { 'referral.converted': { '2026-11-1': () => {} } },
-    /^on: there is no event referral.converted\/2026-11-1\. .*, referral\.converted\/2027-02-01, /,
+    { 'order.placed': { '2026-11-1': () => {} } },
+    /^on: there is no event order.placed\/2026-11-1\. .*, order\.placed\/2027-02-01, /,
   ],
   [
     'a handler that is no function',
-    { 'referral.converted': { '2026-11-01': 'handler' } },
-    'on: referral.converted 2026-11-01 is no function.',
+    { 'order.placed': { '2026-11-01': 'handler' } },
+    'on: order.placed 2026-11-01 is no function.',
   ],
   [
     'a type that resembles none',
-    { 'matter.opened': { '2026-11-01': () => {} } },
-    /event matter.opened\/2026-11-01\. The package of the events has:/,
+    { 'invoice.opened': { '2026-11-01': () => {} } },
+    /event invoice.opened\/2026-11-01\. The package of the events has:/,
   ],
-  [
-    'a type with its version',
-    { 'lender.updated/2026-11-01': { '': () => {} } },
-    /event lender.updated\/2026-11-01\/\. /,
-  ],
-  ['a function in place of the versions', { 'referral.converted': () => {} }, /on must be an object of objects/],
+  ['a type with its version', { 'webhook.test/2026-11-01': { '': () => {} } }, /event webhook.test\/2026-11-01\/\. /],
+  ['a function in place of the versions', { 'order.placed': () => {} }, /on must be an object of objects/],
   ['no handlers', undefined, /on must be an object of objects/],
 ])('refuses at the start %s', (_, on: unknown, message) => {
   const options = { events, prefix: 'X-Service', secrets: [secret], store: memoryStore() };
@@ -199,6 +195,11 @@ test.each([
   expect(() => graphileWorkerInbox(new Pool(), { events, on })).toThrow(message);
 });
 
+test('refuses at the start to run without a package of events', () => {
+  // @ts-expect-error -- as in JavaScript
+  expect(() => createWebhookReceiver({ store: memoryStore(), on: {} })).toThrow('events must be a package of payloads');
+});
+
 test('compiles with handlers of existing types and versions only', () => {
   const options = { events, secrets: [secret], store: memoryStore() };
   const receivers = [
@@ -206,53 +207,49 @@ test('compiles with handlers of existing types and versions only', () => {
       createWebhookReceiver({
         ...options,
         on: {
-          'referral.converted': {
-            '2026-11-01': ({ data }) => data.matterId.toUpperCase(),
-            '2027-02-01': ({ data }) => data.matter.id.toUpperCase(),
+          'order.placed': {
+            '2026-11-01': ({ data }) => data.orderId.toUpperCase(),
+            '2027-02-01': ({ data }) => data.order.id.toUpperCase(),
           },
         },
       }),
     // @ts-expect-error -- a version that is retired or does not exist
-    () => createWebhookReceiver({ ...options, on: { 'referral.converted': { '2025-11-01': () => {} } } }),
+    () => createWebhookReceiver({ ...options, on: { 'order.placed': { '2025-11-01': () => {} } } }),
     // @ts-expect-error -- no type
-    () => createWebhookReceiver({ ...options, on: { 'referral.convertd': { '2026-11-01': () => {} } } }),
+    () => createWebhookReceiver({ ...options, on: { 'order.placd': { '2026-11-01': () => {} } } }),
     () =>
       // @ts-expect-error -- a field of another type
-      createWebhookReceiver({ ...options, on: { 'lender.updated': { '2026-11-01': ({ data }) => data.matterId } } }),
+      createWebhookReceiver({ ...options, on: { 'webhook.test': { '2026-11-01': ({ data }) => data.orderId } } }),
     () =>
       createWebhookReceiver({
         ...options,
         // @ts-expect-error -- the store has no transactions
-        on: { 'lender.updated': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },
+        on: { 'webhook.test': { '2026-11-01': (_event, { transaction }) => transaction.query('') } },
       }),
   ];
   expect(receivers).toHaveLength(5);
 });
 
 test('compiles with the types, versions and fields of existing events only, in requests for tests', async () => {
-  const data = { referralId: 'gid://service/Referral/1', externalReference: null };
+  const { data } = placed;
   const requests = [
-    testing.signedRequest(events, 'referral.created', '2026-11-01', data),
+    testing.signedRequest(events, 'order.placed', '2026-11-01', data),
     // @ts-expect-error -- a field of another type
-    testing.signedRequest(events, 'lender.updated', '2026-11-01', { matterId: 'gid://service/Matter/1' }),
+    testing.signedRequest(events, 'webhook.test', '2026-11-01', { orderId: 'gid://service/Order/1' }),
     // @ts-expect-error -- a value of another type
     testing.signedRequest(events, 'webhook.test', '2026-11-01', { message: 1 }),
   ];
   const bodies = await Promise.all(requests.map(async (request) => (await request).json()));
-  expect(bodies).toMatchObject([
-    { type: 'referral.created', data },
-    { type: 'lender.updated' },
-    { data: { message: 1 } },
-  ]);
+  expect(bodies).toMatchObject([{ type: 'order.placed', data }, { type: 'webhook.test' }, { data: { message: 1 } }]);
   // @ts-expect-error -- a version that the type does not have
-  await expect(testing.signedRequest(events, 'lender.updated', '2027-02-01', data)).rejects.toThrow(TypeError);
+  await expect(testing.signedRequest(events, 'webhook.test', '2027-02-01', data)).rejects.toThrow(TypeError);
   // @ts-expect-error -- no type
-  await expect(testing.signedRequest(events, 'lender.updatd', '2026-11-01', data)).rejects.toThrow(TypeError);
+  await expect(testing.signedRequest(events, 'webhook.tesst', '2026-11-01', data)).rejects.toThrow(TypeError);
   for (const [type, version, problem] of [
-    ['lender.updatd', '2026-11-01', 'There is no event type lender.updatd. Did you mean lender.updated?'],
+    ['webhook.tesst', '2026-11-01', 'There is no event type webhook.tesst. Did you mean webhook.test?'],
     ['constructor', 'name', 'There is no event type constructor. This release has: '],
-    ['lender.updated', '2025-11-01', 'lender.updated has no version 2025-11-01. This release has: lender.updated/2026'],
-    ['lender.updated', 'constructor', 'lender.updated has no version constructor.'],
+    ['webhook.test', '2025-11-01', 'webhook.test has no version 2025-11-01. This release has: webhook.test/2026'],
+    ['webhook.test', 'constructor', 'webhook.test has no version constructor.'],
   ])
     // @ts-expect-error -- any text
     await expect(testing.signedRequest(events, type, version, data)).rejects.toThrow(problem);

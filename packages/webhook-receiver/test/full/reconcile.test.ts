@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { eventually, listen } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HandlerContext } from '../../src/handlers.ts';
@@ -19,6 +18,7 @@ import type { WebhookStore } from '../../src/store.ts';
 import { openDatabase } from '../support/database.ts';
 import { deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { logLinesTo } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 import { credentials, PullServer, error, respondWith, subscriptionId } from '../support/pull-server.ts';
 import { isWithoutRedis, type RedisServer, startRedis } from '../support/redis-server.ts';
 

@@ -1,22 +1,25 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadEvents } from '../../src/cli/event-package.ts';
 import { postgresStore } from '../../src/postgres.ts';
-import { typicalBodies } from '../generated/typical-bodies.ts';
 import { type BuiltPackages, installBuiltPackages } from '../support/built-packages.ts';
 import { testConformance } from '../support/conformance-suite.ts';
-import { deliveryOf, secret, send } from '../support/delivery.ts';
+import { deliveryOf, placed, secret, send } from '../support/delivery.ts';
 import { bun, bundleServer, deno, installRuntimes, runtimeAdapter, startWorker, workerd } from '../support/runtimes.ts';
 
-const created = typicalBodies['referral.created']['2026-11-01'];
 const server = { folder: '', code: '' };
 let built: BuiltPackages;
 let installed: boolean;
 
 // The timeout guards against hanging: a slow connection takes minutes for the runtimes.
 beforeAll(async () => {
-  [built, installed] = await Promise.all([installBuiltPackages(['pg']), installRuntimes([workerd, deno, bun])]);
+  [built, installed] = await Promise.all([
+    installBuiltPackages(['webhook-contract', 'webhook-events'], ['pg']),
+    installRuntimes([workerd, deno, bun]),
+  ]);
   server.folder = built.folder;
   server.code = await bundleServer(built.folder);
 }, 900_000);
@@ -45,6 +48,10 @@ describe.concurrent.each([
 const page = await readFile(new URL('../../docs/stores.md', import.meta.url), 'utf8');
 const [, block = ''] = /^## PostgreSQL on Workers$.*?^```ts\n(.*?)^```$/ms.exec(page) ?? [];
 const [, route = ''] = /`(\(context\) => honoHandler.*?)`/.exec(page) ?? [];
+const [, type = '', version = ''] = /'([a-z_.]+)': \{\s+'([\d-]+)'/.exec(block) ?? [];
+const [, table = ''] = /insert into (\w+)/.exec(block) ?? [];
+const { examples } = await loadEvents(fileURLToPath(new URL('../../../webhook-events', import.meta.url)));
+const body = { ...placed, type, version, ...examples.get(`${type}/${version}`) };
 const ofRequest = 'workersHandler(receiverOfRequest(bindings))';
 
 /** Programs for Workers. */
@@ -69,7 +76,7 @@ describe('workerd, with PostgreSQL', () => {
         prepare: async () => {},
       });
       const pool = new Pool({ connectionString: database.databaseUrl });
-      await pool.query('create table referral (id text)');
+      await pool.query(`create table ${table} (id text)`);
       await postgresStore(pool).createTable();
       const worker = await startWorker(built.folder, source, {
         WEBHOOK_SECRET: secret,
@@ -77,7 +84,7 @@ describe('workerd, with PostgreSQL', () => {
       });
       const answers: unknown[] = [];
       for (let index = 0; index < 20; index += 1) {
-        const delivery = deliveryOf({ id: `delivery_${index % 10}`, body: created });
+        const delivery = deliveryOf({ id: `delivery_${index % 10}`, body });
         const { status, json } = await send(`http://127.0.0.1:${worker.port}/webhooks`, delivery);
         answers.push([status, json]);
       }
@@ -85,7 +92,7 @@ describe('workerd, with PostgreSQL', () => {
         ...Array.from({ length: 10 }, () => [200, { result: 'processed' }]),
         ...Array.from({ length: 10 }, () => [200, { result: 'duplicate' }]),
       ]);
-      expect((await pool.query('select from referral')).rowCount).toBe(10);
+      expect((await pool.query(`select from ${table}`)).rowCount).toBe(10);
       // None stays open.
       await expect
         .poll(

@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { listen } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { Hono } from 'hono';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, expect, test } from 'vitest';
@@ -20,8 +19,9 @@ import type * as nodeModule from '../../src/node.ts';
 import type * as postgresModule from '../../src/postgres.ts';
 import type * as testingModule from '../../src/testing.ts';
 import { installBuiltPackages } from '../support/built-packages.ts';
-import { asRequest, converted, deliveryOf, handling, secret, send } from '../support/delivery.ts';
+import { asRequest, placed, deliveryOf, handling, secret, send } from '../support/delivery.ts';
 import { silent } from '../support/log.ts';
+import * as events from '../support/order-events/index.ts';
 
 const built = await installBuiltPackages();
 const copied = await mkdtemp(join(tmpdir(), 'webhook-receiver-copied-'));
@@ -116,7 +116,7 @@ test('responds 500, not 503, to a failed transaction in the PostgreSQL store of 
     log: silent,
   });
   const response = await receiver.fetch(
-    await second.testing.signedRequest(events, 'referral.converted', '2026-11-01', converted.data),
+    await second.testing.signedRequest(events, 'order.placed', '2026-11-01', placed.data),
   );
   await pool.end();
   expect([response.status, await response.json()]).toEqual([500, { code: 'HANDLER_FAILED' }]);
@@ -128,10 +128,10 @@ test('signs requests for tests with one secret in both copies', async () => {
     prefix: 'X-Service',
     secrets: [second.testing.testSecret],
     store: first.memory.memoryStore(),
-    on: { 'referral.converted': { '2026-11-01': () => {} } },
+    on: { 'order.placed': { '2026-11-01': () => {} } },
   });
   const response = await receiver.fetch(
-    await first.testing.signedRequest(events, 'referral.converted', '2026-11-01', converted.data),
+    await first.testing.signedRequest(events, 'order.placed', '2026-11-01', placed.data),
   );
   expect(await response.json()).toEqual({ result: 'processed' });
 });

@@ -18,19 +18,22 @@ export interface BuiltPackages {
 /**
  * Compiles this package and those that it depends on, as their build does, and links what they import.
  *
+ * @param events packages of events that are installed too
  * @param peers optional dependencies of this package that are installed too
  */
-export async function installBuiltPackages(peers: readonly string[] = []): Promise<BuiltPackages> {
+export async function installBuiltPackages(
+  events: readonly string[] = [],
+  peers: readonly string[] = [],
+): Promise<BuiltPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-built-'));
   const modules = join(folder, 'node_modules');
   await mkdir(modules);
   await Promise.all([
     writeFile(join(folder, 'package.json'), '{ "type": "module" }'),
-    ...['webhook-events', 'webhook-receiver', 'webhook-signing'].map((name) => install(name, modules)),
-    ...[
-      'webhook-events/node_modules/zod',
-      ...['hono', ...peers].map((name) => `webhook-receiver/node_modules/${name}`),
-    ].map((path) => symlink(join(packages, path), join(modules, path.split('/').at(-1) ?? ''), 'dir')),
+    ...[...events, 'webhook-receiver', 'webhook-signing'].map((name) => install(name, modules)),
+    ...['hono', 'zod', ...peers].map((name) =>
+      symlink(join(packages, 'webhook-receiver/node_modules', name), join(modules, name), 'dir'),
+    ),
   ]);
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }
@@ -40,7 +43,10 @@ async function install(name: string, modules: string): Promise<void> {
   const target = join(modules, '@deedwire', name);
   await mkdir(target, { recursive: true });
   const { publishConfig, ...manifest } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
-  await writeFile(join(target, 'package.json'), JSON.stringify({ ...manifest, exports: publishConfig.exports }));
+  await writeFile(
+    join(target, 'package.json'),
+    JSON.stringify({ ...manifest, exports: publishConfig?.exports ?? manifest.exports }),
+  );
   // The types of the other packages are not built.
   const options = ['--noCheck', '--declaration', 'false', '--isolatedDeclarations', 'false'];
   const build = ['-p', join(source, 'tsconfig.build.json'), '--outDir', join(target, 'dist')];

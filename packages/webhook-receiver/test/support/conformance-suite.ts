@@ -4,7 +4,7 @@ import { gradeReceiver } from '../../src/cli/grade.ts';
 import type { Adapter } from './adapters.ts';
 import { cases, check } from './conformance.ts';
 import { newSecret, secret } from './delivery.ts';
-import { deedwireEvents } from './event-packages.ts';
+import { orderEvents } from './event-packages.ts';
 import { Subject } from './subject.ts';
 
 /** Registers the tests of one adapter: each case that the platform can pass on to the receiver. */
@@ -16,8 +16,8 @@ export function testConformance(adapter: Adapter): void {
     try {
       const notPassed: unknown[] = [];
       const url = new URL(subject.running.url);
-      const events = await loadEvents(deedwireEvents);
-      const sent = { events, prefix: 'X-Service', type: 'referral.converted', version: '2026-11-01' };
+      const events = await loadEvents(orderEvents);
+      const sent = { events, prefix: 'X-Service', type: 'order.placed', version: '2026-11-01' };
       const count = async (): Promise<number> => subject.handled.length;
       for await (const grade of gradeReceiver({ url, secret, nextSecret: newSecret, ...sent, count }))
         if (grade.result !== 'pass') notPassed.push(grade);

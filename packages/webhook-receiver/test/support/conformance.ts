@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import type { Adapter } from './adapters.ts';
-import { converted, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './delivery.ts';
+import { placed, type Delivery, deliveryOf, newSecret, secret, unsignedOf } from './delivery.ts';
 import type { CreateReceiver, Mount, Setup } from './setup.ts';
 import { Subject } from './subject.ts';
 
@@ -21,7 +21,7 @@ export interface Case {
 }
 
 const token = 'a-token-of-a-test-0123456789';
-const unknown = { ...converted, type: 'matter.archived' };
+const unknown = { ...placed, type: 'invoice.archived' };
 
 async function expectStatus(subject: Subject, delivery: Delivery, status: number, content: object): Promise<void> {
   const { status: received, json } = await subject.send(delivery);
@@ -114,9 +114,9 @@ export const cases: readonly Case[] = [
       await expectStatus(subject, deliveryOf({ id: 'delivery_3', headers: replayed }), 200, { result: 'processed' });
       const unsigned = { subscriptionId: 'gid://service/WebhookSubscription/7', sequence: 12, attempt: 3 };
       expect(subject.handled).toMatchObject([
-        { event: converted, id: 'delivery_1', unsigned: { ...unsigned, isTest: false, isReplay: false } },
-        { event: converted, id: 'delivery_2', unsigned: { ...unsigned, isTest: true, isReplay: false } },
-        { event: converted, id: 'delivery_3', unsigned: { ...unsigned, isTest: false, isReplay: true } },
+        { event: placed, id: 'delivery_1', unsigned: { ...unsigned, isTest: false, isReplay: false } },
+        { event: placed, id: 'delivery_2', unsigned: { ...unsigned, isTest: true, isReplay: false } },
+        { event: placed, id: 'delivery_3', unsigned: { ...unsigned, isTest: false, isReplay: true } },
       ]);
       expect(subject.unhandled).toEqual([]);
     },
@@ -124,7 +124,7 @@ export const cases: readonly Case[] = [
   {
     name: 'routes by the signed body, not by unsigned headers',
     async run(subject) {
-      const headers = { 'x-service-webhook-event': 'lender.updated', 'x-service-webhook-event-version': '2027-02-01' };
+      const headers = { 'x-service-webhook-event': 'webhook.test', 'x-service-webhook-event-version': '2027-02-01' };
       await expectStatus(subject, deliveryOf({ headers }), 200, { result: 'processed' });
       expect(subject.handled).toHaveLength(1);
     },
@@ -157,7 +157,7 @@ export const cases: readonly Case[] = [
     setup: { unverifiedHandshakes: true },
     async run(subject) {
       await expectStatus(subject, unsignedOf({ verification_token: token }), 200, { verification_token: token });
-      await expectRefused(subject, unsignedOf(converted), 401, 'SIGNATURE_MISSING');
+      await expectRefused(subject, unsignedOf(placed), 401, 'SIGNATURE_MISSING');
     },
   },
   {
@@ -202,8 +202,8 @@ export const cases: readonly Case[] = [
   {
     name: 'accepts 300,000 bytes',
     async run(subject) {
-      const padding = ' '.repeat(300_000 - Buffer.byteLength(JSON.stringify(converted)));
-      const delivery = deliveryOf({ body: JSON.stringify(converted) + padding });
+      const padding = ' '.repeat(300_000 - Buffer.byteLength(JSON.stringify(placed)));
+      const delivery = deliveryOf({ body: JSON.stringify(placed) + padding });
       expect(delivery.body).toHaveLength(300_000);
       await expectStatus(subject, delivery, 200, { result: 'processed' });
     },
@@ -211,7 +211,7 @@ export const cases: readonly Case[] = [
   {
     name: 'responds 413 to 300,001 bytes',
     async run(subject) {
-      const delivery = deliveryOf({ body: JSON.stringify(converted) + ' '.repeat(300_000) });
+      const delivery = deliveryOf({ body: JSON.stringify(placed) + ' '.repeat(300_000) });
       const body = delivery.body.subarray(0, 300_001);
       const received = await raw(subject, delivery, { 'content-length': String(body.byteLength) }, (write) =>
         write(body),
@@ -256,7 +256,7 @@ export const cases: readonly Case[] = [
     name: 'refuses the signature of another secret, and a request without a signature',
     async run(subject) {
       await expectRefused(subject, deliveryOf({ secret: newSecret }), 401, 'SIGNATURE_MISMATCH');
-      await expectRefused(subject, unsignedOf(converted), 401, 'SIGNATURE_MISSING');
+      await expectRefused(subject, unsignedOf(placed), 401, 'SIGNATURE_MISSING');
     },
   },
   {
@@ -312,10 +312,10 @@ export const cases: readonly Case[] = [
   {
     name: 'responds 400 to signed bodies that are empty, truncated, malformed or not UTF-8',
     async run(subject) {
-      const text = JSON.stringify(converted);
-      const invalid = Buffer.from(text.replace('CRM', 'CR?'));
+      const text = JSON.stringify(placed);
+      const invalid = Buffer.from(text.replace('Tea', 'Te?'));
       invalid[invalid.indexOf('?')] = 0xff;
-      const bodies = ['', text.slice(0, -1), '[]', 'null', JSON.stringify({ ...converted, data: {} }), invalid];
+      const bodies = ['', text.slice(0, -1), '[]', 'null', JSON.stringify({ ...placed, data: {} }), invalid];
       for (const body of bodies) await expectRefused(subject, deliveryOf({ body }), 400, 'BODY_MALFORMED');
     },
   },
@@ -330,13 +330,13 @@ export const cases: readonly Case[] = [
   {
     name: 'verifies the bytes, not their text',
     async run(subject) {
-      const signed = Buffer.from(JSON.stringify(converted).replace('CRM', 'CR?'));
+      const signed = Buffer.from(JSON.stringify(placed).replace('Tea', 'Te?'));
       signed[signed.indexOf('?')] = 0xff;
       const other = Buffer.from(signed);
       other[other.indexOf(0xff)] = 0xfe;
       await expectRefused(subject, { ...deliveryOf({ body: signed }), body: other }, 401, 'SIGNATURE_MISMATCH');
       // A parser that serializes the body again loses the white space.
-      await expectStatus(subject, deliveryOf({ body: JSON.stringify(converted, null, 3) }), 200, {
+      await expectStatus(subject, deliveryOf({ body: JSON.stringify(placed, null, 3) }), 200, {
         result: 'processed',
       });
     },
@@ -344,7 +344,7 @@ export const cases: readonly Case[] = [
   {
     name: 'accepts a byte order mark that is signed',
     run: (subject) =>
-      expectStatus(subject, deliveryOf({ body: `\uFEFF${JSON.stringify(converted)}` }), 200, { result: 'processed' }),
+      expectStatus(subject, deliveryOf({ body: `\uFEFF${JSON.stringify(placed)}` }), 200, { result: 'processed' }),
   },
   {
     name: 'processes a delivery after a parser that keeps the bytes',
@@ -455,9 +455,8 @@ export const cases: readonly Case[] = [
   {
     name: 'acknowledges an unknown type, an unknown version and a known type without a handler',
     async run(subject) {
-      const other = { ...converted, version: '2031-01-01' };
-      const data = { lenderId: 'gid://service/Lender/1', name: 'A' };
-      const bodies = [unknown, other, { ...converted, type: 'lender.updated', data }];
+      const other = { ...placed, version: '2031-01-01' };
+      const bodies = [unknown, other, { ...placed, type: 'webhook.test', data: { message: 'A' } }];
       for (const body of bodies) await expectStatus(subject, deliveryOf({ body }), 200, { result: 'unhandled' });
       expect(subject.unhandled).toEqual(bodies);
       expect(subject.handled).toEqual([]);
@@ -468,7 +467,7 @@ export const cases: readonly Case[] = [
     async run(subject) {
       for (const type of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
         for (const version of ['__proto__', 'constructor', '2026-11-01'])
-          await expectStatus(subject, deliveryOf({ body: { ...converted, type, version } }), 200, {
+          await expectStatus(subject, deliveryOf({ body: { ...placed, type, version } }), 200, {
             result: 'unhandled',
           });
       expect(subject.unhandled).toHaveLength(12);

@@ -1,10 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { forFile } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { Pool, type PoolConfig } from 'pg';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
 import { postgresKeptEvents, postgresStore } from '../../src/postgres.ts';
 import { jobLibraries } from './job-libraries.ts';
+import * as events from './order-events/index.ts';
 
 /** Opens a database for a test file, with the tables of the kit and of the job libraries, and those that the statements create. */
 export async function openDatabase(

@@ -1,22 +1,22 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
-import type * as events from '@deedwire/webhook-events';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { Handlers } from '../../src/handlers.ts';
-import { typicalBodies } from '../generated/typical-bodies.ts';
+import type * as events from './order-events/index.ts';
+import { typicalBodies } from './order-events/typical-bodies.ts';
 
 export const secret = 'whsec_b2xkIHNlY3JldCBvZiBhIHRlc3QgMDEyMzQ1Njc4OTA=';
 export const newSecret = 'whsec_bmV3IHNlY3JldCBvZiBhIHRlc3QgMDEyMzQ1Njc4OTA=';
 
 /** A typical event for which the receivers of the tests have a handler. */
-export const converted = typicalBodies['referral.converted']['2026-11-01'];
+export const placed = typicalBodies['order.placed']['2026-11-01'];
 
-type OnConverted<Transaction> = NonNullable<
-  NonNullable<Handlers<events.WebhookEvent, Transaction>['referral.converted']>['2026-11-01']
+type OnPlaced<Transaction> = NonNullable<
+  NonNullable<Handlers<events.WebhookEvent, Transaction>['order.placed']>['2026-11-01']
 >;
 
 /** Handlers for this event only. */
-export function handling<Transaction>(handler: OnConverted<Transaction>): Handlers<events.WebhookEvent, Transaction> {
-  return { 'referral.converted': { '2026-11-01': handler } };
+export function handling<Transaction>(handler: OnPlaced<Transaction>): Handlers<events.WebhookEvent, Transaction> {
+  return { 'order.placed': { '2026-11-01': handler } };
 }
 
 export interface Delivery {
@@ -39,7 +39,7 @@ let deliveries = 0;
 
 /** A signed request of a worker. */
 export function deliveryOf(options: DeliveryOptions = {}): Delivery {
-  const { body: content = converted, ageSeconds = 0, headers = {} } = options;
+  const { body: content = placed, ageSeconds = 0, headers = {} } = options;
   deliveries += 1;
   const body = bytesOf(content);
   const signatures = signWebhook({

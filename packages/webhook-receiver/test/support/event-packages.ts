@@ -1,7 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** The package of Deedwire, as `--events` takes it. */
-export const deedwireEvents = fileURLToPath(new URL('../../../webhook-events', import.meta.url));
-
-/** That of another team. */
+/** The package of the events of these tests, as `--events` takes it. */
 export const orderEvents = fileURLToPath(new URL('order-events', import.meta.url));

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missing } from '@deedwire/testing';
-// Started by job-inbox-kill.test.ts as a process, which it kills. It receives deliveries, or runs their jobs.
-import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { nodeHandler } from '../../src/node.ts';
 import { createInboxReceiver } from '../../src/receiver.ts';
 import { jobLibraries } from './job-libraries.ts';
+// Started by job-inbox-kill.test.ts as a process, which it kills. It receives deliveries, or runs their jobs.
+import * as events from './order-events/index.ts';
 
 const [, , connectionString = '', secret = '', name, role] = process.argv;
 const [, { open }] = jobLibraries.find(([other]) => other === name) ?? missing();
@@ -16,7 +16,7 @@ await pool.query('select 1');
 const { inbox, start } = await open(pool, {
   events,
   on: {
-    'referral.converted': {
+    'order.placed': {
       '2026-11-01': async (_event, { id, transaction }) => {
         await transaction.query('insert into effect (delivery_id) values ($1)', [id]);
         process.send?.({ handling: id });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type * as events from '@deedwire/webhook-events';
 import { Logger, run, runMigrations } from 'graphile-worker';
 import type { Pool, PoolClient } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { graphileWorkerInbox } from '../../src/graphile-worker.ts';
 import type { JobInbox, JobInboxOptions } from '../../src/job-inbox.ts';
 import { pgBossInbox } from '../../src/pg-boss.ts';
+import type * as events from './order-events/index.ts';
 
 /** An inbox with the library that runs its jobs. */
 export interface OpenInbox {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-// started by full/poison.test.ts as a process, which one event ends.
-import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { postgresStore } from '../../src/postgres.ts';
 import { graphqlPull } from '../../src/pull.ts';
 import { createWebhookReceiver } from '../../src/receiver.ts';
 import { silent } from './log.ts';
+// started by full/poison.test.ts as a process, which one event ends.
+import * as events from './order-events/index.ts';
 import { credentials, subscriptionId } from './pull-server.ts';
 
 const [, , connectionString, url = '', poison = '', action = '', nowMs = '', maxAttempts = ''] = process.argv;
@@ -19,7 +19,7 @@ const receiver = createWebhookReceiver({
   prefix: 'X-Service',
   store: postgresStore(pool),
   on: {
-    'referral.converted': {
+    'order.placed': {
       '2026-11-01': async (_event, { id, transaction }) => {
         await transaction.query(`insert into effect (id) values ($1) ${onConflict}`, [id]);
         if (!id.endsWith(`/${poison}`)) return sleep(1);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from '@deedwire/testing';
-import { converted } from './delivery.ts';
+import { placed } from './delivery.ts';
 
 export interface StoredEvent {
   readonly sequence: number;
@@ -48,11 +48,11 @@ export class PullServer {
   }
 
   /** Adds typical events, and returns their deliveries. */
-  add(count: number, { timestamp = new Date().toISOString(), type = converted.type } = {}): StoredEvent[] {
+  add(count: number, { timestamp = new Date().toISOString(), type = placed.type } = {}): StoredEvent[] {
     const added = Array.from({ length: count }, () => {
       this.lastSequence += 1;
       const id = `gid://service/WebhookEvent/${this.lastSequence}`;
-      const payload = JSON.stringify({ ...converted, id, type, timestamp });
+      const payload = JSON.stringify({ ...placed, id, type, timestamp });
       const deliveryId = `gid://service/WebhookDelivery/${this.lastSequence}`;
       return { sequence: this.lastSequence, deliveryId, isTest: false, payload };
     });

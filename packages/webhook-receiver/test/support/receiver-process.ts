@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-// Started by postgres-kill.test.ts as a process, which it kills.
-import * as events from '@deedwire/webhook-events';
 import { Pool } from 'pg';
 import { nodeHandler } from '../../src/node.ts';
 import { postgresStore } from '../../src/postgres.ts';
 import { createWebhookReceiver } from '../../src/receiver.ts';
+// Started by postgres-kill.test.ts as a process, which it kills.
+import * as events from './order-events/index.ts';
 
 const [, , connectionString, secret = ''] = process.argv;
 const pool = new Pool({ connectionString, max: 4 });
@@ -18,7 +18,7 @@ const receiver = createWebhookReceiver({
   secrets: [secret],
   store,
   on: {
-    'referral.converted': {
+    'order.placed': {
       '2026-11-01': async (_event, { id, transaction }) => {
         await transaction.query('insert into effect (delivery_id) values ($1)', [id]);
         await sleep(20);

@@ -1,15 +1,15 @@
-import * as events from '@deedwire/webhook-events';
 import type { EventPackage } from '../../src/events.ts';
 import { type SignedRequestOptions, signedRequest as signed } from '../../src/testing.ts';
-import { typicalBodies } from '../generated/typical-bodies.ts';
+import * as events from './order-events/index.ts';
+import { typicalBodies } from './order-events/typical-bodies.ts';
 
 interface Options extends SignedRequestOptions {
   /** Fields of `data` that differ from the typical body. */
   data?: object;
 }
 
-/** A delivery of Deedwire, with the typical body of its type and version. */
-export function signedRequest<const Type extends events.WebhookEvent['type']>(
+/** A delivery with the typical body of its type and version. */
+export function signedRequest<const Type extends keyof typeof typicalBodies>(
   type: Type,
   version: Extract<events.WebhookEvent, { type: Type }>['version'],
   { data, ...options }: Options = {},

@@ -121,7 +121,7 @@ export async function installRuntimes(runtimes: readonly Runtime[]): Promise<boo
 
 /** Bundles the server of the tests with the built package, as a user does. */
 export async function bundleServer(folder: string): Promise<string> {
-  for (const file of ['fetch-apps.ts', 'log.ts', 'runtime-server.ts', 'setup.ts'])
+  for (const file of ['fetch-apps.ts', 'log.ts', 'order-events/index.ts', 'runtime-server.ts', 'setup.ts'])
     await cp(new URL(file, import.meta.url), join(folder, file));
   return bundle({ entryPoints: [join(folder, 'runtime-server.ts')], minify: true });
 }

@@ -1,5 +1,3 @@
-// Also bundled for other runtimes, so it imports nothing by a path into `src`.
-import * as events from '@deedwire/webhook-events';
 import type {
   UnhandledEvent,
   UnsignedHeaders,
@@ -8,6 +6,8 @@ import type {
   WebhookStore,
 } from '@deedwire/webhook-receiver';
 import { logLinesTo } from './log.ts';
+// Also bundled for other runtimes, so it imports nothing by a path into `src`.
+import * as events from './order-events/index.ts';
 
 export type Options = WebhookReceiverOptions<typeof events, undefined, unknown>;
 
@@ -65,7 +65,7 @@ export function optionsOf(setup: Setup, store: WebhookStore, hooks: Hooks, { log
     secrets: loadsSecrets ? async () => secrets : secrets,
     store: storeFails ? failingStore : store,
     on: {
-      'referral.converted': {
+      'order.placed': {
         '2026-11-01': (event, { id, signal, meta }) => {
           signals.set(id, signal);
           return hooks.handle({ event, id, unsigned: meta.unsigned });

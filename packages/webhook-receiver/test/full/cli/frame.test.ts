@@ -99,7 +99,7 @@ test('no command prints or writes a secret, whatever a receiver and the API resp
     ['grade', `${port}`, '--only', 'redirect,handshake,valid', '--format', 'json'],
     ['grade', `${port}`, '--only', 'redirect,handshake,valid', '--header', 'Authorization'],
     ['verify', envFile],
-    ['trigger', 'referral.created', '--to', `${port}`],
+    ['trigger', 'order.placed', '--to', `${port}`],
     ['trigger', '--subscription', 'gid://a'],
     ['listen', '--to', `${port}`],
     ['subscribe', '--url', 'https://a.example/', '--module', module],

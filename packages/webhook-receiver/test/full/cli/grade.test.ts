@@ -10,8 +10,6 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
-import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, test, vi } from 'vitest';
 import { type Grade, gradeReceiver } from '../../../src/cli/grade.ts';
@@ -22,7 +20,9 @@ import { createWebhookReceiver } from '../../../src/index.ts';
 import { memoryStore } from '../../../src/memory.ts';
 import { nodeHandler } from '../../../src/node.ts';
 import { call } from '../../support/call.ts';
-import { deedwireEvents } from '../../support/event-packages.ts';
+import { orderEvents } from '../../support/event-packages.ts';
+import * as events from '../../support/order-events/index.ts';
+import { parseWebhookBody } from '../../support/order-events/index.ts';
 import { serversOfFile } from '../../support/servers-of-file.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -1096,8 +1096,8 @@ describe('the command', () => {
     [['4005', '--only', 'handshake', '--standard'], 'no check remains. '],
     [['4005', '--format', 'xml'], '--format must be text, json or junit.'],
     [
-      ['4005', '--type', 'referral.creatd', '--events', deedwireEvents],
-      'There is no event type referral.creatd. Did you mean referral.created?',
+      ['4005', '--type', 'order.placd', '--events', orderEvents],
+      'There is no event type order.placd. Did you mean order.placed?',
     ],
     [['https://192.0.2.1/hooks'], '192.0.2.1 is not this machine. Pass --allow-remote to send requests to it.'],
     [['http://a:b@localhost/'], 'the URL of the receiver must have no login and no password.'],

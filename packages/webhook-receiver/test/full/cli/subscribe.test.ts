@@ -13,7 +13,7 @@ import { serversOfFile } from '../../support/servers-of-file.ts';
 const folder = await mkdtemp(join(tmpdir(), 'webhook-receiver-subscribe-'));
 await forFile({ close: () => rm(folder, { recursive: true }) });
 const credentials = { CLIENT_ID: 'client', API_KEY: 'key-of-a-client', ORGANIZATION_ID: 'organization' };
-const exported = `export const receiver = { subscription: () => [{ type: 'referral.created', version: '2026-11-01' }] };`;
+const exported = `export const receiver = { subscription: () => [{ type: 'order.placed', version: '2026-11-01' }] };`;
 
 /** @param create ends the mutation that creates the subscription */
 async function subscribe(
@@ -26,7 +26,7 @@ async function subscribe(
     void json(request).then((content) => {
       const query = JSON.stringify(content);
       if (query.includes('createWebhookSubscription')) return create(response);
-      const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
+      const webhookEventTypes = [{ type: 'order.placed', versions: [{ version: '2026-11-01' }] }];
       return response.end(JSON.stringify({ data: { webhookEventTypes, webhookSubscriptions: { nodes: [] } } }));
     });
   });
@@ -39,7 +39,7 @@ const open = serversOfFile();
 const right = join(folder, 'right.mjs');
 await writeFile(right, exported);
 const [id, callbackUrl] = ['gid://service/WebhookSubscription/1', 'https://a.example/'];
-const eventTypes = [{ type: 'referral.created', version: '2026-11-01' }];
+const eventTypes = [{ type: 'order.placed', version: '2026-11-01' }];
 // Longer than a line of an error message.
 const WEBHOOK_HEADER = `Bearer ${'canary  '.repeat(20)}end`;
 
@@ -57,7 +57,7 @@ interface Api {
 async function startApi(present: object | null, respond: (query: string) => object | null = () => null): Promise<Api> {
   const asked: unknown[] = [];
   const nodes = present === null ? [] : [{ id, callbackUrl, status: 'ACTIVE', eventTypes, ...present }];
-  const webhookEventTypes = [{ type: 'referral.created', versions: [{ version: '2026-11-01' }] }];
+  const webhookEventTypes = [{ type: 'order.placed', versions: [{ version: '2026-11-01' }] }];
   const payload = { webhookSubscription: { id }, userErrors: [] };
   const data = { webhookEventTypes, webhookSubscriptions: { nodes }, payload };
   const server = createServer((request, response) => {
@@ -119,7 +119,7 @@ test('reads --env-file once, because it can be standard input', async () => {
   const args = ['subscribe', '--url', callbackUrl, '--module', right, '--env-file', '-'];
   expect(await call(args, { input: lines.join('') })).toEqual({
     exitCode: 0,
-    stdout: 'a new subscription\n  + referral.created 2026-11-01\nNothing was changed. Pass --yes to change it.\n',
+    stdout: 'a new subscription\n  + order.placed 2026-11-01\nNothing was changed. Pass --yes to change it.\n',
     stderr: '',
   });
 });
@@ -137,11 +137,11 @@ test('does not wait for a process that the module started', async () => {
   // It still runs.
   expect(await signal(0)).toBe(true);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain('  + referral.created 2026-11-01\n');
+  expect(stdout).toContain('  + order.placed 2026-11-01\n');
 });
 
 test.each([
-  [[], null, /^gid:[^\n]+\n {2}\+ referral/],
+  [[], null, /^gid:[^\n]+\n {2}\+ order/],
   [['--timeout', '10'], 10, /^ {2}~ timeout 5 s -> 10 s$/m],
 ])('sets the timeout if it is passed: %j', async (options, timeoutSeconds, shown) => {
   const { asked, run } = await startApi({ eventTypes: [], timeoutSeconds: 5 });

@@ -1,74 +1,47 @@
 /** The payloads of another team, in the shape that `pnpm generate` gives a package of payloads. */
+import * as own from '@deedwire/webhook-contract';
 import * as z from 'zod';
 
-const orderPlaced = z.object({
-  id: z.string(),
-  type: z.literal('order.placed'),
-  version: z.literal('2026-03-01'),
-  timestamp: z.string(),
-  data: z.object({ orderId: z.string(), total: z.number() }),
-});
+const text = z.string();
+const id = text.regex(/^gid:\/\/[a-z-]+\/Order\/[1-9]\d*$/);
+const order = z.object({ id, item: text, note: text.nullable() });
 
-const webhookTest = z.object({
-  id: z.string(),
-  type: z.literal('webhook.test'),
-  version: z.literal('2026-11-01'),
-  timestamp: z.string(),
-  data: z.object({ message: z.string() }),
-});
+const placed = <Version extends string, Data extends z.ZodType>(version: Version, data: Data) =>
+  z.object({ id: text, type: z.literal('order.placed'), version: z.literal(version), timestamp: text, data });
 
-export type WebhookEvent = z.infer<typeof orderPlaced> | z.infer<typeof webhookTest>;
+const orderPlaced = placed('2026-11-01', z.object({ orderId: id, item: text, note: text.nullable(), placedAt: text }));
+const nestedOrderPlaced = placed('2027-02-01', z.object({ order, placedAt: text }));
+
+type Body = typeof orderPlaced | typeof nestedOrderPlaced;
+
+export type WebhookEvent = own.WebhookEvent | z.infer<Body>;
 
 export type WebhookBody =
-  | { readonly kind: 'event'; readonly event: WebhookEvent }
-  | { readonly kind: 'unknown_event'; readonly event: z.infer<typeof envelope> }
-  | { readonly kind: 'verification'; readonly verificationToken: string }
-  | { readonly kind: 'malformed'; readonly problems: readonly string[] };
+  | Exclude<own.WebhookBody, { kind: 'event' }>
+  | { readonly kind: 'event'; readonly event: WebhookEvent };
 
-const envelope = z.object({
-  id: z.string(),
-  type: z.string(),
-  version: z.string(),
-  timestamp: z.string(),
-  data: z.record(z.string(), z.unknown()),
-});
-const handshake = z.strictObject({ verification_token: z.string() });
-const bodies: ReadonlyMap<string, typeof orderPlaced | typeof webhookTest> = new Map<
-  string,
-  typeof orderPlaced | typeof webhookTest
->([
-  ['order.placed/2026-03-01', orderPlaced],
-  ['webhook.test/2026-11-01', webhookTest],
+const bodies = new Map<string, Body>([
+  ['order.placed/2026-11-01', orderPlaced],
+  ['order.placed/2027-02-01', nestedOrderPlaced],
 ]);
 
-export const parsedEventNames = (): readonly string[] => [...bodies.keys()];
+export const parsedEventNames = (): readonly string[] => [...own.parsedEventNames(), ...bodies.keys()].toSorted();
 
-export const currentVersion = (type: string): string => (type === 'order.placed' ? '2026-03-01' : '2026-11-01');
+export const currentVersion = (type: string): string =>
+  type === 'order.placed' ? '2026-11-01' : own.currentVersion(type);
 
 export function findEventVersion(type: string, version: string) {
   const body = bodies.get(`${type}/${version}`);
-  return body && { body };
+  return body === undefined ? own.findEventVersion(type, version) : { body };
 }
 
 export function parseWebhookBody(rawBody: string | Uint8Array): WebhookBody {
-  let value: unknown;
-  try {
-    value = JSON.parse(
-      typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody),
-    );
-  } catch {
-    return { kind: 'malformed', problems: ['body: not valid JSON in UTF-8'] };
-  }
-  const token = handshake.safeParse(value);
-  if (token.success) return { kind: 'verification', verificationToken: token.data.verification_token };
-  const opened = envelope.safeParse(value);
-  if (!opened.success) return malformed(opened.error);
-  const body = bodies.get(`${opened.data.type}/${opened.data.version}`);
-  if (body === undefined) return { kind: 'unknown_event', event: opened.data };
-  const event = body.safeParse(value);
-  return event.success ? { kind: 'event', event: event.data } : malformed(event.error);
-}
-
-function malformed({ issues }: z.ZodError): WebhookBody {
-  return { kind: 'malformed', problems: issues.map(({ path, message }) => `${path.join('.')}: ${message}`) };
+  const parsed = own.parseWebhookBody(rawBody);
+  if (parsed.kind !== 'unknown_event') return parsed;
+  const body = bodies.get(`${parsed.event.type}/${parsed.event.version}`);
+  if (body === undefined) return parsed;
+  const { data: event, error } = body.safeParse(parsed.event);
+  if (event !== undefined) return { kind: 'event', event };
+  const problems = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return { kind: 'malformed', problems };
 }

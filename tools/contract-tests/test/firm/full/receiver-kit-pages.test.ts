@@ -10,11 +10,11 @@ import { createTestDatabase, findFreePort, freezeSessions } from '@deedwire/embe
 import { compileBlocks, compileCache, eventually, readReceiverKitPages } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { secret } from '../support/delivery.ts';
-import { isWithoutRedis } from '../support/redis-server.ts';
+import { secret } from '../../../../../packages/webhook-receiver/test/support/delivery.ts';
+import { isWithoutRedis } from '../../../../../packages/webhook-receiver/test/support/redis-server.ts';
 
 const run = promisify(execFile);
-const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
+const packageFolder = fileURLToPath(new URL('../../../../../packages/webhook-receiver', import.meta.url));
 const require = createRequire(import.meta.url);
 const embeddedPostgres = pathToFileURL(require.resolve('@deedwire/embedded-postgres')).href;
 
@@ -76,7 +76,7 @@ await Promise.all(
   linked.map((name) => symlink(join(packageFolder, 'node_modules', name), join(project, 'node_modules', name), 'dir')),
 );
 await writeFile(join(project, 'package.json'), '{ "type": "module" }');
-// `full/libraries.test.ts` and `tools/contract-tests/test/long/prisma.test.ts` compile and run these blocks.
+// `packages/webhook-receiver/test/full/libraries.test.ts` and `tools/contract-tests/test/firm/long/prisma.test.ts` compile and run these blocks.
 const elsewhere: unknown[] = ['kysely', 'drizzle', 'prisma'];
 const own = blocks.flatMap((code, index) => (elsewhere.includes(names[index]) ? [] : [{ name: names[index], code }]));
 await Promise.all(own.map(({ name, code }) => writeFile(join(project, `${name}.ts`), code)));
@@ -313,7 +313,7 @@ it.each(Object.entries(stops))('runs as documented with an inbox of %s', async (
 });
 
 it.skipIf(isWithoutRedis)('runs as documented with Redis', async () => {
-  const { startRedis } = await import('../support/redis-server.ts');
+  const { startRedis } = await import('../../../../../packages/webhook-receiver/test/support/redis-server.ts');
   const redis = await startRedis();
   const printed = await runScript(
     'redis-store',
