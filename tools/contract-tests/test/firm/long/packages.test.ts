@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { readPackedPackages, publishedPackages } from '../support/packed-packages.ts';
-import { startRegistry } from '../support/registry.ts';
+import { succeed } from '../../support/command.ts';
+import { readPackedPackages, publishedPackages } from '../../support/packed-packages.ts';
+import { startRegistry } from '../../support/registry.ts';
 
 /** Without requests that the installation does not need. */
 const env = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };

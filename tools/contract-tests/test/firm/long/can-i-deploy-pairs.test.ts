@@ -10,14 +10,14 @@ import { applyMigrations, readMigrations } from '@deedwire/store';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, expect, test, vi } from 'vitest';
-import { run } from '../../../../packages/contract-check/src/cli/run.ts';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import buildWorkspace from '../support/built-workspace.ts';
-import { succeed } from '../support/command.ts';
-import { type Build, buildIn, changeBuild } from '../support/other-build.ts';
-import { pullDeliveries, pullSettledDeliveries } from '../support/pull.ts';
-import { subscribe } from '../support/subscribe.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { run } from '../../../../../packages/contract-check/src/cli/run.ts';
+import * as operations from '../../../consumers/referral-portal/generated/2026-11-01.ts';
+import buildWorkspace from '../../support/built-workspace.ts';
+import { succeed } from '../../support/command.ts';
+import { type Build, buildIn, changeBuild } from '../../support/other-build.ts';
+import { pullDeliveries, pullSettledDeliveries } from '../../support/pull.ts';
+import { subscribe } from '../../support/subscribe.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // Deploys builds of this tree with one contract less, in each order, including against the answer: what is refused breaks for a client, and
 // what is allowed does not.

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { examples, gradeOf, installReceiverKit, passed } from '../support/graded-receivers.ts';
-import type { InstalledPackages } from '../support/installed-packages.ts';
-import { lacks } from '../support/standard-webhooks.ts';
+import { succeed } from '../../support/command.ts';
+import { examples, gradeOf, installReceiverKit, passed } from '../../support/graded-receivers.ts';
+import type { InstalledPackages } from '../../support/installed-packages.ts';
+import { lacks } from '../../support/standard-webhooks.ts';
 
 // The receivers of `examples`. `full/installed-receiver-command.test.ts` grades those of the README and in Python.
 

@@ -6,8 +6,8 @@ import { createHarness, urlsOfApps } from '@deedwire/dev-environment/firm-harnes
 import { postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { copyWorkspace, type WorkspaceCopy } from '../../support/workspace-copy.ts';
 
 // Retires a version of an interface and one of an event in a copy of this workspace. `recipes.test.ts` adds versions.
 

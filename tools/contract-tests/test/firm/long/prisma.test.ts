@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { receiverKitBlock } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { installPackages, readJson } from '../support/installed-packages.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { installPackages, readJson } from '../../support/installed-packages.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // The block imports a client that Prisma generates, so only an installation outside this workspace shows that it works.
 

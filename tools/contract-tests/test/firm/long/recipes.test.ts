@@ -4,8 +4,8 @@ import { startSystem } from '@deedwire/dev-environment';
 import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
 import { credentialHeaders, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { copyWorkspace, workspaceRoot, type WorkspaceCopy } from '../../support/workspace-copy.ts';
 
 // Follows the recipes of CONTRIBUTING.md, as written, in a copy of this workspace. The tests build on each other.
 

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { createConsumers, type ConsumerProject, type Consumers } from '../support/consumer-project.ts';
-import { findNode20 } from '../support/node-20.ts';
-import { publishedPackages } from '../support/packed-packages.ts';
-import { startRegistry, type TestRegistry } from '../support/registry.ts';
-import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { createConsumers, type ConsumerProject, type Consumers } from '../../support/consumer-project.ts';
+import { findNode20 } from '../../support/node-20.ts';
+import { publishedPackages } from '../../support/packed-packages.ts';
+import { startRegistry, type TestRegistry } from '../../support/registry.ts';
+import { copyWorkspace, type WorkspaceCopy } from '../../support/workspace-copy.ts';
 
 const apps = ['@deedwire/lender-api', '@deedwire/operator-cli', '@deedwire/partner-api', '@deedwire/webhook-worker'];
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { type InstalledPackages, installPackages, readJson } from '../support/installed-packages.ts';
-import { publishedPackages } from '../support/packed-packages.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { type InstalledPackages, installPackages, readJson } from '../../support/installed-packages.ts';
+import { publishedPackages } from '../../support/packed-packages.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });

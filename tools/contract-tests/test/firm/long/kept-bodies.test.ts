@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { signWebhook } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type InstalledPackages, installPackages } from '../support/installed-packages.ts';
+import { type InstalledPackages, installPackages } from '../../support/installed-packages.ts';
 
 const timeout = 600_000;
 const secret = 'whsec_b2xkIHNlY3JldCBvZiBhIHRlc3QgMDEyMzQ1Njc4OTA=';
