@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
 
 const listening =
-  '{"level":"info","time":"2026-11-20T10:00:00.000Z","name":"lender-api","msg":"listening","url":"http://127.0.0.1:4001","n":{"a":1},"none":null}';
+  '{"level":"info","time":"2026-11-20T10:00:00.000Z","name":"customer-api","msg":"listening","url":"http://127.0.0.1:4001","n":{"a":1},"none":null}';
 
 test('prints the level, the message and the details of a JSON line', () => {
-  expect(formatLogLine('lender-api', listening)).toBe(
-    'lender-api      info   listening url=http://127.0.0.1:4001 n={"a":1}',
+  expect(formatLogLine('customer-api', listening)).toBe(
+    'customer-api    info   listening url=http://127.0.0.1:4001 n={"a":1}',
   );
 });
 

@@ -1,5 +1,3 @@
-import type { AppName } from './firm-system.ts';
-
 const prefixWidth = 'webhook-worker'.length;
 const levelWidth = 'error'.length;
 const hiddenFields = new Set(['level', 'time', 'cell', 'name', 'msg', 'pid', 'hostname']);
@@ -10,7 +8,7 @@ export function formatLine(source: string, text: string): string {
 }
 
 /** Formats an app's JSON log line for a terminal. A line that is not a JSON object is kept unchanged. */
-export function formatLogLine(app: AppName, line: string): string {
+export function formatLogLine(app: string, line: string): string {
   const record = parseRecord(line);
   if (!record) return formatLine(app, line);
   const level = formatLevel(record['level']).padEnd(levelWidth);

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
-import { migrate } from '@deedwire/store';
+import { migrateTestService } from '@deedwire/store/test-support';
 import { runOnce } from '@deedwire/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { claimDatabase } from '../src/dev-database.ts';
@@ -24,7 +23,7 @@ beforeEach(async () => {
 test('claims an empty database for a home, and recognizes it later', async () => {
   const home = await newHome();
   const state = await claimDatabase(database.databaseUrl, home);
-  await migrate(database.databaseUrl, firm);
+  await migrateTestService(database.databaseUrl);
   expect(await claimDatabase(database.databaseUrl, home)).toBe(state);
 });
 

@@ -1,5 +1,5 @@
 import { issueCredential } from '@deedwire/actions';
-import { lenderInterface } from '@deedwire/lender-api/lender-interface';
+import { supplierInterface } from '@deedwire/test-service/supplier-interface';
 import { postGraphql } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
@@ -7,16 +7,16 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { DevCaller } from '../src/dev-file.ts';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
 import { subscribeReceiver } from '../src/subscribe-receiver.ts';
-import { createHarness, type Harness } from './harness/firm.ts';
+import { createHarness, type Harness } from './harness/index.ts';
 
 const webhookSecret = generateWebhookSecret();
 let harness: Harness;
-let urls: { partner: string; lender: string };
+let urls: { customer: string; supplier: string };
 beforeAll(async () => {
   harness = await createHarness();
-  const [partnerApi, lenderApi] = [await harness.startPartnerApi(), await harness.startLenderApi()];
-  await Promise.all([partnerApi.whenReady, lenderApi.whenReady]);
-  urls = { partner: `${partnerApi.url}/partners/graphql`, lender: `${lenderApi.url}/lenders/graphql` };
+  const [customerApi, supplierApi] = [await harness.startApi('customer'), await harness.startApi('supplier')];
+  await Promise.all([customerApi.whenReady, supplierApi.whenReady]);
+  urls = { customer: `${customerApi.url}/customer/graphql`, supplier: `${supplierApi.url}/supplier/graphql` };
   return () => harness.close();
 });
 
@@ -31,7 +31,7 @@ beforeEach(() => {
   printed = [];
 });
 
-const caller = (interfaceName: 'partner' | 'lender'): DevCaller => ({
+const caller = (interfaceName: 'customer' | 'supplier'): DevCaller => ({
   url: urls[interfaceName],
   ...harness.accounts[interfaceName].credential,
 });
@@ -58,16 +58,8 @@ const alerts = [
 ];
 const keys = ['api_key.created', 'api_key.expiring', 'api_key.revoked', 'api_key.rotated'];
 const pins = {
-  partner: [...keys, 'referral.converted', 'referral.created', 'referral.declined', 'webhook.test', ...alerts],
-  lender: [
-    ...keys,
-    'lender.updated',
-    'team_member.added',
-    'team_member.removed',
-    'team_member.updated',
-    'webhook.test',
-    ...alerts,
-  ],
+  customer: [...keys, 'order.placed', 'webhook.test', ...alerts],
+  supplier: [...keys, 'webhook.test', ...alerts],
 };
 
 function pinned(types: readonly string[]): Subscription['eventTypes'] {
@@ -76,7 +68,7 @@ function pinned(types: readonly string[]): Subscription['eventTypes'] {
 
 const handshake = 'answered the handshake; its signature verifies';
 
-test.each(['partner', 'lender'] as const)('subscribes a receiver to every event type of a %s', async (name) => {
+test.each(['customer', 'supplier'] as const)('subscribes a receiver to every event type of a %s', async (name) => {
   const { url: callbackUrl } = await newReceiver();
   const id = await subscribeReceiver(caller(name), { callbackUrl, webhookSecret, earlierId: null });
   const [subscription] = await readSubscriptions(caller(name));
@@ -85,53 +77,53 @@ test.each(['partner', 'lender'] as const)('subscribes a receiver to every event 
 });
 
 test('subscribes a receiver to an interface that is newer than the others', async () => {
-  const { contract } = lenderInterface;
+  const { contract } = supplierInterface;
   const versions = contract.versions.filter(({ version }) => version !== '2026-11-01');
-  const service = await harness.startLenderApi({}, { ...contract, versions });
+  const service = await harness.startApi('supplier', {}, { ...contract, versions });
   await service.whenReady;
-  const account = { interfaceName: 'lender', accountId: harness.accounts.otherLender.id, clientId: null } as const;
+  const account = { interfaceName: 'supplier', accountId: harness.accounts.otherSupplier.id, clientId: null } as const;
   const credential = await issueCredential(harness.operator, {
     ...account,
     schemaVersion: versions[0]?.version ?? null,
   });
   const { url: callbackUrl } = await newReceiver();
-  const newer = { url: `${service.url}/lenders/graphql`, ...credential };
+  const newer = { url: `${service.url}/supplier/graphql`, ...credential };
   await subscribeReceiver(newer, { callbackUrl, webhookSecret, earlierId: null });
   expect(printed).toEqual([handshake]);
 });
 
 test('reuses an earlier subscription with the same URL, without another handshake', async () => {
-  const partner = caller('partner');
+  const customer = caller('customer');
   const { url: callbackUrl } = await newReceiver();
-  const id = await subscribeReceiver(partner, { callbackUrl, webhookSecret, earlierId: null });
-  const before = await readSubscriptions(partner);
-  expect(await subscribeReceiver(partner, { callbackUrl, webhookSecret, earlierId: id })).toBe(id);
-  expect(await readSubscriptions(partner)).toEqual(before);
+  const id = await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: null });
+  const before = await readSubscriptions(customer);
+  expect(await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: id })).toBe(id);
+  expect(await readSubscriptions(customer)).toEqual(before);
   expect(printed).toEqual([handshake]);
 });
 
 // `dev.test.ts` moves one to another URL.
 test('resumes a subscription that is paused, and adds the event types that it lacks', async () => {
-  const partner = caller('partner');
+  const customer = caller('customer');
   const { url: callbackUrl } = await newReceiver();
-  const id = await subscribeReceiver(partner, { callbackUrl, webhookSecret, earlierId: null });
+  const id = await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: null });
   const recordId = id.split('/').at(-1);
   await harness.sql(`update webhook_subscription set paused_reason = 'GONE', paused_at = now() where id = $1`, [
     recordId,
   ]);
   await harness.sql(
-    `delete from webhook_subscription_event_type where subscription_id = $1 and event_type <> 'referral.declined'`,
+    `delete from webhook_subscription_event_type where subscription_id = $1 and event_type <> 'order.placed'`,
     [recordId],
   );
-  const find = async () => (await readSubscriptions(partner)).find((subscription) => subscription.id === id);
-  expect(await find()).toEqual({ id, callbackUrl, status: 'PAUSED', eventTypes: pinned(['referral.declined']) });
-  expect(await subscribeReceiver(partner, { callbackUrl, webhookSecret, earlierId: id })).toBe(id);
-  expect(await find()).toEqual({ id, callbackUrl, status: 'ACTIVE', eventTypes: pinned(pins.partner) });
+  const find = async () => (await readSubscriptions(customer)).find((subscription) => subscription.id === id);
+  expect(await find()).toEqual({ id, callbackUrl, status: 'PAUSED', eventTypes: pinned(['order.placed']) });
+  expect(await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: id })).toBe(id);
+  expect(await find()).toEqual({ id, callbackUrl, status: 'ACTIVE', eventTypes: pinned(pins.customer) });
 });
 
 test('rejects with the user error when the callback URL is rejected', async () => {
   await expect(
-    subscribeReceiver(caller('partner'), { callbackUrl: 'ftp://127.0.0.1/', webhookSecret, earlierId: null }),
+    subscribeReceiver(caller('customer'), { callbackUrl: 'ftp://127.0.0.1/', webhookSecret, earlierId: null }),
   ).rejects.toThrow(/^The sample receiver cannot be subscribed: .+/);
 });
 

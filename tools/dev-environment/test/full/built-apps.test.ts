@@ -23,7 +23,7 @@ test('deploys one app as the README describes, without test dependencies', async
     /`npx -y (pnpm@[\d.]+) (--filter @deedwire\/\S+ deploy [^`]*)<folder>`/.exec(readme) ?? [];
   const parent = await mkdtemp(join(tmpdir(), 'deployed-'));
   onTestFinished(() => rm(parent, { recursive: true }));
-  const folder = join(parent, 'lender-api');
+  const folder = join(parent, 'app');
   await run('npx', ['-y', pnpm, ...command.trim().split(' '), folder], { cwd: workspaceRoot, env: inherited });
   expect(await outputOf(process.execPath, [join(folder, 'dist/main.js')])).toMatch(noConfiguration);
   const installed = await readdir(join(folder, 'node_modules/.pnpm'));

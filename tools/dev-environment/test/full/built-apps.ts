@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { workspaceRoot } from '../../src/workspace.ts';
@@ -14,12 +15,10 @@ export async function build(): Promise<void> {
 export const noConfiguration = /^The configuration is invalid:\n {2}DATABASE_URL is required\n/;
 
 /** The beginning of what each built app prints without environment variables. */
-export const outputs: readonly (readonly [app: string, appArguments: readonly string[], output: RegExp])[] = [
-  ['lender-api', [], noConfiguration],
-  ['partner-api', [], noConfiguration],
-  ['webhook-worker', [], noConfiguration],
-  ['operator-cli', ['--help'], /^Usage: deedwire-operator /],
-];
+export const outputs: readonly (readonly [app: string, appArguments: readonly string[], output: RegExp])[] =
+  readdirSync(join(workspaceRoot, 'apps')).map((app) =>
+    app === 'operator-cli' ? [app, ['--help'], /^Usage: deedwire-operator /] : [app, [], noConfiguration],
+  );
 
 /** What a command prints without environment variables. */
 export async function outputOf(command: string, commandArguments: readonly string[]): Promise<string> {

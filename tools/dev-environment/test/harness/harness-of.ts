@@ -2,13 +2,14 @@ import type { OperatorContext } from '@deedwire/actions';
 import type { Service } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { otherKeyOf } from '../../src/account-key.ts';
-import type { NameOf } from '../../src/application.ts';
+import type { AppOf, NameOf } from '../../src/application.ts';
 import {
   callOperatorOf,
   type Environment,
   type OperatorResult,
   type OperatorSurroundings,
 } from '../../src/call-operator.ts';
+import { startSystemOf, type SystemOf, type SystemOptions } from '../../src/start-system.ts';
 import { createAppsInProcess } from './apps-in-process.ts';
 import { createMigratedDatabase, type OwnServer } from './database.ts';
 import { createHarness } from './harness.ts';
@@ -41,6 +42,8 @@ export function harnessOf<Served extends Service, Seeds extends Seeding<Served>,
     createTestAccounts: (operator: OperatorContext) => createTestAccounts<Served>(operator, tested.seeding),
     joinSharedSystem: () => joinSharedSystem(tested),
     otherKey: <Name extends NameOf<Served>>(name: Name) => otherKeyOf(service, name),
+    /** Starts the apps of a database that a test prepares. */
+    startSystem: (options: SystemOptions<AppOf<Served>>): Promise<SystemOf<Served>> => startSystemOf(tested, options),
     startTestSystem: (options?: TestSystemOptions<Served, Seeds>) => startTestSystem(tested, options),
     urlsOfApps: (database: TestDatabase) => urlsOfApps(tested, database),
   };

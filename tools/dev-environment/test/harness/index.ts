@@ -16,6 +16,7 @@ export const {
   createMigratedDatabase,
   createTestAccounts,
   otherKey,
+  startSystem,
   urlsOfApps,
 } = harness;
 
@@ -65,4 +66,5 @@ export type { OperatorResult } from '../../src/call-operator.ts';
 export type { AccountKeyOf } from '../../src/account-key.ts';
 export type { AppOf, NameOf } from '../../src/application.ts';
 export type { ServiceParts } from './apps-in-process.ts';
+export { placeOrders } from './place-orders.ts';
 export { raiseLimit, type TestAccount, type TestAccountsOf } from './test-accounts.ts';

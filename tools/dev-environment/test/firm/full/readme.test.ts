@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { workspaceRoot } from '../../src/workspace.ts';
-import { freePorts } from '../dev-process.ts';
-import { finished, freshClone, type FreshClone } from './fresh-clone.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
+import { freePorts } from '../../dev-process.ts';
+import { finished, freshClone, type FreshClone } from '../../full/fresh-clone.ts';
 
 // Guard against hanging only. The first command installs, and a busy machine needs many times the usual duration.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });

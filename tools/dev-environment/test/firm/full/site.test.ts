@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveSite } from '../../src/documentation.ts';
-import { packageManagerCommand, workspaceRoot } from '../../src/workspace.ts';
+import { serveSite } from '../../../src/documentation.ts';
+import { packageManagerCommand, workspaceRoot } from '../../../src/workspace.ts';
 
 const browser = useBrowser('The site');
 let site: Awaited<ReturnType<typeof serveSite>>;

@@ -4,8 +4,8 @@ import { convertReferral, listReferralsOfPartner } from '@deedwire/firm/partner'
 import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../src/seed.ts';
-import { createMigratedDatabase } from './harness/firm.ts';
+import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../../src/seed.ts';
+import { createMigratedDatabase } from '../harness/firm.ts';
 
 const { databaseUrl } = await forFile(createMigratedDatabase());
 const store = await forFile(createStore({ databaseUrl, applicationName: 'test' }));
