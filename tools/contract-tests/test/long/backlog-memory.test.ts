@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { type Client, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import * as operations from '../support/webhook-operations.ts';
 
 /** Queued events and pending deliveries, half each. */
 const backlogs = [0, 200_000, 2_000_000];
@@ -20,7 +20,7 @@ beforeAll(async () => {
   // Slow enough that the backlog outlasts the measurement.
   receiver = await startReceiver();
   receiver.onDelivery = (response) => void setTimeout(() => response.writeHead(204).end(), 1_000);
-  for (const client of [t.partner, t.otherPartner]) await subscribe(client);
+  for (const client of [t.customer, t.otherCustomer]) await subscribe(client);
 });
 
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 async function subscribe(client: Client): Promise<void> {
-  const input = { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] };
+  const input = { callbackUrl: receiver.url, eventTypes: [{ type: 'order.placed' }] };
   for (let subscription = 0; subscription < subscriptionsPerAccount; subscription += 1) {
     const { createWebhookSubscription } = await client.request(operations.SubscribeDocument, { input });
     expect(createWebhookSubscription.userErrors).toEqual([]);
@@ -42,8 +42,8 @@ async function replaceBacklog(rows: number): Promise<void> {
   );
   await t.sql(
     `insert into webhook_event (account_id, interface, event_type, snapshot)
-     select account_id, interface, 'referral.created',
-       json_build_object('referral', json_build_object('id', '1', 'externalReference', repeat('x', $1::int)))
+     select account_id, interface, 'order.placed',
+       json_build_object('order', json_build_object('id', '1', 'item', repeat('x', $1::int), 'note', null), 'placedAt', now())
      from webhook_subscription group by account_id, interface`,
     [bodyBytes],
   );

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createAccount, issueCredential, setClientLimit } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/core';
-import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import type { RunningServer } from '@deedwire/service-runtime';
 import { type Credential, credentialHeaders, postGraphql } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,21 +30,21 @@ const readers: Reader[] = [];
 
 beforeAll(async () => {
   harness = await createHarness();
-  service = await harness.startPartnerApi();
+  service = await harness.startApi('customer');
   await service.whenReady;
-  const { organizationId } = harness.accounts.partner.credential;
+  const { organizationId } = harness.accounts.customer.credential;
   for (let count = 0; count < accounts; count += 1) {
-    const { id } = await createAccount(harness.operator, 'partner', { organizationId, name: `Partner ${count}` });
+    const { id } = await createAccount(harness.operator, 'customer', { organizationId, name: `Customer ${count}` });
     const credential = await issueCredential(harness.operator, {
-      interfaceName: 'partner',
+      interfaceName: 'customer',
       accountId: id,
       clientId: null,
     });
     const limit = { clientId: credential.clientId, maximum: 1_000_000, restoreRate: 1_000_000 };
     await setClientLimit(harness.operator, limit);
-    const account = { ...harness.accounts.partner, accountId: toRecordId<'Account'>(id.split('/').at(-1) ?? '') };
+    const account = { ...harness.accounts.customer, accountId: toRecordId<'Account'>(id.split('/').at(-1) ?? '') };
     for (let number = 0; number < waitsPerAccount; number += 1) {
-      const subscription = await insertSubscription(harness, 'partner', account);
+      const subscription = await insertSubscription(harness, 'customer', account);
       readers.push({ subscription, credential });
     }
   }
@@ -56,12 +56,12 @@ const query = `query ($id: ID!) { webhookEvents(subscriptionId: $id, first: 1, w
 
 async function waiting(): Promise<number> {
   const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-  return Number(/deedwire_webhook_event_waits\{interface="partner"\} (\d+)/.exec(metrics)?.[1] ?? Number.NaN);
+  return Number(/deedwire_webhook_event_waits\{interface="customer"\} (\d+)/.exec(metrics)?.[1] ?? Number.NaN);
 }
 
 /** CPU seconds of the connections of the API to PostgreSQL. */
 async function databaseSeconds(): Promise<number> {
-  const rows = await harness.sql(`select pid from pg_stat_activity where application_name = 'deedwire-partner-api'`);
+  const rows = await harness.sql(`select pid from pg_stat_activity where application_name = 'deedwire-customer-api'`);
   const ticks = rows.map(({ pid }) => {
     const fields =
       readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
@@ -100,7 +100,7 @@ interface Answer {
 /** Sends a request that waits. */
 async function wait({ subscription, credential }: Reader): Promise<Answer> {
   const { body } = await postGraphql<{ webhookEvents: { edges: object[] } }>(
-    `${service.url}/partners/graphql`,
+    `${service.url}/customer/graphql`,
     credential,
     {
       query,
@@ -173,7 +173,7 @@ async function connectAndLeave({ subscription, credential }: Reader): Promise<vo
   const socket = connectTo(service.port, '127.0.0.1');
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
-    socket.write(`POST /partners/graphql HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () => resolve());
+    socket.write(`POST /customer/graphql HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () => resolve());
   });
   await sleep(20);
   socket.destroy();

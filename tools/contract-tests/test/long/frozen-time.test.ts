@@ -1,5 +1,4 @@
-import { startSystem } from '@deedwire/dev-environment';
-import { callOperatorWith, createHarness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
+import { callOperatorWith, createHarness, startSystem, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCellServers } from '../support/cells/cell-servers.ts';
@@ -12,16 +11,16 @@ const steps = [['freeze', '--yes'], ['wait'], ['promote', '--yes'], ['activate',
 
 /** Delivered deliveries of the accounts in turns, with their attempts, of today. */
 const fill = `
-  with account as (select array_agg(id) as ids, count(*) as count from account where interface = 'partner'), delivery as (
+  with account as (select array_agg(id) as ids, count(*) as count from account where interface = 'customer'), delivery as (
     select ids[n % count + 1] as account_id, n, (new_record_id() & ~4095::bigint) - (($1::bigint - n) << 12) as id
     from generate_series(1, $1::bigint) n cross join account
   ), attempt as (
     insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-    select id, 1, account_id, 'partner', now(), 20, 200 from delivery
+    select id, 1, account_id, 'customer', now(), 20, 200 from delivery
   )
   insert into webhook_delivery
     (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-  select id, account_id, account_id, 'partner', id, 'referral.created', '2026-11-01', now(), n from delivery`;
+  select id, account_id, account_id, 'customer', id, 'order.placed', '2026-11-01', now(), n from delivery`;
 
 /** A cell with stored deliveries and a worker, of which one organization leaves with each split. */
 async function startCell(deliveries: number) {
@@ -35,7 +34,7 @@ async function startCell(deliveries: number) {
     `insert into organization (name) select 'L' from generate_series(1, ${splits}) returning id`,
   );
   await primary.run(
-    `insert into account (interface, organization_id, name) select 'partner', id, name from organization where name = 'L'`,
+    `insert into account (interface, organization_id, name) select 'customer', id, name from organization where name = 'L'`,
   );
   await primary.run(fill, [deliveries]);
   await primary.run('vacuum analyze');

@@ -1,11 +1,10 @@
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, placeOrders } from '@deedwire/dev-environment/harness';
 import { createClient, eventually, missing, type ReceivedRequest, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { parseWebhookBody } from '@deedwire/webhook-events';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
 import { expect, onTestFinished, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { parseWebhookBody } from '../../../../packages/webhook-receiver/test/support/order-events/index.ts';
 import { documents } from '../support/did-not-arrive-page.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { startVirtualClock } from '../support/virtual-clock.ts';
@@ -18,12 +17,12 @@ const afterMs = (time: Date, ms: number): Date => new Date(time.getTime() + ms);
 
 const harness = await forFile(createHarness());
 const clock = await startVirtualClock(harness);
-const api = await harness.startPartnerApi();
+const api = await harness.startApi('customer');
 await api.whenReady;
-const partner = createClient(`${api.url}/partners/graphql`, harness.accounts.partner.credential);
+const customer = createClient(`${api.url}/customer/graphql`, harness.accounts.customer.credential);
 
 const ask = <Data extends object>(text: string, variables: object = {}): Promise<Data> =>
-  partner.request<Data, object>(parse(text), variables);
+  customer.request<Data, object>(parse(text), variables);
 const askPage = <Data extends object>(name: string, variables: object = {}): Promise<Data> =>
   ask(documents[name] ?? missing(), variables);
 
@@ -43,8 +42,8 @@ interface Subject {
   /** What it responds from now on to requests that are authentic and valid, and 401 to others. */
   status: number;
   arrivals: Arrival[];
-  /** The referrals whose event it has accepted, in order of arrival. */
-  referrals(): string[];
+  /** The orders whose event it has accepted, in order of arrival. */
+  placed(): string[];
 }
 
 /** Subscribes a receiver that verifies what it gets, and works on it for a moment. */
@@ -59,10 +58,10 @@ async function startSubject(name: string, types: readonly string[]): Promise<Sub
     id: '',
     status: 204,
     arrivals,
-    referrals: () =>
+    placed: () =>
       arrivals
-        .filter(({ status, type }) => status === 204 && type === 'referral.created')
-        .map(({ data }) => String(data['referralId'])),
+        .filter(({ status, type }) => status === 204 && type === 'order.placed')
+        .map(({ data }) => String(data['orderId'])),
   };
   function read({ headers, body }: ReceivedRequest): Pick<Arrival, 'deliveryId' | 'type' | 'timestamp' | 'data'> {
     const { id } = verifyWebhook({ prefix: 'X-Service', headers, body, secret: webhookSecret, now: clock.now() });
@@ -85,19 +84,11 @@ async function startSubject(name: string, types: readonly string[]): Promise<Sub
       response.writeHead(status).end();
     }, 20);
   };
-  const { id } = await subscribe(partner, input);
+  const { id } = await subscribe(customer, input);
   return Object.assign(subject, { id });
 }
 
-async function refer(count: number): Promise<string[]> {
-  const ids: string[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const input = { clientName: `Client ${index}` };
-    const { createReferral } = await partner.request(operations.ReferDocument, { input });
-    ids.push(createReferral.referral?.id ?? missing());
-  }
-  return ids;
-}
+const place = (count: number): Promise<string[]> => placeOrders(customer, count);
 
 /** Runs a worker, and stops it once the check passes. What it has sent is recorded then. */
 async function work<Result>(until: () => Promise<Result> | Result, withinMs?: number): Promise<Result> {
@@ -180,17 +171,17 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
     'webhook_subscription.paused',
   ];
   const alerts = await startSubject('Alerts', [...alertTypes, 'webhook_delivery.failed']);
-  const orders = await startSubject('Orders', ['referral.created', ...alertTypes]);
-  const crm = await startSubject('CRM', ['referral.created']);
+  const orders = await startSubject('Orders', ['order.placed', ...alertTypes]);
+  const crm = await startSubject('CRM', ['order.placed']);
 
-  const [beforeId = missing()] = await refer(1);
+  const [beforeId = missing()] = await place(1);
   await untilArrived(orders, 1);
   expect(await healthOf(orders)).toMatchObject({ state: 'HEALTHY', consecutiveFailures: 0, pendingCount: 0 });
 
   // It fails, and another receiver hears of it.
   const downAt = clock.now();
   orders.status = 503;
-  const [firstId = missing(), ...early] = await refer(3);
+  const [firstId = missing(), ...early] = await place(3);
   await untilArrived(orders, 4);
   await failUntil(orders, afterMs(downAt, hourMs / 10));
   await work(() => expect(alerts.arrivals).toHaveLength(1));
@@ -205,7 +196,7 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
 
   // Health and statistics show it, with each attempt.
   await failUntil(orders, afterMs(downAt, 23 * hourMs));
-  const late = await refer(20);
+  const late = await place(20);
   await work(async () => expect(await healthOf(orders)).toMatchObject({ pendingCount: 23 }));
   const restoredAt = afterMs(downAt, 24 * hourMs);
   await clock.advanceTo(restoredAt);
@@ -225,7 +216,7 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
   expect(sum(hours, 'deliveredCount')).toBe(1);
   expect(sum(hours, 'failedCount')).toBe(0);
 
-  // The owner finds the delivery of a referral, and what is wrong with it.
+  // The owner finds the delivery of a order, and what is wrong with it.
   type Found = { webhookDeliveries: { nodes: { id: string; subscriptionId: string; status: string }[] } };
   const findFirst = async () =>
     (await askPage<Found>('FindDeliveriesById', { recordId: firstId })).webhookDeliveries.nodes;
@@ -249,11 +240,11 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
   orders.status = 204;
   const before = orders.arrivals.length;
   await clock.advanceTo(new Date(health.breakerOpenUntil ?? missing()));
-  await work(() => expect(orders.referrals()).toHaveLength(24));
+  await work(() => expect(orders.placed()).toHaveLength(24));
   expect(retries.filter((time) => time <= clock.now())).toEqual([]);
   const arrived = orders.arrivals.slice(before);
   expect(arrived).toHaveLength(23);
-  expect(orders.referrals().toSorted()).toEqual([beforeId, firstId, ...early, ...late].toSorted());
+  expect(orders.placed().toSorted()).toEqual([beforeId, firstId, ...early, ...late].toSorted());
   // The ramp begins with one request, and ends with 16.
   expect(arrived[0]?.inFlight).toBe(1);
   expect(Math.max(...arrived.map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(16);
@@ -275,7 +266,7 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
 
   // Another receiver is removed.
   crm.status = 410;
-  const [lastId = missing()] = await refer(1);
+  const [lastId = missing()] = await place(1);
   await work(() => expect(alerts.arrivals).toHaveLength(3));
   type Subscription = { webhookSubscription: { pausedAt: string; pausedReason: string; health: Health } };
   const { webhookSubscription: paused } = await ask<Subscription>(
@@ -297,12 +288,12 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
   expect(resumed.resumeWebhookSubscription).toEqual({ userErrors: [] });
   const all = [beforeId, firstId, ...early, ...late, lastId].toSorted();
   await work(() => {
-    for (const subject of [orders, crm]) expect(subject.referrals().toSorted()).toEqual(all);
+    for (const subject of [orders, crm]) expect(subject.placed().toSorted()).toEqual(all);
     expect(orders.arrivals.map(({ type }) => type)).toContain('webhook_subscription.paused');
   });
   expect(alerts.arrivals).toHaveLength(3);
   // Of alerts, it gets only those about others.
   expect(new Set(orders.arrivals.map(({ type }) => type))).toEqual(
-    new Set(['referral.created', 'webhook_subscription.paused']),
+    new Set(['order.placed', 'webhook_subscription.paused']),
   );
 });

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { issueCredential } from '@deedwire/actions';
 import { idAt } from '@deedwire/core';
-import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
-import * as events from '@deedwire/webhook-events';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as events from '../../../../packages/webhook-receiver/test/support/order-events/index.ts';
+import { typicalBodies } from '../../../../packages/webhook-receiver/test/support/order-events/typical-bodies.ts';
 import { insertSubscription } from '../support/stored-deliveries.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
 
 let harness: Harness;
 
@@ -19,22 +17,21 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const eventCount = 10_000;
-const typical = 'packages/webhook-events/fixtures/referral.converted/2026-11-01/accept/typical.json';
 
 test('10,000 events catch up within the 60 seconds that the default bucket of the API restores', async () => {
-  const service = await harness.startPartnerApi();
+  const service = await harness.startApi('customer');
   await service.whenReady;
-  const { partner } = harness.accounts;
+  const { customer } = harness.accounts;
   // With the default bucket.
   const credentials = await issueCredential(harness.operator, {
-    interfaceName: 'partner',
-    accountId: partner.id,
+    interfaceName: 'customer',
+    accountId: customer.id,
     clientId: null,
   });
-  const { id, gid } = await insertSubscription(harness, 'partner', partner);
+  const { id, gid } = await insertSubscription(harness, 'customer', customer);
   const firstId = idAt(new Date());
   const body = {
-    ...JSON.parse(readFileSync(join(workspaceRoot, typical), 'utf8')),
+    ...typicalBodies['order.placed']['2026-11-01'],
     id: 'gid://service/WebhookEvent/',
     timestamp: new Date().toISOString(),
   };
@@ -43,13 +40,13 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
   await harness.sql(
     `insert into webhook_delivery
        (id, subscription_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select ${firstId}::bigint + 2 * n, ${id}, ${partner.accountId}, 'partner', ${eventId}, 'referral.converted',
+     select ${firstId}::bigint + 2 * n, ${id}, ${customer.accountId}, 'customer', ${eventId}, 'order.placed',
        '2026-11-01', now(), n
      from generate_series(1, ${eventCount}) n`,
   );
   await harness.sql(
     `insert into webhook_payload (event_id, event_version, interface, body)
-     select ${eventId}, '2026-11-01', 'partner', convert_to('${before}' || (${eventId})::text || '${after}', 'UTF8')
+     select ${eventId}, '2026-11-01', 'customer', convert_to('${before}' || (${eventId})::text || '${after}', 'UTF8')
      from generate_series(1, ${eventCount}) n`,
   );
   await harness.sql(
@@ -61,14 +58,14 @@ test('10,000 events catch up within the 60 seconds that the default bucket of th
     events,
     prefix: 'X-Service',
     store: memoryStore(),
-    on: { 'referral.converted': { '2026-11-01': (event) => void handled.add(event.id) } },
+    on: { 'order.placed': { '2026-11-01': (event) => void handled.add(event.id) } },
   });
   // What the API asks the client to wait. A client that is slower waits less, so the sum does not depend on the machine.
   let seconds = 0;
   let pages = 0;
   const pull = graphqlPull({
     prefix: 'X-Service',
-    url: `${service.url}/partners/graphql`,
+    url: `${service.url}/customer/graphql`,
     credentials,
     subscriptionId: gid,
     async fetch(url, init) {

@@ -1,13 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { testService } from '@deedwire/core/test-service';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { createClient, type Receiver, startReceiver } from '@deedwire/testing';
-import deliveryHeaders from '@deedwire/webhook-events/delivery-headers.json' with { type: 'json' };
+import { parse } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import deliveryHeaders from '../../../../packages/webhook-contract/delivery-headers.json' with { type: 'json' };
 import { npmInstall } from '../support/installed-packages.ts';
 import { subscribe } from '../support/subscribe.ts';
+import * as operations from '../support/webhook-operations.ts';
 
 // Agents of tracing vendors load the instrumentations of undici and http by default.
 const packages = [
@@ -77,28 +79,33 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+const sendTest = parse(`mutation ($input: SendTestWebhookEventInput!) {
+  sendTestWebhookEvent(input: $input) { webhookEventId userErrors { code } } }`);
+
+const { headerPrefix } = testService.names;
+const nameOf = (name: string): string => name.replace('{headerPrefix}', headerPrefix).toLowerCase();
 const ofTransport = ['accept-encoding', 'connection', 'content-length', 'host'];
-const allowed = [...ofTransport, ...Object.keys(deliveryHeaders.headers).map((name) => name.toLowerCase())];
+const allowed = [...ofTransport, ...Object.keys(deliveryHeaders.headers).map(nameOf)];
 
 test('a receiver gets documented headers only, whatever instruments the requests', async () => {
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 1 ? 503 : 204).end();
   };
-  const client = createClient(t.urls.partner, t.accounts.partner.credential, {
+  const client = createClient(t.urls.customer, t.accounts.customer.credential, {
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     tracestate: 'vendor=1',
   });
-  const eventTypes = [{ type: 'referral.created' }, { type: 'webhook.test' }];
+  const eventTypes = [{ type: 'order.placed' }, { type: 'webhook.test' }];
   const { id: subscriptionId } = await subscribe(client, { callbackUrl: receiver.url, eventTypes });
-  await client.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
+  await client.request(operations.PlaceDocument, { input: { item: 'Ada' } });
   await receiver.waitFor(2);
-  await client.request(operations.SendTestDocument, { input: { subscriptionId } });
+  await client.request(sendTest, { input: { subscriptionId } });
   await receiver.waitFor(3);
 
   expect(receiver.handshakes).toHaveLength(1);
   expect(receiver.deliveries.map(({ headers }) => headers['x-service-webhook-event'])).toEqual([
-    'referral.created',
-    'referral.created',
+    'order.placed',
+    'order.placed',
     'webhook.test',
   ]);
   const others = receiver.requests
@@ -106,7 +113,7 @@ test('a receiver gets documented headers only, whatever instruments the requests
     .filter((name) => !allowed.includes(name));
   expect(others).toEqual([]);
   // The instrumentations have seen the requests.
-  expect(output.get('partner-api')).toContain('@opentelemetry/instrumentation-undici');
-  expect(output.get('partner-api')).toContain('@opentelemetry/instrumentation-http');
+  expect(output.get('customer-api')).toContain('@opentelemetry/instrumentation-undici');
+  expect(output.get('customer-api')).toContain('@opentelemetry/instrumentation-http');
   expect(output.get('webhook-worker')).toContain('@opentelemetry/instrumentation-undici');
 });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { type Client, eventually, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import * as operations from '../support/webhook-operations.ts';
 
 const waiting = 100_000;
 const responseMs = 100;
@@ -21,8 +21,8 @@ let other: Receiver;
 beforeAll(async () => {
   t = await startTestSystem({ server: await startPostgres() });
   [receiver, other] = [await startReceiver(), await startReceiver()];
-  await subscribe(t.partner, receiver);
-  await subscribe(t.otherPartner, other);
+  await subscribe(t.customer, receiver);
+  await subscribe(t.otherCustomer, other);
 });
 
 afterAll(async () => {
@@ -32,12 +32,12 @@ afterAll(async () => {
 });
 
 async function subscribe(client: Client, { url: callbackUrl }: Receiver): Promise<void> {
-  const input = { callbackUrl, eventTypes: [{ type: 'referral.created' }] };
+  const input = { callbackUrl, eventTypes: [{ type: 'order.placed' }] };
   const { createWebhookSubscription } = await client.request(operations.SubscribeDocument, { input });
   expect(createWebhookSubscription.userErrors).toEqual([]);
 }
 
-/** Creates referrals of the other account until `isDone`. Returns the times from the call to the arrival of the webhook, sorted. */
+/** Places orders of the other account until `isDone`. Returns the times from the call to the arrival of the webhook, sorted. */
 async function measureOther(isDone: (sent: number) => boolean): Promise<number[]> {
   const before = other.deliveries.length;
   const startedAtMs: number[] = [];
@@ -46,7 +46,7 @@ async function measureOther(isDone: (sent: number) => boolean): Promise<number[]
   while (!isDone(startedAtMs.length)) {
     await sleep(Math.max(0, firstMs + (startedAtMs.length * 1_000) / perSecond - performance.now()));
     startedAtMs.push(performance.now());
-    calls.push(t.otherPartner.request(operations.ReferDocument, { input: { clientName: `${startedAtMs.length}` } }));
+    calls.push(t.otherCustomer.request(operations.PlaceDocument, { input: { item: `${startedAtMs.length}` } }));
   }
   await Promise.all(calls);
   const arrived = await other.waitFor(before + startedAtMs.length);
@@ -83,7 +83,7 @@ test('a receiver that works again gets 100,000 waiting deliveries at its full wi
   const alone = await measureOther((sent) => sent === aloneEvents);
 
   receiver.onDelivery = (response) => void response.writeHead(503).end();
-  await t.partner.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
+  await t.customer.request(operations.PlaceDocument, { input: { item: 'Ada' } });
   await receiver.waitFor(1);
   await eventually(async () => {
     const [row] = await t.sql('select attempts > 0 as failed from webhook_pending_delivery');

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { updateWebhookSubscription } from '@deedwire/actions';
-import { createHarness, startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, startTestSystem } from '@deedwire/dev-environment/harness';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { subscribe } from '../support/subscribe.ts';
+import * as operations from '../support/webhook-operations.ts';
 
 /** A little less than the longest timeout. */
 const responseMs = 14_500;
@@ -15,25 +15,25 @@ const slowReceiver = async () => {
   receiver.onDelivery = (response) => void setTimeout(() => response.writeHead(200).end(), responseMs);
   return receiver;
 };
-const eventTypes = [{ type: 'referral.created' }];
+const eventTypes = [{ type: 'order.placed' }];
 
 test('after SIGTERM, a worker with a delay of 5 s records a response after 14.5 s, and exits with 0', async () => {
   const receiver = await slowReceiver();
   const worker = { SHUTDOWN_DELAY_MS: '5000' };
   const t = await forFile(
-    startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } }),
+    startTestSystem({ apps: ['customer-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } }),
   );
-  await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes, timeoutSeconds: 15 });
+  await subscribe(t.customer, { callbackUrl: receiver.url, eventTypes, timeoutSeconds: 15 });
   const startedMs = performance.now();
   const process = t.system.apps['webhook-worker'];
   process.kill('SIGTERM');
   // Near the end of the delay, so that the request ends as late as it can.
   await sleep(4_500);
-  await t.partner.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
+  await t.customer.request(operations.PlaceDocument, { input: { item: 'Ada' } });
   expect(await process.ended).toEqual({ exitCode: 0, signal: null });
   expect(performance.now() - startedMs).toBeGreaterThan(4_500 + responseMs);
   expect(performance.now() - startedMs).toBeLessThan(25_000);
-  const { webhookDeliveries } = await t.partner.request(operations.DeliveriesDocument, {});
+  const { webhookDeliveries } = await t.customer.request(operations.DeliveriesDocument, {});
   expect(webhookDeliveries.nodes).toMatchObject([{ status: 'DELIVERED', attempts: [{ number: 1 }] }]);
   expect(receiver.deliveries).toHaveLength(1);
 });
@@ -42,9 +42,9 @@ test('the lease of 15 s survives a request of 14.5 s beside another worker, whic
   const receiver = await slowReceiver();
   const harness = await forFile(createHarness());
   await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id, timeoutSeconds: 15 });
-  await harness.refer(1);
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await updateWebhookSubscription(harness.customerApi, harness.accounts.customer, { id, timeoutSeconds: 15 });
+  await harness.place(1);
   await receiver.waitFor(1);
   await harness.startWorker();
   await eventually(async () =>
