@@ -37,7 +37,6 @@ const portal = './tools/dev-environment/test/harness/built-portal.ts';
  */
 const longest = [
   'tools/contract-tests/test/faults.test.ts',
-  'tools/contract-tests/test/webhook-worker/stolen-login.test.ts',
   'tools/dev-environment/test/demo.test.ts',
   'tools/contract-tests/test/portal.test.ts',
   'tools/contract-tests/test/webhook-worker/isolation.test.ts',
@@ -45,7 +44,7 @@ const longest = [
   'packages/contract-check/src/workspace/merged-state.test.ts',
   'packages/contract-check/src/workspace/attacks.test.ts',
   'tools/contract-tests/test/full/person-erase.test.ts',
-  'tools/contract-tests/test/full/operations.test.ts',
+  'tools/contract-tests/test/firm/full/operations.test.ts',
   'tools/contract-tests/test/full/portal-session.test.ts',
   'tools/contract-tests/test/full/person-erase-planted.test.ts',
   'packages/contract-check/test/full/outside.test.ts',
@@ -56,7 +55,7 @@ const longest = [
   'tools/contract-tests/test/full/portal-actions.test.ts',
   'tools/dev-environment/test/firm/full/readme.test.ts',
   'tools/contract-tests/test/full/homes.test.ts',
-  'tools/contract-tests/test/full/keep-alive.test.ts',
+  'tools/contract-tests/test/firm/full/keep-alive.test.ts',
   'packages/webhook-receiver/test/full/poison.test.ts',
   'tools/contract-tests/test/full/reconcile.test.ts',
   'tools/contract-tests/test/full/connection-faults.test.ts',

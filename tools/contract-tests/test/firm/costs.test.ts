@@ -2,7 +2,7 @@ import { readInterfaceContracts } from '@deedwire/generate';
 import { forTest } from '@deedwire/testing/for-file';
 import { getIntrospectionQuery } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type LargestApi, pricedVersions, startLargestApi } from '../support/cost-property.ts';
+import { type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
 
 // `test/long/costs.test.ts` runs thousands of random operations, and texts of longer characters.
 const seed = 20_261_120;

@@ -1,10 +1,11 @@
+import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
-import { copyWorkspace } from './workspace-copy.ts';
+import { copyWorkspace, workspaceRoot } from './workspace-copy.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,14 +21,12 @@ interface PackedPackages {
   printed: string;
 }
 
-export const publishedPackages = [
-  '@deedwire/contract-check',
-  '@deedwire/lender-schema',
-  '@deedwire/partner-schema',
-  '@deedwire/webhook-events',
-  '@deedwire/webhook-receiver',
-  '@deedwire/webhook-signing',
-];
+/** In the order of their names. */
+export const publishedPackages: readonly string[] = globSync('packages/*/package.json', { cwd: workspaceRoot })
+  .map((path): { name: string; private?: boolean } => JSON.parse(readFileSync(join(workspaceRoot, path), 'utf8')))
+  .filter((manifest) => manifest.private !== true)
+  .map(({ name }) => name)
+  .toSorted();
 
 /**
  * Global setup of a test project. Runs `pnpm packages` in the process of the test run, when the first test file asks for the

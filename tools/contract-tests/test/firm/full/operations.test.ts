@@ -10,7 +10,7 @@ import { firm, interfaceNames } from '@deedwire/firm';
 import { groupRolesOf } from '@deedwire/store';
 import { commandsOf, compileCache, findProgram, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // The commands of docs/operations on one machine with systemd, in one shell. Only paths, ports, URLs, names of roles and what stands in
 // angle brackets are replaced by those of this test, `node` runs the sources of the app that a command names, and `systemctl` starts and

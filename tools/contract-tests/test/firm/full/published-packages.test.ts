@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { readJson } from '../support/installed-packages.ts';
-import { publishedPackages, readPackedPackages } from '../support/packed-packages.ts';
+import { succeed } from '../../support/command.ts';
+import { readJson } from '../../support/installed-packages.ts';
+import { publishedPackages, readPackedPackages } from '../../support/packed-packages.ts';
 import { compile, installWithCompilers } from '../support/typescript-consumer.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.

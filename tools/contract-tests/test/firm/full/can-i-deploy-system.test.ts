@@ -4,13 +4,13 @@ import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-ha
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { expect, test, vi } from 'vitest';
-import { run } from '../../../../packages/contract-check/src/cli/run.ts';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { changeBuild } from '../support/other-build.ts';
-import { pullSettledDeliveries } from '../support/pull.ts';
-import { subscribe } from '../support/subscribe.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { run } from '../../../../../packages/contract-check/src/cli/run.ts';
+import * as operations from '../../../consumers/referral-portal/generated/2026-11-01.ts';
+import { changeBuild } from '../../support/other-build.ts';
+import { pullSettledDeliveries } from '../../support/pull.ts';
+import { subscribe } from '../../support/subscribe.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // The apps of this build run, the operator exports the environment, and contract-check answers from the file.
 // `long/can-i-deploy-pairs.test.ts` deploys more builds, in each order.

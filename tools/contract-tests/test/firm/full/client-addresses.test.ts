@@ -4,9 +4,9 @@ import type { RunningApp } from '@deedwire/dev-environment';
 import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { eventually, findProgram } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startCellProxy } from '../support/cells/cell-proxy.ts';
-import { startCaddy } from '../support/proxies/caddy.ts';
-import { startPageHaproxy } from '../support/proxies/page-haproxy.ts';
+import { startCellProxy } from '../../support/cells/cell-proxy.ts';
+import { startPageHaproxy } from '../../support/proxies/page-haproxy.ts';
+import { startCaddy } from '../support/caddy.ts';
 
 // The proxies connect from 127.0.0.1, the client from here. Another machine is no trusted proxy either.
 const client = '127.0.0.2';

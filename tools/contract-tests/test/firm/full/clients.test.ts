@@ -6,10 +6,10 @@ import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
 import { commandsOf, eventually, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { createInterfaceClient } from '../support/interface-client.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { createInterfaceClient } from '../../support/interface-client.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 const examples = join(workspaceRoot, 'examples/clients');
 const page = readFileSync(join(workspaceRoot, 'docs/clients.md'), 'utf8');

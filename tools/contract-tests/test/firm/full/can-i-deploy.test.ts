@@ -5,9 +5,9 @@ import { firm } from '@deedwire/firm';
 import { forFile } from '@deedwire/testing/for-file';
 import { createRenderer } from '@deedwire/webhook-rendering';
 import { describe, expect, test, vi } from 'vitest';
-import { run } from '../../../../packages/contract-check/src/cli/run.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { run } from '../../../../../packages/contract-check/src/cli/run.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // Asks about the builds of this tree, and about the same builds with one contract less. Each refused pair of a writer and a worker is
 // rendered, to show that it breaks, and each allowed one, to show that it does not.

@@ -5,7 +5,7 @@ import { createHarness } from '@deedwire/dev-environment/firm-harness';
 import { credentialHeaders, findProgram, listen, type Listening } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { test } from 'vitest';
-import { startCaddy } from '../support/proxies/caddy.ts';
+import { startCaddy } from '../support/caddy.ts';
 
 const isWithoutCaddy = findProgram('caddy') === undefined && process.env['CI'] !== 'true';
 if (isWithoutCaddy) process.stdout.write('keep-alive: caddy is not on the PATH, its idle connections are not tested\n');

@@ -18,9 +18,9 @@ import {
   printSchema,
 } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { SendTestDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
-import { subscribe } from '../support/subscribe.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { SendTestDocument } from '../../../consumers/referral-portal/generated/2026-11-01.ts';
+import { subscribe } from '../../support/subscribe.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // Compares `dist/contracts.json` of each app with what the processes of this build serve, accept, append and render.
 

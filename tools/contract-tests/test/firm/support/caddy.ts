@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { appOf } from '@deedwire/core';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { type InterfaceName, firm, interfaceNames } from '@deedwire/firm';
-import { workspaceRoot } from '../workspace-copy.ts';
-import { startProxyProcess } from './proxy-process.ts';
+import { startProxyProcess } from '../../support/proxies/proxy-process.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 /**
  * Starts Caddy, which has to be on the PATH, with the Caddyfile of Compose. The names of the containers become ports of this machine,

@@ -8,9 +8,9 @@ import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';
 import { credentialHeaders } from '@deedwire/testing';
 import { buildSchema, type GraphQLSchema, validate, parse } from 'graphql';
-import { type LargestValues, largestSchema } from './largest-schema.ts';
-import { type ArgumentValues, type RandomOperation, randomOperation } from './random-operation.ts';
-import { createRandom } from './random.ts';
+import { type LargestValues, largestSchema } from '../../support/largest-schema.ts';
+import { type ArgumentValues, type RandomOperation, randomOperation } from '../../support/random-operation.ts';
+import { createRandom } from '../../support/random.ts';
 
 const maxBytes = 1_000_000;
 const maxPoints = 1000;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { succeed } from './command.ts';
-import { installPackages, readJson, type InstalledPackages } from './installed-packages.ts';
-import { publishedPackages } from './packed-packages.ts';
-import { workspaceRoot } from './workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { installPackages, readJson, type InstalledPackages } from '../../support/installed-packages.ts';
+import { publishedPackages } from '../../support/packed-packages.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 /** Fails to compile if a type is missing, wrong or `any`. */
 const consumer = `

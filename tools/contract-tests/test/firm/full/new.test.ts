@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { interfaceNames } from '@deedwire/firm';
 import { expect, onTestFinished, test } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 // What `pnpm new` refuses. `long/recipes.test.ts` follows it to a tree that passes every check.
 
