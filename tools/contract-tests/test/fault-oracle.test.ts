@@ -4,8 +4,8 @@ import { judge } from './support/faults/judge.ts';
 
 const subscriptions = new Map([['s1', 'ada']]);
 const accepted = [
-  { accountId: 'ada', referralId: 'r1' },
-  { accountId: 'ada', referralId: 'r2' },
+  { accountId: 'ada', recordId: 'r1' },
+  { accountId: 'ada', recordId: 'r2' },
 ];
 
 function delivery(number: number, changes: Partial<ReceivedDelivery> = {}): ReceivedDelivery {
@@ -15,7 +15,7 @@ function delivery(number: number, changes: Partial<ReceivedDelivery> = {}): Rece
     webhookId: `d${number}`,
     attempt: 1,
     sequence: number,
-    referralId: `r${number}`,
+    recordId: `r${number}`,
     digest: `body ${number}`,
     isAuthentic: true,
     ...changes,

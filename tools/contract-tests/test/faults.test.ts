@@ -1,13 +1,13 @@
 import { startPostgres, terminateBackends, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as operations from '../consumers/referral-portal/generated/2026-11-01.ts';
 import { respondAfterMs } from './support/faults/delivery-log.ts';
 import { failpoints, finishTaken, runUntilFailpoint } from './support/faults/failpoints.ts';
 import { startFaultSystem, type FaultSystem } from './support/faults/fault-system.ts';
 import { killAtRandom } from './support/faults/random-kills.ts';
 import { expectAllDelivered, windowMax } from './support/faults/verdict-of.ts';
 import { suspend, untilShared } from './support/faults/workers.ts';
+import { ChangeSubscriptionDocument } from './support/webhook-operations.ts';
 
 // All tests use one system with two workers on a separate database server. After each test, every event that was accepted so
 // far must have been delivered: see `expectAllDelivered`.
@@ -91,7 +91,7 @@ test('delivers every event when a callback URL changes during deliveries', { tim
   const load = system.startLoad();
   await received.waitForMore(50);
   const input = { id, callbackUrl: `${received.url}/moved` };
-  await clientOf(accountId).request(operations.ChangeSubscriptionDocument, { input });
+  await clientOf(accountId).request(ChangeSubscriptionDocument, { input });
   await eventually(() => expect(received.deliveries.map(({ path }) => path)).toContain('/hook/moved'), timeout);
   await expectAllDelivered(system, await load.stop());
 });
@@ -126,7 +126,7 @@ test(
 );
 
 async function limitConnections(limit: number): Promise<void> {
-  for (const role of ['partner_api', 'webhook_worker'])
+  for (const role of ['customer_api', 'webhook_worker'])
     await system.observer.run(`alter role ${role}_login connection limit ${limit}`);
 }
 

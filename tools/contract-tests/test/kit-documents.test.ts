@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { compileCache, eventually, listen, missing, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
+import * as events from '@deedwire/webhook-contract';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';

@@ -2,7 +2,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { createHarness } from '@deedwire/dev-environment/harness';
 import { receiverKitBlock } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
+import * as events from '@deedwire/webhook-contract';
 import { createWebhookReceiver, type PullingReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';

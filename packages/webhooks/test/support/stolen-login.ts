@@ -14,6 +14,9 @@ const insertRetry = `
   insert into webhook_replay (account_id, interface, subscription_id, delivery_id, only_failed, per_second, from_id, until_id, last_id)
   values ($1, $4, $2, $3, false, 1, $3, $3::bigint + 1, $3::bigint - 1)`;
 
+const mark = (time: string): string =>
+  `update webhook_subscription set hastened_at = ${time}, send_pending_at = ${time} returning id`;
+
 /** An account with a subscription that has received a delivery. */
 interface Party extends SeededAccount {
   subscriptionId: string;
@@ -129,12 +132,44 @@ export async function testStolenLogin({ service, createDatabase }: TestedService
       await settle(victim);
     });
 
-    test('marks no subscription', async () => {
-      const marked = await login.run(
-        'update webhook_subscription set hastened_at = clock_timestamp(), send_pending_at = clock_timestamp() returning id',
-      );
-      expect(marked).toContainEqual({ id: attacker.subscriptionId });
-      expect(marked).not.toContainEqual({ id: victim.subscriptionId });
+    test('marks no subscription, and a mark in the future stops nothing', async () => {
+      await expect(login.run(mark(`'infinity'`))).rejects.toThrow('violates check constraint');
+      for (const time of ['clock_timestamp()', `'9999-12-31Z'`]) {
+        const marked = await login.run(mark(time));
+        expect(marked).toContainEqual({ id: attacker.subscriptionId });
+        expect(marked).not.toContainEqual({ id: victim.subscriptionId });
+        await settle(attacker);
+      }
+    });
+
+    test('ends no worker, and stops none, with any row', async () => {
+      const own = `${attacker.id}, '${thief}'`;
+      const replay = (types: string) =>
+        `insert into webhook_replay (account_id, interface, subscription_id, event_types, only_failed, per_second, from_id, until_id, last_id)
+         values (${own}, ${attacker.subscriptionId}, ${types}, true, 1, 0, 9223372036854775807, 0)`;
+      const eventTypes = (count: number, length: number) =>
+        `insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
+         select ${attacker.subscriptionId}, '${thief}', lpad(g::text, ${length}, 'a'), 'x' from generate_series(1, ${count}) g`;
+      const subscriptions = (count: number) =>
+        `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
+         select ${own}, '', '', 0 from generate_series(1, ${count})`;
+      const queue = (eventId: number) =>
+        `insert into webhook_event_queue (account_id, interface, event_id) values (${own}, ${eventId})`;
+      const bound = 'violates check constraint';
+      for (const [statement, refusal] of [
+        [replay(`array[repeat('a', 1000000)]`), bound],
+        [replay(`array_fill('a'::text, array[101])`), bound],
+        [`update webhook_subscription set callback_url = 'https://x/' || repeat('a', 1000000)`, bound],
+        [`update webhook_subscription set secret_ciphertext = convert_to(repeat('a', 1000000), 'UTF8')`, bound],
+        [eventTypes(1, 100_000), bound],
+        [eventTypes(101, 100), `The subscription ${attacker.subscriptionId} may have 100 event types.`],
+        [subscriptions(21), `The account ${attacker.id} may have 20 subscriptions.`],
+        [queue(0), bound],
+        [queue(-1), bound],
+      ] as const)
+        await expect(login.run(statement)).rejects.toThrow(refusal);
+      await settle(attacker);
+      await settle(victim);
     });
 
     test('reads and writes no table', async () => {

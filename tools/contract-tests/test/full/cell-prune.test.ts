@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateApiKey } from '@deedwire/auth';
-import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/firm-harness';
-import { firm, type InterfaceName, interfaceNames } from '@deedwire/firm';
+import { testService, type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
+import { callOperator, createHarness, type Harness, otherKey } from '@deedwire/dev-environment/harness';
 import { connect, type Credential, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -30,10 +30,10 @@ async function startCell(): Promise<System> {
   const harness = await forTest(createHarness());
   const receiver = await forTest(startReceiver());
   const { accounts, sql } = harness;
-  for (const partner of [accounts.partner, accounts.otherPartner])
-    await harness.subscribe(receiver.url, ['referral.created'], partner);
+  for (const customer of [accounts.customer, accounts.otherCustomer])
+    await harness.subscribe(receiver.url, ['order.placed'], customer);
   const worker = await harness.startWorker();
-  for (const partner of [accounts.partner, accounts.otherPartner]) await harness.refer(20, partner);
+  for (const customer of [accounts.customer, accounts.otherCustomer]) await harness.place(20, customer);
   await receiver.waitFor(40);
   const ids = interfaceNames.map((name) => accounts[name].accountId);
   const frozenAt = await freeze(harness, ids);
@@ -63,7 +63,7 @@ async function startCell(): Promise<System> {
         'webhook_event',
         'webhook_delivery',
         'webhook_subscription',
-        'referral',
+        'customer_order',
         'api_client',
       ];
       const counts = tables.map(
@@ -81,7 +81,7 @@ const none = {
   webhook_event: 0,
   webhook_delivery: 0,
   webhook_subscription: 0,
-  referral: 0,
+  customer_order: 0,
   api_client: 0,
 };
 
@@ -121,14 +121,14 @@ test('requests of a pruned account get what strangers get, and those of others t
   expect(await bytesToPrune()).toEqual([0, 0]);
   for (const name of interfaceNames) {
     const { credential } = accounts[name];
-    const stranger = { ...credential, clientId: 'stranger', apiKey: generateApiKey(firm, name).apiKey };
+    const stranger = { ...credential, clientId: 'stranger', apiKey: generateApiKey(testService, name).apiKey };
     // What is cached of a key is forgotten after some seconds.
     await eventually(async () => expect((await send(name, credential)).status).toBe(401));
     expect(await send(name, credential)).toEqual(await send(name, stranger));
     // Of others.
     expect(await send(name, accounts[otherKey(name)].credential)).toMatchObject({ status: 200 });
   }
-  expect(await harness.deliveries(accounts.otherPartner)).toHaveLength(20);
+  expect(await harness.deliveries(accounts.otherCustomer)).toHaveLength(20);
   expect(await sql('select count(*)::int as queued from webhook_event_queue')).toEqual([
     { queued: Number(queued) - Number(left['webhook_event_queue']) },
   ]);
@@ -142,9 +142,9 @@ test('requests of a pruned account get what strangers get, and those of others t
   expect(await callOperator(env, 'audit', 'verify', log)).toMatchObject({ exitCode: 0 });
   expect(exported.stdout).toContain('"action":"cell.prune"');
   // Entries of what is gone stay.
-  expect(exported.stdout.split('\n').filter((line) => line.includes(accounts.partner.clientId)).length).toBeGreaterThan(
-    2,
-  );
+  expect(
+    exported.stdout.split('\n').filter((line) => line.includes(accounts.customer.clientId)).length,
+  ).toBeGreaterThan(2);
 });
 
 test('goes on after it was killed or lost the database, and lets one operator work at a time', async () => {
@@ -152,15 +152,16 @@ test('goes on after it was killed or lost the database, and lets one operator wo
   const { sql, database } = harness;
   const blocker = await forTest(connect(database.databaseUrl));
   // Others may read.
-  await blocker.run('begin; lock table referral in share mode');
-  const waiting = operatorAt('referral');
+  await blocker.run('begin; lock table webhook_subscription in share mode');
+  const waiting = operatorAt('webhook_subscription');
   const expectWaiting = async (sessions = 1) => expect(await sql(`select ${waiting}`)).toHaveLength(sessions);
   await killOperator(['cell', 'prune', '--yes'], env, expectWaiting);
   const interrupted = await countForeign();
   expect(interrupted).toMatchObject({
     webhook_event_queue: 0,
     webhook_delivery: 0,
-    referral: 20,
+    customer_order: 0,
+    webhook_subscription: 1,
     api_client: interfaceNames.length,
   });
   expect(await bytesToPrune()).toEqual([0, expect.toSatisfy((bytes: number) => bytes > 100_000)]);
@@ -194,11 +195,11 @@ test('names a row that stays because a row of another account refers to it', asy
     `insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
      select $1, c.interface, key_id, '{READ}', 'a', sha256('a'), now() + interval '5 minutes'
      from api_key k join api_client c on c.id = api_client_id where c.account_id = $1`,
-    [accounts.otherLender.accountId],
+    [accounts.otherSupplier.accountId],
   );
   const [{ key } = {}] = await sql(
     'select key_id as key from api_key k join api_client c on c.id = api_client_id where c.account_id = $1',
-    [accounts.lender.accountId],
+    [accounts.supplier.accountId],
   );
   await sql('update portal_session set key_id = $1', [key]);
   // Most pages of a large table are not read for the estimate.
@@ -207,11 +208,11 @@ test('names a row that stays because a row of another account refers to it', asy
   await sql(
     `with client as (
        insert into api_client (account_id, interface, client_id, schema_version)
-       select $1, 'lender', n::text, '' from generate_series(1, 4000) n
+       select $1, 'supplier', n::text, '' from generate_series(1, 4000) n
        returning id, interface
      )
      insert into api_key (key_id, api_client_id, interface, key_hash) select id::text, id, interface, sha256('a') from client`,
-    [accounts.otherLender.accountId],
+    [accounts.otherSupplier.accountId],
   );
   for (let times = 1; times <= 2; times += 1) {
     const { exitCode, stdout } = await prune('--yes');
@@ -227,7 +228,7 @@ test('reads no table of a cell of which nothing is at home elsewhere', async () 
   const harness = await forTest(createHarness());
   const { database } = harness;
   const blocker = await forTest(connect(database.databaseUrl));
-  await blocker.run('begin; lock table referral');
+  await blocker.run('begin; lock table customer_order');
   const env = { DATABASE_URL: await database.urlFor('operator') };
   expect(await callOperator(env, 'cell', 'prune', '--yes')).toEqual({
     exitCode: 0,

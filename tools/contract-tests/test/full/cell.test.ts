@@ -1,4 +1,4 @@
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { connect, eventually } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
@@ -67,35 +67,20 @@ test('a step needs a superuser, two servers, and --dry-run or --yes', async () =
   });
 });
 
-test('a matter of a cell that is not 0 has the number of the cell in its reference', async () => {
-  const { env, run } = await startCell();
-  await run(
-    `insert into cell_split (from_cell, to_cell, organization_ids, standbys, freeze_lsn) values (0, 5, '{}', '{}', '0/1')`,
-  );
-  await run('select take_cell_number()');
-  await run(`insert into organization (name) values ('Harbour')`);
-  await run(`insert into account (interface, organization_id, name) select 'partner', id, 'Harbour' from organization`);
-  await run(`insert into referral (account_id, client_name) select id, 'Ada' from account`);
-  const [{ id } = {}] = await run(`select 'gid://service/Referral/' || id as id from referral`);
-  expect(await callOperator(env, 'referral', 'convert', String(id))).toMatchObject({ exitCode: 0 });
-  expect(await run('select reference from matter')).toEqual([
-    { reference: expect.stringMatching(/^M5-\d{4}-000001$/) },
-  ]);
-  expect(await run(`select (id >> 12) & 1023 as cell from matter`)).toEqual([{ cell: '5' }]);
-});
-
 /** A cell of which one organization is to leave, and a transaction that a freeze waits for. */
 async function startFreezing() {
   const cell = await startCell();
   const { databaseUrl, run } = cell;
   await run(`insert into organization (name) values ('Harbour')`);
-  await run(`insert into account (interface, organization_id, name) select 'partner', id, 'Harbour' from organization`);
+  await run(
+    `insert into account (interface, organization_id, name) select 'customer', id, 'Harbour' from organization`,
+  );
   await run(
     `insert into cell_split (from_cell, to_cell, organization_ids, standbys) select 0, 5, array_agg(id), '{}' from organization`,
   );
   const open = await forTest(connect(databaseUrl));
   await open.run('begin');
-  await open.run(`insert into referral (account_id, client_name) select id, 'Ada' from account`);
+  await open.run(`insert into customer_order (account_id, item) select id, 'Ada' from account`);
   return { ...cell, open };
 }
 

@@ -4,17 +4,17 @@ import { terminateBackends } from '@deedwire/embedded-postgres';
 import { startTcpProxy, type StatementFault } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { setClockBack } from '../support/faults/database-clock.ts';
 import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
+import { PlaceDocument } from '../support/webhook-operations.ts';
 
 // One system, whose first worker reaches the database through a proxy. After each test, every event that was accepted so far
 // must have been delivered: see `expectAllDelivered`.
 const system = await startFaultSystem({ accounts: 3, leaseMs: 2_000 });
 const { database } = system.t;
 const workerProxy = await forFile(startTcpProxy(await database.urlFor('webhook_worker')));
-const apiProxy = await forFile(startTcpProxy(await database.urlFor('partner_api')));
+const apiProxy = await forFile(startTcpProxy(await database.urlFor('customer_api')));
 await forFile(system);
 const [direct] = system.workers;
 system.workers.unshift(await system.addWorker({ DATABASE_URL: workerProxy.url }));
@@ -22,11 +22,11 @@ await direct?.stop();
 system.workers.pop();
 
 test.each<StatementFault['when']>(['before', 'after'])(
-  'writes a referral and its event, or neither, when the API is killed %s it commits',
+  'writes an order and its event, or neither, when the API is killed %s it commits',
   async (when) => {
     const { accounts, accepted, apis, clientOf, observer } = system;
     const accountId = accounts[0]?.accountId ?? '';
-    const { referrals: before } = await rowsOf(accountId);
+    const { orders: before } = await rowsOf(accountId);
     const [working] = apis;
     const killed = await system.startApi({ DATABASE_URL: apiProxy.url });
     apis.splice(0, 1, killed);
@@ -37,40 +37,40 @@ test.each<StatementFault['when']>(['before', 'after'])(
         return killed.ended;
       },
     });
-    const clientName = randomUUID();
-    const variables = { input: { clientName, idempotencyKey: clientName } };
+    const item = randomUUID();
+    const variables = { input: { item, idempotencyKey: item } };
     const send = () =>
       clientOf(accountId)
-        .send(operations.ReferDocument, variables)
+        .send(PlaceDocument, variables)
         .catch(() => null);
     expect(await send()).toBeNull();
     await isKilled;
     if (working !== undefined) apis.splice(0, 1, working);
 
     const added = when === 'after' ? 1 : 0;
-    expect(await rowsOf(accountId)).toEqual({ referrals: before + added, events: before + added });
+    expect(await rowsOf(accountId)).toEqual({ orders: before + added, events: before + added });
 
-    // A client that repeats the request gets the referral, and no second one. The claim of the killed API need not expire.
+    // A client that repeats the request gets the order, and no second one. The claim of the killed API need not expire.
     await observer.run('update idempotency_key set claimed_until = now() where payload is null');
-    let referralId: string | undefined;
-    while (referralId === undefined) {
-      referralId = (await send())?.data?.createReferral.referral?.id;
-      if (referralId === undefined) await sleep(100);
+    let recordId: string | undefined;
+    while (recordId === undefined) {
+      recordId = (await send())?.data?.placeOrder.order?.id;
+      if (recordId === undefined) await sleep(100);
     }
-    await accepted.add({ accountId, referralId });
-    expect(await rowsOf(accountId)).toEqual({ referrals: before + 1, events: before + 1 });
+    await accepted.add({ accountId, recordId });
+    expect(await rowsOf(accountId)).toEqual({ orders: before + 1, events: before + 1 });
     await expectAllDelivered(system, { accepted: 1, failures: new Set() });
   },
 );
 
-/** Each referral has one event. */
-async function rowsOf(accountId: string): Promise<{ referrals: number; events: number }> {
+/** Each order has one event. */
+async function rowsOf(accountId: string): Promise<{ orders: number; events: number }> {
   const [row] = await system.observer.run(
-    `select (select count(*)::int from referral where account_id = $1) as referrals,
-       (select count(*)::int from webhook_event where account_id = $1 and event_type = 'referral.created') as events`,
+    `select (select count(*)::int from customer_order where account_id = $1) as orders,
+       (select count(*)::int from webhook_event where account_id = $1 and event_type = 'order.placed') as events`,
     [accountId.split('/').at(-1)],
   );
-  return { referrals: Number(row?.['referrals']), events: Number(row?.['events']) };
+  return { orders: Number(row?.['orders']), events: Number(row?.['events']) };
 }
 
 test('repeats nothing that was recorded when responses to statements of a worker are lost', async () => {

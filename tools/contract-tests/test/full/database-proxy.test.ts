@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { startApp } from '@deedwire/dev-environment';
-import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres, withClient } from '@deedwire/embedded-postgres';
 import { eventually, findProgram, listen } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -44,6 +44,7 @@ describe.skipIf(isWithoutHaproxy)('the recipe of HAProxy before PostgreSQL', asy
     const lines: string[] = [];
     const worker = await startApp({
       name: 'webhook-worker',
+      entry: 'tools/test-service/src/webhook-worker.ts',
       waitFor: 'listening',
       onLine: (line) => void lines.push(line),
       env: {

@@ -1,5 +1,4 @@
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-harness';
-import { convertReferral } from '@deedwire/firm/partner';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
 import { acknowledge, eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -8,16 +7,16 @@ import { subscribe } from '../support/subscribe.ts';
 const alarms: unknown[] = [];
 const t = await forFile(
   startTestSystem({
-    apps: ['partner-api', 'webhook-worker'],
+    apps: ['customer-api', 'webhook-worker'],
     appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
     onLine: (_, line) => line.includes('"alarm":"delivery-given-up"') && alarms.push(JSON.parse(line)),
   }),
 );
 const deadly = await forFile(startReceiver());
 const healthy = await forFile(startReceiver());
-const eventTypes = [{ type: 'referral.converted' }];
-const { id: deadlyId } = await subscribe(t.partner, { callbackUrl: deadly.url, eventTypes });
-await subscribe(t.partner, { callbackUrl: healthy.url, eventTypes });
+const eventTypes = [{ type: 'order.placed' }];
+const { id: deadlyId } = await subscribe(t.customer, { callbackUrl: deadly.url, eventTypes });
+await subscribe(t.customer, { callbackUrl: healthy.url, eventTypes });
 const env = { DATABASE_URL: await t.database.urlFor('operator') };
 
 async function whyIsPending(): Promise<string> {
@@ -32,14 +31,14 @@ test('a delivery that is sent whenever a worker dies fails, and an operator find
   const startMs = Date.now();
   let whyPending = '';
   deadly.onDelivery = () => {};
-  await convertReferral(t.operator, { referralId: t.referrals[0] ?? '' });
+  await t.place(1);
   // Five claims are counted by those that take over.
   for (let worker = 1; worker <= 6; worker += 1) {
     await deadly.waitFor(worker);
     if (worker === 3) whyPending = await whyIsPending();
     t.system.apps['webhook-worker'].kill('SIGKILL');
     await t.system.apps['webhook-worker'].ended;
-    if (worker === 3) await convertReferral(t.operator, { referralId: t.referrals[1] ?? '' });
+    if (worker === 3) await t.place(1);
     await t.system.restart('webhook-worker');
   }
   expect(whyPending).toMatch(

@@ -3,8 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { appOf } from '@deedwire/core';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-harness';
-import { interfaceNames } from '@deedwire/firm';
+import { interfaceNames } from '@deedwire/core/test-service';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/harness';
 import { createRegistration } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
 import { connect, postGraphql } from '@deedwire/testing';
@@ -36,20 +36,21 @@ async function exported(): Promise<Environment> {
   return JSON.parse(stdout);
 }
 
-async function versionOf(app: string): Promise<string> {
-  return JSON.parse(await readFile(join(workspaceRoot, `apps/${app}/package.json`), 'utf8')).version;
-}
+const versionIn = async (workspace: string): Promise<string> =>
+  JSON.parse(await readFile(join(workspaceRoot, workspace, 'package.json'), 'utf8')).version;
+/** Of each process, as its package says. */
+const version = await versionIn('tools/test-service');
 
-const ask = (query = '{ __typename }') => postGraphql(t.urls.partner, t.accounts.partner.credential, { query });
+const ask = (query = '{ __typename }') => postGraphql(t.urls.customer, t.accounts.customer.credential, { query });
 const useOf = ({ uses }: Environment, coordinate: string | null = null): number =>
-  uses.find((use) => use.client === t.accounts.partner.credential.clientId && use.coordinate === coordinate)?.count ??
+  uses.find((use) => use.client === t.accounts.customer.credential.clientId && use.coordinate === coordinate)?.count ??
   0;
-/** As if the partner API had counted earlier. */
+/** As if the customer API had counted earlier. */
 const letTimePass = (interval: string) =>
   t.sql(
     `update use_counting set counted_from = counted_from - $1::interval, counted_until = counted_until - $1::interval,
        recorded_at = recorded_at - $1::interval, seen_at = seen_at - $1::interval
-     where app = 'partner-api'`,
+     where app = 'customer-api'`,
     [interval],
   );
 
@@ -65,22 +66,22 @@ test('the export names what runs, in one digest', async () => {
   const { digest, ...rest } = environment;
   expect(digest).toBe(createHash('sha256').update(JSON.stringify(rest)).digest('hex'));
   const expectedApps = [...interfaceNames.map(appOf), 'webhook-worker'];
-  const processes = await Promise.all(apps.map(async (app) => ({ app, version: await versionOf(app), digest: null })));
+  const processes = apps.map((app) => ({ app, version, digest: null }));
   expect(environment).toMatchObject({ formatVersion: 1, environment: 'test', expectedApps, processes, gaps: [] });
   expect(environment.counting).toContainEqual(
     expect.objectContaining({
-      app: 'partner-api',
+      app: 'customer-api',
       coordinates: expect.stringMatching(/^\d+$/),
     }),
   );
   expect(Object.values(environment.coordinateSets)).toContainEqual(
     expect.stringContaining('2026-11-01 WebhookDelivery.'),
   );
-  const { clientId } = t.accounts.partner.credential;
+  const { clientId } = t.accounts.customer.credential;
   expect(environment.pins).toContainEqual({
     id: clientId,
-    account: t.accounts.partner.id,
-    interface: 'partner',
+    account: t.accounts.customer.id,
+    interface: 'customer',
     event: null,
     version: '2026-11-01',
   });
@@ -91,18 +92,18 @@ test('the export names what runs, in one digest', async () => {
 
 test('the export has the contracts of a registered build', async () => {
   const file = join(folder, 'contracts.json');
-  const text = '{\n  "app": "lender-api"\n}\n';
+  const text = '{\n  "app": "supplier-api"\n}\n';
   await writeFile(file, text);
   const digest = createHash('sha256').update(text).digest('hex');
-  const database = createStore({ databaseUrl: await t.database.urlFor('lender_api'), applicationName: 'test' });
-  const build = { database, app: 'lender-api', id: randomUUID(), version: '9.9.9' } as const;
+  const database = createStore({ databaseUrl: await t.database.urlFor('supplier_api'), applicationName: 'test' });
+  const build = { database, app: 'supplier-api', id: randomUUID(), version: '9.9.9' } as const;
   const register = createRegistration({ ...build, contracts: pathToFileURL(file) });
   await register();
   await register();
   await database.close();
   const { processes, contracts } = await exported();
-  expect(processes).toContainEqual(expect.objectContaining({ app: 'lender-api', version: '9.9.9', digest }));
-  expect(contracts).toEqual({ [digest]: { app: 'lender-api' } });
+  expect(processes).toContainEqual(expect.objectContaining({ app: 'supplier-api', version: '9.9.9', digest }));
+  expect(contracts).toEqual({ [digest]: { app: 'supplier-api' } });
   await t.sql(`delete from app_process where version = '9.9.9'`);
 });
 
@@ -110,40 +111,40 @@ test('an API that ends stores what it has counted, and is gone', async () => {
   const before = useOf(await exported());
   await ask();
   await ask();
-  t.system.apps['partner-api'].kill('SIGTERM');
-  await t.system.apps['partner-api'].ended;
+  t.system.apps['customer-api'].kill('SIGTERM');
+  await t.system.apps['customer-api'].ended;
   const ended = await exported();
   expect(useOf(ended)).toBe(before + 2);
-  expect(ended.processes.map(({ app }) => app)).toEqual(apps.filter((app) => app !== 'partner-api'));
+  expect(ended.processes.map(({ app }) => app)).toEqual(apps.filter((app) => app !== 'customer-api'));
   expect(ended.gaps.filter(({ reason }) => reason !== 'no process counted')).toEqual([]);
-  await t.system.restart('partner-api');
+  await t.system.restart('customer-api');
 });
 
 test('an API that is killed leaves a gap, and not a smaller count', async () => {
   const before = useOf(await exported());
   await ask();
-  t.system.apps['partner-api'].kill('SIGKILL');
-  await t.system.apps['partner-api'].ended;
+  t.system.apps['customer-api'].kill('SIGKILL');
+  await t.system.apps['customer-api'].ended;
   await letTimePass('3 minutes');
   const killed = await exported();
   expect(useOf(killed)).toBe(before);
   expect(killed.gaps).toContainEqual(
-    expect.objectContaining({ app: 'partner-api', reason: 'a process ended without storing its counts' }),
+    expect.objectContaining({ app: 'customer-api', reason: 'a process ended without storing its counts' }),
   );
-  await t.system.restart('partner-api');
+  await t.system.restart('customer-api');
 });
 
 test('apps of a release that does not register are live processes without a build', async () => {
-  const url = new URL(await t.database.urlFor('partner_api'));
-  url.searchParams.set('application_name', 'deedwire-partner-api-costs');
+  const url = new URL(await t.database.urlFor('customer_api'));
+  url.searchParams.set('application_name', 'deedwire-customer-api-costs');
   const old = await connect(url.href);
   await t.sql(`insert into webhook_worker (name, leased_until) values ('old', now() + interval '1 hour')`);
   const { processes } = await exported();
   await old.close();
   await t.sql(`delete from webhook_worker where name = 'old'`);
-  const unknown = processes.filter(({ version }) => version === 'unknown');
+  const unknown = processes.filter((process) => process.version === 'unknown');
   expect(unknown.map(({ app, digest }) => [app, digest])).toEqual([
-    ['partner-api', null],
+    ['customer-api', null],
     ['webhook-worker', null],
   ]);
 });
@@ -152,17 +153,17 @@ test('an API whose login cannot register is a live process without a build', asy
   await t.sql('create role owner_of_tables');
   await t.sql(`create role other_login login password 'x' in role owner_of_tables`);
   await t.sql('alter table app_process owner to owner_of_tables');
-  const url = new URL(await t.database.urlFor('partner_api'));
+  const url = new URL(await t.database.urlFor('customer_api'));
   Object.assign(url, { username: 'other_login', password: 'x' });
-  url.searchParams.set('application_name', 'deedwire-partner-api');
+  url.searchParams.set('application_name', 'deedwire-customer-api');
   const api = await connect(url.href);
   const { processes } = await exported();
   await api.close();
   await t.sql('alter table app_process owner to current_user');
   await t.sql('drop role other_login');
   await t.sql('drop role owner_of_tables');
-  expect(processes.filter(({ version }) => version === 'unknown')).toMatchObject([
-    { app: 'partner-api', digest: null },
+  expect(processes.filter((process) => process.version === 'unknown')).toMatchObject([
+    { app: 'customer-api', digest: null },
   ]);
 });
 
@@ -174,7 +175,7 @@ test('a worker that was killed hides no worker of a release that does not regist
   const { processes } = await exported();
   await t.sql(`delete from webhook_worker where name = 'old'`);
   const workers = processes.filter(({ app }) => app === 'webhook-worker');
-  expect(workers.map(({ version }) => version)).toEqual([await versionOf('webhook-worker'), 'unknown']);
+  expect(workers.map((worker) => worker.version)).toEqual([version, 'unknown']);
 });
 
 test('a command of the operator records its build with a write, and not when it reads', async () => {
@@ -182,7 +183,7 @@ test('a command of the operator records its build with a write, and not when it 
   expect((await exported()).processes.map(({ app }) => app)).not.toContain('operator-cli');
   for (let write = 0; write < 2; write += 1) await callOperator(env, 'organization', 'create', '--name', 'Harbour');
   const recorded = (await exported()).processes.filter(({ app }) => app === 'operator-cli');
-  expect(recorded).toMatchObject([{ version: await versionOf('operator-cli'), digest: null }]);
+  expect(recorded).toMatchObject([{ version: await versionIn('apps/operator-cli'), digest: null }]);
 });
 
 // No version ends yet: the unit test of the action has versions that do.

@@ -1,4 +1,4 @@
-import { callOperator, createHarness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness } from '@deedwire/dev-environment/harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -20,32 +20,32 @@ test('a full disk raises an alarm, is found by `database check`, and needs no re
   });
   const env = { DATABASE_URL: await harness.database.urlFor('operator') };
   const check = () => callOperator(env, 'database', 'check');
-  const api = await harness.startPartnerApi();
+  const api = await harness.startApi('customer');
   await api.whenReady;
   const metrics = async () => (await fetch(`${api.adminUrl}/metrics`)).text();
-  const partner = createInterfaceClient(
-    { accounts: harness.accounts, urls: { lender: '', partner: `${api.url}/partners/graphql` } },
-    'partner',
+  const customer = createInterfaceClient(
+    { accounts: harness.accounts, urls: { supplier: '', customer: `${api.url}/customer/graphql` } },
+    'customer',
     '2026-11-01',
   );
-  const refer = async () => {
-    const { status } = await partner.send(
-      `mutation { createReferral(input: { clientName: "${'x'.repeat(90)}" }) { referral { id } } }`,
+  const place = async () => {
+    const { status } = await customer.send(
+      `mutation { placeOrder(input: { item: "${'x'.repeat(90)}" }) { order { id } } }`,
     );
     return status;
   };
   const alarm = /^deedwire_alarms_total\{alarm="database-exhausted".*\} (\d+)$/m;
 
-  expect(await refer()).toBe(200);
+  expect(await place()).toBe(200);
   expect(await check()).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('not tried') });
   expect(await metrics()).not.toMatch(alarm);
 
   await disk.fill();
   let status = 200;
   // What free space pages have is used first.
-  for (let count = 0; status === 200 && count < 5_000; count += 1) status = await refer();
+  for (let count = 0; status === 200 && count < 5_000; count += 1) status = await place();
   expect(status).toBe(503);
-  for (let count = 0; count < 10; count += 1) await refer();
+  for (let count = 0; count < 10; count += 1) await place();
   // Once, although further requests failed.
   expect(alarm.exec(await metrics())?.[1]).toBe('1');
   const full = await check();
@@ -55,7 +55,7 @@ test('a full disk raises an alarm, is found by `database check`, and needs no re
   );
 
   await disk.free();
-  expect(await refer()).toBe(200);
+  expect(await place()).toBe(200);
   expect(await check()).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('not tried') });
 
   await harness.sql(`alter database postgres set default_transaction_read_only = on`);

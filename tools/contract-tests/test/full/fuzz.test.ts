@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { errorTable } from '@deedwire/graphql-server';
-import { sdl } from '@deedwire/lender-schema';
 import { credentialHeaders, writeRandomDocument } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { mutate, randomJson } from '../support/fuzz-values.ts';
+import { contracts } from '../support/interface-contracts.ts';
 import { createRandom, type Random } from '../support/random.ts';
 
-// One lender API as a process. Whatever it receives, it responds with 200 or 4xx and one of the documented errors. It does not
+// One customer API as a process. Whatever it receives, it responds with 200 or 4xx and one of the documented errors. It does not
 // end, and its memory does not grow without limit.
 //
 // A response should take less than a second. No test fails on a time alone, because the machine can be busy: the bound only guards
@@ -23,10 +23,10 @@ const hangingMs = 60_000;
 const memoryGrowthBytes = 250_000_000;
 
 let slowest = { ms: 0, input: '' };
-const t = await forFile(startTestSystem({ apps: ['lender-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } }));
-const url = new URL(t.urls.lender);
-const headers = { 'Content-Type': 'application/json', ...credentialHeaders(t.accounts.lender.credential) };
-await fuzz(createRandom(1), () => post('{"query":"{ lender { name } }"}'));
+const t = await forFile(startTestSystem({ apps: ['customer-api'], env: { TRUSTED_PROXIES: '127.0.0.1' } }));
+const url = new URL(t.urls.customer);
+const headers = { 'Content-Type': 'application/json', ...credentialHeaders(t.accounts.customer.credential) };
+await fuzz(createRandom(1), () => post('{"query":"{ customer { name } }"}'));
 const memoryBefore = await residentBytes();
 
 /** What is wrong with the response to an input. Null if nothing is. */
@@ -54,7 +54,7 @@ function recordDuration(startedAtMs: number, input: string): void {
 }
 
 async function residentBytes(): Promise<number> {
-  const text = await (await fetch(`${t.system.apps['lender-api'].adminUrl}/metrics`)).text();
+  const text = await (await fetch(`${t.system.apps['customer-api'].adminUrl}/metrics`)).text();
   return Number(/^process_resident_memory_bytes\{cell="0"\} (\d+)$/m.exec(text)?.[1]);
 }
 
@@ -99,7 +99,11 @@ async function post(body: string | Buffer): Promise<Problem> {
 
 test('any JSON as a body', async () => {
   const problems = await fuzz(createRandom(seed), (random) => {
-    const valid = { query: '{ lender { name } }', variables: randomJson(random), operationName: randomJson(random, 0) };
+    const valid = {
+      query: '{ customer { name } }',
+      variables: randomJson(random),
+      operationName: randomJson(random, 0),
+    };
     const body = JSON.stringify(random.chance(0.5) ? valid : randomJson(random));
     return post(random.chance(0.7) ? mutate(random, body) : body);
   });
@@ -107,7 +111,7 @@ test('any JSON as a body', async () => {
 });
 
 test('any document of the grammar', async () => {
-  const schema = buildSchema(sdl('2026-11-01'));
+  const schema = buildSchema(contracts.customer.sdl('2026-11-01'));
   const problems = await fuzz(createRandom(seed), (random) => {
     const document = writeRandomDocument(schema, (below) => random.int(below), {
       depth: 1 + random.int(8),
@@ -128,6 +132,7 @@ test('any variables', async () => {
     'query ($id: ID, $status: WebhookDeliveryStatus) { webhookDeliveries(subscriptionId: $id, status: $status) { nodes { id } } }',
     'mutation ($input: CreateWebhookSubscriptionInput!) { createWebhookSubscription(input: $input) { userErrors { code } } }',
     'mutation ($input: UpdateWebhookSubscriptionInput!) { updateWebhookSubscription(input: $input) { userErrors { code } } }',
+    'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { userErrors { code } } }',
     'mutation ($input: DeleteWebhookSubscriptionInput!) { deleteWebhookSubscription(input: $input) { userErrors { code } } }',
   ];
   const problems = await fuzz(createRandom(seed), (random) => {
@@ -153,13 +158,13 @@ test('any variables', async () => {
 });
 
 test('any bytes on a connection', async () => {
-  const body = '{"query":"{ lender { name } }"}';
+  const body = '{"query":"{ customer { name } }"}';
   const lines = Object.entries({ Host: 'a', ...headers, Connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}`,
   );
   const problems = await fuzz(createRandom(seed), (random) => {
     const method = random.pick(['POST', 'POST', 'POST', 'GET', 'HEAD', 'OPTIONS', 'CONNECT', 'PRI', 'TRACE']);
-    const target = random.pick([url.pathname, url.href, '/', '*', '//', '/lenders/graphql?x=1', '/%00']);
+    const target = random.pick([url.pathname, url.href, '/', '*', '//', '/customer/graphql?x=1', '/%00']);
     const framing = random.pick([
       `Content-Length: ${body.length}\r\n\r\n${body}`,
       `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -174,9 +179,9 @@ test('any bytes on a connection', async () => {
 });
 
 test('leaves the process running, ready and of a similar size', async () => {
-  const app = t.system.apps['lender-api'];
+  const app = t.system.apps['customer-api'];
   expect((await fetch(`${app.adminUrl}/ready`)).status).toBe(200);
-  expect(await post('{"query":"{ lender { name } }"}')).toBeNull();
+  expect(await post('{"query":"{ customer { name } }"}')).toBeNull();
   expect(process.kill(app.pid, 0)).toBe(true);
   expect((await residentBytes()) - memoryBefore).toBeLessThan(memoryGrowthBytes);
   process.stdout.write(

@@ -1,12 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/harness';
 import { connect } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { run } from '../../../../packages/contract-check/src/cli/run.ts';
-import { buildOf as buildOfPartner } from '../../../../packages/contract-check/test/support/environment.ts';
+import { buildOf as buildOfOneApp } from '../../../../packages/contract-check/test/support/environment.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 // A login of one app stores what it can. The operator exports the environment, and contract-check answers about the other apps.
@@ -20,7 +20,11 @@ const env = { DATABASE_URL: await database.urlFor('operator') };
 const environment = join(folder, 'test.json');
 const [{ migration } = {}] = await superuser.run('select max(name) as migration from schema_migration');
 
-const roles = { 'lender-api': 'lender_api', 'partner-api': 'partner_api', 'webhook-worker': 'webhook_worker' } as const;
+const roles = {
+  'customer-api': 'customer_api',
+  'supplier-api': 'supplier_api',
+  'webhook-worker': 'webhook_worker',
+} as const;
 type App = keyof typeof roles;
 const appNames = Object.keys(roles) as App[];
 
@@ -28,12 +32,12 @@ const oldSdl = 'type Query { a: Int old: Int @deprecated }\n';
 
 function buildOf(app: App, version: string, sdl = oldSdl) {
   const [name = ''] = app.split('-');
-  const event = 'referral.created@2026-11-01';
+  const event = 'order.placed@2026-11-01';
   const parts =
     app === 'webhook-worker'
       ? { renders: { [event]: ['id'] } }
-      : { serves: { '2026-11-01': sdl }, pins: [event], appends: { 'referral.created': ['id'] } };
-  const build = buildOfPartner(app, version, { ...parts, migration: String(migration) });
+      : { serves: { '2026-11-01': sdl }, pins: [event], appends: { 'order.placed': ['id'] } };
+  const build = buildOfOneApp(app, version, { ...parts, migration: String(migration) });
   const serves = build.serves.map((served) => ({ ...served, interface: name, package: `@deedwire/${name}-schema` }));
   return { ...build, serves };
 }
@@ -91,7 +95,7 @@ beforeEach(async () => {
 
 /** As if the apps had counted these coordinates for 100 days. */
 async function countFor100Days(): Promise<void> {
-  for (const app of ['lender-api', 'partner-api'] as const)
+  for (const app of ['supplier-api', 'customer-api'] as const)
     await runAs(app, `select record_use($1, $2, null, false, false, '2026-11-01 Query.old', '{}', '{}', '{}', '{}')`, [
       app,
       randomUUID(),
@@ -101,25 +105,25 @@ async function countFor100Days(): Promise<void> {
     update use_counting set counted_from = now() - interval '100 days'`);
 }
 
-const deep = `{"app":"partner-api","x":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+const deep = `{"app":"customer-api","x":${'['.repeat(5000)}${']'.repeat(5000)}}`;
 
 describe.each<[what: string, text: string, version: string]>([
-  ['contracts of no form', textOf({ app: 'partner-api' }), '9.9.9'],
+  ['contracts of no form', textOf({ app: 'customer-api' }), '9.9.9'],
   ['contracts that are nested deeply', deep, '9.9.9'],
-  ['contracts that no build writes so', '{ "app":"partner-api" , "z":1}', '9.9.9'],
-  ['2 MB of contracts', textOf({ app: 'partner-api', x: 'x'.repeat(1_900_000) }), '9.9.9'],
-  ['the contracts of a worker', textOf({ ...buildOf('webhook-worker', '9.9.9'), app: 'partner-api' }), '9.9.9'],
-  ['a version with a line feed', textOf({ app: 'partner-api' }), 'x\n::error::forged'],
-])('with %s of a login of the partner API', (_what, text, version) => {
-  test('the answers about the lender API are those without it', async () => {
-    await start('partner-api', text, version);
+  ['contracts that no build writes so', '{ "app":"customer-api" , "z":1}', '9.9.9'],
+  ['2 MB of contracts', textOf({ app: 'customer-api', x: 'x'.repeat(1_900_000) }), '9.9.9'],
+  ['the contracts of a worker', textOf({ ...buildOf('webhook-worker', '9.9.9'), app: 'customer-api' }), '9.9.9'],
+  ['a version with a line feed', textOf({ app: 'customer-api' }), 'x\n::error::forged'],
+])('with %s of a login of the customer API', (_what, text, version) => {
+  test('the answers about the supplier API are those without it', async () => {
+    await start('customer-api', text, version);
     await exportTo();
-    const yes = { exitCode: 0, stdout: expect.stringMatching(/^yes: [^]*Not part of this answer: [^]*partner-api/) };
-    expect(await canIDeploy(buildOf('lender-api', '1.1.0'))).toEqual(yes);
-    const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: [^]*partner-api/) };
-    expect(await canIDeploy(buildOf('partner-api', '1.1.0'))).toEqual(unknown);
+    const yes = { exitCode: 0, stdout: expect.stringMatching(/^yes: [^]*Not part of this answer: [^]*customer-api/) };
+    expect(await canIDeploy(buildOf('supplier-api', '1.1.0'))).toEqual(yes);
+    const unknown = { exitCode: 3, stdout: expect.stringMatching(/^unknown: [^]*customer-api/) };
+    expect(await canIDeploy(buildOf('customer-api', '1.1.0'))).toEqual(unknown);
     expect(await canIDeploy(buildOf('webhook-worker', '1.1.0'))).toEqual(unknown);
-    expect((await ask('can-i-retire', 'lender@2026-11-01')).stdout).not.toContain('unknown: partner-api');
+    expect((await ask('can-i-retire', 'supplier@2026-11-01')).stdout).not.toContain('unknown: customer-api');
   });
 });
 
@@ -131,8 +135,8 @@ function nextOf(app: App, version: string) {
   return {
     ...build,
     pins: [],
-    appends: build.appends.map((event) => ({ ...event, type: 'referral.archived' })),
-    renders: build.renders.map((rendered) => ({ ...rendered, event: 'referral.archived@2026-11-01' })),
+    appends: build.appends.map((event) => ({ ...event, type: 'order.archived' })),
+    renders: build.renders.map((rendered) => ({ ...rendered, event: 'order.archived@2026-11-01' })),
   };
 }
 
@@ -173,7 +177,7 @@ describe.each(appNames)('with processes of a login of %s', (own) => {
       await exportTo();
       return canIDeploy(nextOf(own, '1.2.0'));
     };
-    const old = own === 'webhook-worker' ? 'lender-api' : 'webhook-worker';
+    const old = own === 'webhook-worker' ? 'supplier-api' : 'webhook-worker';
     expect(await answer()).toEqual({
       exitCode: 1,
       stdout: expect.stringMatching(new RegExp(`^no: [^]*${old} 1\\.0\\.0 \\(test, seen 10 min ago\\)`)),
@@ -184,28 +188,28 @@ describe.each(appNames)('with processes of a login of %s', (own) => {
 });
 
 test('a build without a process is in the export only as a named rollback', async () => {
-  await start('partner-api', textOf(buildOf('partner-api', '0.9.0')), '0.9.0');
+  await start('customer-api', textOf(buildOf('customer-api', '0.9.0')), '0.9.0');
   await superuser.run(`delete from app_process where version = '0.9.0'`);
-  const withRollback = () => canIDeploy(buildOf('partner-api', '1.1.0'), '--rollback', '0.9.0');
+  const withRollback = () => canIDeploy(buildOf('customer-api', '1.1.0'), '--rollback', '0.9.0');
   await exportTo();
   expect(await withRollback()).toEqual({
     exitCode: 3,
     stdout: expect.stringContaining('Valid contracts of 0.9.0 are not in'),
   });
-  await exportTo('--rollback', 'partner-api@0.9.0');
+  await exportTo('--rollback', 'customer-api@0.9.0');
   expect(await withRollback()).toMatchObject({ exitCode: 0 });
-  const unknown = await callOperator(env, 'environment', 'export', '--name', 'test', '--rollback', 'partner-api@0.9');
+  const unknown = await callOperator(env, 'environment', 'export', '--name', 'test', '--rollback', 'customer-api@0.9');
   expect(unknown).toMatchObject({
     exitCode: 0,
     stderr:
-      'The database has no contracts of partner-api@0.9, so the export lacks them. It has those of partner-api@0.9.0, partner-api@1.0.0.\n',
+      'The database has no contracts of customer-api@0.9, so the export lacks them. It has those of customer-api@0.9.0, customer-api@1.0.0.\n',
   });
 });
 
 test('with each app at its limits, the export is read, and gives the answers about honest builds', async () => {
   await countFor100Days();
   const clients = await forTest(connect(database.databaseUrl));
-  for (const name of ['lender', 'partner'] as const) {
+  for (const name of ['supplier', 'customer'] as const) {
     await clients.run(
       `with organization as (insert into organization (name) values ('Harbour') returning id),
          account as (insert into account (interface, organization_id, name) select $1::interface_name, id, 'Harbour' from organization returning id)
@@ -246,26 +250,26 @@ test('with each app at its limits, the export is read, and gives the answers abo
   expect(size).toBeGreaterThan(30_000_000);
   expect(size).toBeLessThan(64 * 1024 * 1024);
   // Every app has too much.
-  expect(await canIDeploy(buildOf('lender-api', '1.1.0'))).toEqual({
+  expect(await canIDeploy(buildOf('supplier-api', '1.1.0'))).toEqual({
     exitCode: 3,
     stdout: expect.stringMatching(
-      /lender-api is known: \d+ periods count coordinates that are not stored[^]*rows of counting exceed[^]*rows of uses exceed/,
+      /supplier-api is known: \d+ periods count coordinates that are not stored[^]*rows of counting exceed[^]*rows of uses exceed/,
     ),
   });
 
-  // Once the lender API and the worker have what honest builds have, their answers are theirs again.
+  // Once the supplier API and the worker have what honest builds have, their answers are theirs again.
   await superuser.run(`
-    delete from app_process where app <> 'partner-api' and version <> '1.0.0';
-    delete from use_counting where app = 'lender-api';
-    delete from interface_use where interface = 'lender'`);
+    delete from app_process where app <> 'customer-api' and version <> '1.0.0';
+    delete from use_counting where app = 'supplier-api';
+    delete from interface_use where interface = 'supplier'`);
   await runAs(
-    'lender-api',
-    `select record_use('lender-api', $1, null, false, false, '2026-11-01 Query.old', '{}', '{}', '{}', '{}')`,
+    'supplier-api',
+    `select record_use('supplier-api', $1, null, false, false, '2026-11-01 Query.old', '{}', '{}', '{}', '{}')`,
     [randomUUID()],
   );
-  await superuser.run(`update use_counting set counted_from = now() - interval '100 days' where app = 'lender-api'`);
+  await superuser.run(`update use_counting set counted_from = now() - interval '100 days' where app = 'supplier-api'`);
   await exportTo();
   expect(statSync(environment).size).toBeGreaterThan(15_000_000);
-  expect(await canIDeploy(buildOf('lender-api', '1.1.0', 'type Query { a: Int }\n'))).toMatchObject({ exitCode: 0 });
-  expect(await canIDeploy(buildOf('partner-api', '1.1.0'))).toMatchObject({ exitCode: 3 });
+  expect(await canIDeploy(buildOf('supplier-api', '1.1.0', 'type Query { a: Int }\n'))).toMatchObject({ exitCode: 0 });
+  expect(await canIDeploy(buildOf('customer-api', '1.1.0'))).toMatchObject({ exitCode: 3 });
 });

@@ -1,4 +1,4 @@
-import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const browser = useBrowser('GraphiQL');
 
 let harness: Harness;
-let urls: Record<'lender' | 'partner', string>;
+let urls: Record<'supplier' | 'customer', string>;
 
 /** Without the no-break spaces of the editor. */
 async function untilShown(page: Page, selector: string, pattern: RegExp): Promise<void> {
@@ -14,8 +14,8 @@ async function untilShown(page: Page, selector: string, pattern: RegExp): Promis
   await page.waitForFunction(`${String(pattern)}.test(${text})`);
 }
 
-function addressOf(name: 'lender' | 'partner'): string {
-  return `${urls[name]}/${name}s/graphql`;
+function addressOf(name: 'supplier' | 'customer'): string {
+  return `${urls[name]}/${name}/graphql`;
 }
 
 interface Opened {
@@ -60,7 +60,7 @@ async function open(address: string): Promise<Opened> {
 }
 
 /** Opens the page to which / of the interface leads a browser, and runs its example. */
-async function openExample(name: 'partner' | 'lender'): Promise<Opened> {
+async function openExample(name: 'customer' | 'supplier'): Promise<Opened> {
   const opened = await open(urls[name]);
   const { page } = opened;
   expect(page.url()).toBe(addressOf(name));
@@ -76,17 +76,17 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
   beforeAll(async () => {
     harness = await createHarness();
     const { accounts, startApi } = harness;
-    const start = async (name: 'lender' | 'partner'): Promise<string> => {
+    const start = async (name: 'supplier' | 'customer'): Promise<string> => {
       const headers = credentialHeaders(accounts[name].credential);
       return (await startApi(name, { NODE_ENV: 'development', GRAPHIQL_HEADERS: headers })).url;
     };
-    urls = { lender: await start('lender'), partner: await start('partner') };
+    urls = { supplier: await start('supplier'), customer: await start('customer') };
   });
 
   afterAll(() => harness.close());
 
   test('runs its example; keeps a query in its tab when the version changes, and changes the example', async () => {
-    const opened = await openExample('lender');
+    const opened = await openExample('supplier');
     const { page, versions } = opened;
     expect(await opened.text('query')).not.toContain('nodes');
     versions.clear();
@@ -95,25 +95,25 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     expect(versions).toEqual(new Set(['2027-02-01']));
     expect(await opened.tabs()).toBe(1);
 
-    await page.goto(`${addressOf('lender')}?version=2027-02-01&query=${encodeURIComponent('{ lender { name } }')}`);
-    await untilShown(page, '.graphiql-query-editor', /\{ lender \{ name \} \}/);
+    await page.goto(`${addressOf('supplier')}?version=2027-02-01&query=${encodeURIComponent('{ supplier { name } }')}`);
+    await untilShown(page, '.graphiql-query-editor', /\{ supplier \{ name \} \}/);
     // The browser stores the tabs a moment later.
-    await page.waitForFunction(`localStorage.getItem('graphiql:tabState').includes('{ lender { name } }')`);
+    await page.waitForFunction(`localStorage.getItem('graphiql:tabState').includes('{ supplier { name } }')`);
     const before = await opened.tabs();
     versions.clear();
     await opened.choose('');
-    expect(await opened.text('query')).toBe('{ lender { name } }');
+    expect(await opened.text('query')).toBe('{ supplier { name } }');
     expect(await opened.tabs()).toBe(before);
     expect(versions).toEqual(new Set(['2026-11-01']));
     await page.reload();
-    await untilShown(page, '.graphiql-query-editor', /\{ lender \{ name \} \}/);
+    await untilShown(page, '.graphiql-query-editor', /\{ supplier \{ name \} \}/);
     expect(await opened.tabs()).toBe(before);
   });
 
   test('runs its example with the credentials of the server, not with what the browser stored of an earlier one', async () => {
-    const opened = await openExample('partner');
+    const opened = await openExample('customer');
     const { page } = opened;
-    const key = credentialHeaders(harness.accounts.partner.credential)['X-Service-API-Key'];
+    const key = credentialHeaders(harness.accounts.customer.credential)['X-Service-API-Key'];
     // The browser stores the tabs a moment later.
     await page.waitForFunction(`JSON.stringify(localStorage).includes(${JSON.stringify(key)})`);
     await page.addInitScript(`for (const [name, value] of Object.entries(localStorage))
@@ -127,12 +127,12 @@ describe.skipIf(browser.isAbsent)('GraphiQL in a browser', () => {
     await page.click('.graphiql-execute-button');
     await untilShown(page, '.graphiql-response', /"name":/);
     expect(sent).toEqual(new Set([key]));
-    expect(await opened.text('query')).toContain('partner {');
+    expect(await opened.text('query')).toContain('customer {');
   });
 
   test('shows the locations of errors in the query as it is written, and no bar over the response', async () => {
-    const query = '{\n  partner {\n    # a comment\n    nothing\n  }\n}\n';
-    const opened = await open(`${addressOf('partner')}?query=${encodeURIComponent(query)}`);
+    const query = '{\n  customer {\n    # a comment\n    nothing\n  }\n}\n';
+    const opened = await open(`${addressOf('customer')}?query=${encodeURIComponent(query)}`);
     const { page } = opened;
     for (const [width, height, shown] of [
       [1400, 800, /"locations": \[\s*\{\s*"line": 4,\s*"column": 5/],

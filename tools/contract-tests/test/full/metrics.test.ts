@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf } from '@deedwire/core';
+import { interfaceNames } from '@deedwire/core/test-service';
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
-import { interfaceNames } from '@deedwire/firm';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { findProgram, postGraphql } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const rules = await readFile(join(rulesFolder, 'rules.yml'), 'utf8');
 const page = await readFile(metricsPage, 'utf8');
 const dashboard = await readFile(join(rulesFolder, '../grafana/dashboard.json'), 'utf8');
 const t = await forFile(startTestSystem({ appEnv: { 'webhook-worker': { DEEDWIRE_COMMIT: '0123abc' } } }));
-for (const name of ['partner', 'lender'] as const)
+for (const name of ['customer', 'supplier'] as const)
   await postGraphql(t.urls[name], t.accounts[name].credential, { query: `{ ${name} { name } }` });
 // The worker reads the state of the queue every 30 s, once it owns shards.
 while (!(await metricsOf(t.system.apps['webhook-worker'])).includes('deedwire_webhook_partitions_ahead{'))
@@ -65,13 +65,13 @@ test('the info metric has the version and the commit, and others what is left to
   expect(worker).toMatch(
     /^deedwire_build_info\{app="webhook-worker",version="\d+\.\d+\.\d+",commit="0123abc",cell="0"\} 1$/m,
   );
-  expect(exported['lender-api']).toMatch(
-    /^deedwire_build_info\{app="lender-api",version="\d+\.\d+\.\d+",commit="unknown",cell="0"\} 1$/m,
+  expect(exported['supplier-api']).toMatch(
+    /^deedwire_build_info\{app="supplier-api",version="\d+\.\d+\.\d+",commit="unknown",cell="0"\} 1$/m,
   );
   expect(worker.split('\n')).toEqual(
     expect.arrayContaining([
       'deedwire_ready{cell="0"} 1',
-      // Referrals were created before the worker started.
+      // Keys were created before the worker started.
       expect.stringMatching(/^deedwire_events_queued\{cell="0"\} \d+$/),
       expect.stringMatching(/^deedwire_webhook_deliveries_pending\{cell="0"\} \d+$/),
       expect.stringMatching(/^deedwire_webhook_oldest_due_seconds\{cell="0"\} \S+$/),

@@ -1,18 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type AppName, perApp, startApp, startSystem, type System } from '@deedwire/dev-environment';
-import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
+import { startApp } from '@deedwire/dev-environment';
+import { createHarness, type Harness, startSystem, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { enableTls, startPostgres } from '@deedwire/embedded-postgres';
 import { createClient, findProgram, postGraphql, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ReferDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { type PgBouncer, startPgBouncer } from '../support/proxies/pgbouncer.ts';
 import { subscribe } from '../support/subscribe.ts';
+import { PlaceDocument } from '../support/webhook-operations.ts';
 
 const isWithoutPgBouncer = findProgram('pgbouncer') === undefined && process.env['CI'] !== 'true';
 
 const certificate = (name: string): string =>
   new URL(`../../../../packages/store/test/certificates/${name}.pem`, import.meta.url).pathname;
+
+type AppName = 'customer-api' | 'supplier-api' | 'webhook-worker';
+
+const perApp = <Value>(valueOf: (name: AppName) => Value): Record<AppName, Value> => ({
+  'customer-api': valueOf('customer-api'),
+  'supplier-api': valueOf('supplier-api'),
+  'webhook-worker': valueOf('webhook-worker'),
+});
 
 const secretKeys = `test:${randomBytes(32).toString('base64')}`;
 
@@ -36,14 +44,13 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
     harness.sql(`alter database "${new URL(harness.database.databaseUrl).pathname.slice(1)}" set ${setting}`);
 
   /** The apps through the pooler. */
-  async function startApps(pooler: PgBouncer, envOf: (direct: string) => Record<string, string>): Promise<System> {
-    return startSystem({
-      databaseUrls: await perApp((name) => pooler.urlFor(logins[name])),
+  const startApps = (pooler: PgBouncer, envOf: (direct: string) => Record<string, string>) =>
+    startSystem({
+      databaseUrls: perApp((name) => pooler.urlFor(logins[name])),
       webhookSecretKeys: secretKeys,
       env: { DATABASE_TIMEOUT_MS: '20000' },
-      appEnv: await perApp((name) => envOf(logins[name])),
+      appEnv: perApp((name) => envOf(logins[name])),
     });
-  }
 
   // `test/long` runs all contract tests with and without a direct connection.
   test('the apps answer and deliver', async () => {
@@ -53,19 +60,20 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
       DATABASE_PREPARED_STATEMENTS: 'off',
     }));
     const receiver = await startReceiver();
-    const { lender, partner } = harness.accounts;
-    const lenders = `${system.apps['lender-api'].url}/lenders/graphql`;
-    const client = createClient(`${system.apps['partner-api'].url}/partners/graphql`, partner.credential);
+    const { supplier, customer } = harness.accounts;
+    const suppliers = `${system.apps['supplier-api'].url}/supplier/graphql`;
+    const client = createClient(`${system.apps['customer-api'].url}/customer/graphql`, customer.credential);
     try {
-      const read = () => postGraphql(lenders, lender.credential, { query: '{ lender { name members { id } } }' });
+      const read = () =>
+        postGraphql(suppliers, supplier.credential, { query: '{ supplier { name } webhookListeners { id } }' });
       // Proves the key. Without, an address may send 50 requests a second.
       await read();
       const reads = await Promise.all(Array.from({ length: 60 }, read));
       expect(reads.map(({ status, body }) => [status, body.errors])).toEqual(reads.map(() => [200, undefined]));
 
-      await subscribe(client, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] });
-      const refer = () => client.request(ReferDocument, { input: { clientName: 'Ada', idempotencyKey: randomUUID() } });
-      await Promise.all(Array.from({ length: 20 }, refer));
+      await subscribe(client, { callbackUrl: receiver.url, eventTypes: [{ type: 'order.placed' }] });
+      const place = () => client.request(PlaceDocument, { input: { item: 'Ada', idempotencyKey: randomUUID() } });
+      await Promise.all(Array.from({ length: 20 }, place));
       await receiver.waitFor(20);
       // PgBouncer accepts a verified certificate only.
       const [connections] = await harness.sql('select count(*) filter (where ssl)::int as tls from pg_stat_ssl');
@@ -85,6 +93,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
   async function readinessOf(pooler: PgBouncer, name: AppName, env: Record<string, string>) {
     const app = await startApp({
       name,
+      entry: `tools/test-service/src/${name}.ts`,
       waitFor: 'listening',
       env: {
         DATABASE_URL: pooler.urlFor(logins[name]),
@@ -103,7 +112,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
   const problemOf = 'a pooler before the database';
   test.each<[AppName, string, Record<string, string>, string]>([
     [
-      'lender-api',
+      'supplier-api',
       'that lets settings of sessions pass',
       { ignore_startup_parameters: 'options' },
       `${problemOf} loses prepared statements; set DATABASE_PREPARED_STATEMENTS=off`,

@@ -26,7 +26,7 @@ let receiver: Receiver;
 let documents: Record<string, string>;
 let id: string;
 
-const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
+const place = parse('mutation { placeOrder(input: { item: "Grace Hopper" }) { order { id } } }');
 
 const fail: Respond = (response) => response.writeHead(503).end('upstream connect error\nreset before headers\n');
 
@@ -34,7 +34,7 @@ const fail: Respond = (response) => response.writeHead(503).end('upstream connec
 async function startOutage(): Promise<void> {
   receiver.onDelivery = fail;
   const count = receiver.deliveries.length;
-  for (let index = 0; index < 2; index += 1) await t.partner.request(refer, {});
+  for (let index = 0; index < 2; index += 1) await t.customer.request(place, {});
   await receiver.waitFor(count + 2);
   await eventually(async () =>
     expect(await t.sql('select 1 from webhook_pending_delivery where attempts > 0')).toHaveLength(2),
@@ -54,7 +54,7 @@ async function endOutage(): Promise<void> {
     'resumeWebhookSubscription(input: { id: $id })',
     'sendPendingWebhookDeliveries(input: { subscriptionId: $id })',
   ])
-    await t.partner.request(parse(`mutation ($id: ID!) { ${mutation} { userErrors { code } } }`), { id });
+    await t.customer.request(parse(`mutation ($id: ID!) { ${mutation} { userErrors { code } } }`), { id });
   await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toEqual([]));
   await t.sql('update webhook_subscription set send_pending_at = null');
 }
@@ -63,7 +63,7 @@ const numberOf = (gid: string): string => gid.split('/').at(-1) ?? missing();
 
 async function openPage(path: string, abilities?: readonly string[]): Promise<Page> {
   const { page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } });
-  await follow(page, await createPortalLink(t.partner, abilities));
+  await follow(page, await createPortalLink(t.customer, abilities));
   await visit(page, path);
   return page;
 }
@@ -77,7 +77,7 @@ async function confirm(page: Page, label: string | RegExp): Promise<void> {
 
 /** The newest delivery, as a page. */
 async function newestDelivery(): Promise<string> {
-  const { webhookDeliveries } = await t.partner.request<{ webhookDeliveries: { nodes: { id: string }[] } }, object>(
+  const { webhookDeliveries } = await t.customer.request<{ webhookDeliveries: { nodes: { id: string }[] } }, object>(
     parse('{ webhookDeliveries(first: 1) { nodes { id } } }'),
     {},
   );
@@ -89,8 +89,8 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
     t = await startPortalSystem();
     ({ documents } = JSON.parse(readFileSync(join(pages, 'documents.json'), 'utf8')));
     receiver = await startReceiver();
-    ({ id } = await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] }));
-    await t.partner.request(refer, {});
+    ({ id } = await subscribe(t.customer, { callbackUrl: receiver.url, eventTypes: [{ type: 'order.placed' }] }));
+    await t.customer.request(place, {});
     await receiver.waitFor(1);
   });
   afterAll(async () => {
@@ -193,7 +193,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
         if (isFirst && operationOf(route.request(), documents) === 'Deliveries') {
           isFirst = false;
           const count = receiver.deliveries.length;
-          await Promise.all(Array.from({ length: 25 }, () => t.partner.request(refer, {})));
+          await Promise.all(Array.from({ length: 25 }, () => t.customer.request(place, {})));
           await receiver.waitFor(count + 25);
         }
         await route.continue();
@@ -249,7 +249,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       const page = await openPage(`subscriptions/${numberOf(id)}`);
       await confirm(page, 'Pause');
       await page.getByRole('button', { name: 'Resume' }).waitFor();
-      await t.partner.request(refer, {});
+      await t.customer.request(place, {});
       await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toHaveLength(1));
       receiver.onDelivery = (response) => response.writeHead(410).end();
       await confirm(page, 'Resume');
@@ -300,7 +300,7 @@ describe.skipIf(browser.isAbsent)('an action of the portal', () => {
       };
       await set('Set a header');
       await page.getByText('is sent with every request. Its value cannot be shown.').waitFor();
-      await t.partner.request(refer, {});
+      await t.customer.request(place, {});
       await eventually(() => expect(receiver.deliveries.at(-1)?.headers['x-gateway-key']).toBe(value));
       const [{ url } = {}] = await t.sql('select callback_url as url from webhook_subscription');
       await t.sql(`update webhook_subscription set callback_url = 'https://other.example/'`);

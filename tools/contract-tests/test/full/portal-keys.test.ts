@@ -1,6 +1,6 @@
 import { issueCredential } from '@deedwire/actions';
 import { abilities } from '@deedwire/core';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { createClient, eventually, missing } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ let env: Record<string, string>;
 const operate = (...given: string[]) => callOperator(env, ...given);
 
 async function invite(...options: string[]): Promise<{ url: string; clientId: string }> {
-  const account = ['--account', t.accounts.partner.id, '--origin', t.origin];
+  const account = ['--account', t.accounts.customer.id, '--origin', t.origin];
   const { stdout, stderr } = await operate('credential', 'invite', ...account, ...options, '--json');
   expect(stderr).toBe('');
   return JSON.parse(stdout);
@@ -70,10 +70,10 @@ async function statusOf(apiKey: string, clientId: string): Promise<number> {
     'Content-Type': 'application/json',
     'X-Service-Client-Id': clientId,
     'X-Service-API-Key': apiKey,
-    'X-Service-Organization-Id': t.accounts.partner.credential.organizationId,
+    'X-Service-Organization-Id': t.accounts.customer.credential.organizationId,
   };
   const body = JSON.stringify({ query: '{ webhookSubscriptions { nodes { id } } }' });
-  return (await fetch(t.urls.partner, { method: 'POST', headers, body })).status;
+  return (await fetch(t.urls.customer, { method: 'POST', headers, body })).status;
 }
 
 /** On both screens and in both color schemes, but not in each pair of them. */
@@ -114,9 +114,9 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
     await dialog.getByLabel('Read payload', { exact: true }).check();
     await dialog.getByLabel('Addresses').fill('127.0.0.1\n192.0.2.0/24');
     const secret = await takeSecret(page, 'Create a key');
-    expect(secret).toMatch(/^dw_partner_/);
+    expect(secret).toMatch(/^dw_customer_/);
     expect(await dialog.innerText()).toContain(`X-Service-Client-Id: ${clientId}`);
-    expect(await dialog.innerText()).toContain(t.accounts.partner.credential.organizationId);
+    expect(await dialog.innerText()).toContain(t.accounts.customer.credential.organizationId);
     await dialog.getByRole('button', { name: 'Copy' }).click();
     await dialog.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
@@ -229,11 +229,11 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
 
   test('gives no more than the session of a link has', async () => {
     const credential = await issueCredential(t.operator, {
-      accountId: t.accounts.partner.id,
+      accountId: t.accounts.customer.id,
       clientId: null,
       abilities,
     });
-    const owner = createClient(t.urls.partner, credential);
+    const owner = createClient(t.urls.customer, credential);
     const { page } = await browser.open(t.origin);
     await follow(page, await createPortalLink(owner, ['READ', 'OPERATE', 'MANAGE_KEYS']));
     await page.getByRole('link', { name: 'Keys' }).click();
@@ -250,7 +250,7 @@ describe.skipIf(browser.isAbsent)('the page of keys', () => {
 
   test('is not offered to a session without MANAGE_KEYS', async () => {
     const { page } = await browser.open(t.origin);
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     expect(await page.getByRole('link', { name: 'Keys' }).count()).toBe(0);
     await page.goto(`${page.url()}keys`);
     await page.getByText('You cannot manage API keys.').waitFor();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { acknowledge, commandsOf, missing } from '@deedwire/testing';
 import { type Route, useBrowser } from '@deedwire/testing/browser';
 import { parse } from 'graphql';
@@ -23,6 +23,7 @@ import {
   trafficOf,
   visit,
 } from '../support/portal.ts';
+import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 const browser = useBrowser('The portal');
@@ -68,7 +69,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     t = await startPortalSystem();
     ({ documents } = JSON.parse(readFileSync(join(pages, 'documents.json'), 'utf8')));
     endpoint = await startFailingEndpoint(t);
-    const { webhookDeliveries } = await t.partner.request<
+    const { webhookDeliveries } = await t.customer.request<
       { webhookDeliveries: { nodes: { id: string; attempts: { advice: string }[] }[] } },
       object
     >(parse('{ webhookDeliveries(status: FAILED) { nodes { id attempts { advice } } } }'), {});
@@ -82,7 +83,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
 
   test('each can be used by everybody, on a wide and light and on a narrow and dark screen', async () => {
     const { page } = await browser.open(t.origin);
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     for (const path of pathsOf()) {
       await visit(page, path);
       // Each page on both screens and in both color schemes, but not in each pair of them.
@@ -102,7 +103,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
 
   test('the deliveries need no sideways scrolling of the page when only its text is enlarged to 400 %', async () => {
     const { page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } });
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     await visit(page, 'deliveries');
     await page.evaluate(`{
       const elements = Array.from(document.querySelectorAll('body, body *'));
@@ -120,8 +121,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       'Links from your backend',
       1,
     );
-    const { clientId: CLIENT_ID, apiKey: API_KEY, organizationId: ORGANIZATION_ID } = t.accounts.partner.credential;
-    const env = { DEEDWIRE_URL: t.urls.partner, CLIENT_ID, API_KEY, ORGANIZATION_ID };
+    const { clientId: CLIENT_ID, apiKey: API_KEY, organizationId: ORGANIZATION_ID } = t.accounts.customer.credential;
+    const env = { DEEDWIRE_URL: t.urls.customer, CLIENT_ID, API_KEY, ORGANIZATION_ID };
     const link = await succeed('node', ['--input-type=module', '--eval', program], { cwd: workspaceRoot, env });
     const { page } = await browser.open(t.origin);
     await follow(page, link.trim());
@@ -130,7 +131,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
 
   test('a session that may only read is offered no change, and can make none', async () => {
     const { page } = await browser.open(t.origin);
-    await follow(page, await createPortalLink(t.partner, ['READ']));
+    await follow(page, await createPortalLink(t.customer, ['READ']));
     for (const path of pathsOf()) {
       await visit(page, path);
       const buttons = await page.getByRole('main').getByRole('button').allInnerTexts();
@@ -155,7 +156,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
 
   test('a link that is opened during a flood from its network opens the portal after it', async () => {
     const { page } = await browser.open(t.origin);
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     const stop = await floodPages(t.origin);
     // A request can get what was restored meanwhile.
     while ((await page.goto(link))?.status() !== 429) await page.goto('about:blank');
@@ -174,7 +175,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     ['file, in a browser that blocks its storage,', 'deliveries-*.js', blockStorage],
   ])('a page whose %s is refused during a flood is shown after it', async (_, file, prepare = () => {}) => {
     const { page } = await browser.open(t.origin);
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     // Without what the browser has kept.
     const { page: again } = await browser.open(t.origin, { storageState: await page.context().storageState() });
     await again.addInitScript(prepare);
@@ -192,7 +193,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   test('a page asks for its session and its contents while its files are loading, and a link for nothing', async () => {
     const { page, requests } = await browser.open(t.origin);
     const sessions = () => requests.filter((each) => each.url().endsWith('/session')).map((each) => each.method());
-    await page.goto(await createPortalLink(t.partner));
+    await page.goto(await createPortalLink(t.customer));
     await page.getByRole('button', { name: 'Open the portal' }).waitFor();
     expect(sessions()).toEqual([]);
     await page.getByRole('button', { name: 'Open the portal' }).click();
@@ -212,7 +213,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
 
   test('a page whose session is refused during a flood says so, and shows it after it', async () => {
     const { page } = await browser.open(t.origin);
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
     const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
     await page.route('**/session', refuse, { times: 1 });
@@ -228,7 +229,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
   test('an owner sees since when and why an endpoint fails, and sends again what failed', async () => {
     const options = { viewport: { width: 1280, height: 820 }, timezoneId: 'UTC' };
     const { page, requests } = await browser.open(t.origin, options);
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     await follow(page, link);
     expect(new URL(page.url()).hash).toBe('');
 
@@ -243,7 +244,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByLabel('Status').selectOption({ label: 'Failed' });
     await expect.poll(() => page.getByRole('row').count()).toBe(4);
     await page.getByRole('row').nth(1).getByRole('link').click();
-    await page.getByRole('heading', { name: 'referral.created' }).waitFor();
+    await page.getByRole('heading', { name: 'order.placed' }).waitFor();
     await page.getByText(failed.advice).first().waitFor();
     // What was exchanged is shown: before that, the links below it move while they are clicked.
     await page.getByRole('link', { name: 'Verify the signature' }).waitFor();
@@ -350,9 +351,15 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.clock.setSystemTime(Date.now());
 
     // A pin moves to a later version, once its effect was seen, and back.
+    const newer = await subscribe(t.customer, {
+      callbackUrl: endpoint.receiver.url,
+      eventTypes: [{ type: 'order.placed' }, { type: 'api_key.created' }],
+      name: 'Archive',
+    });
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
-    await page.getByRole('link', { name: 'CRM of the north' }).click();
-    await page.getByRole('row', { name: 'referral.converted' }).getByRole('link', { name: 'Change' }).click();
+    await page.reload();
+    await page.getByRole('link', { name: 'Archive' }).click();
+    await page.getByRole('row', { name: 'order.placed' }).getByRole('link', { name: 'Change' }).click();
     const dialog = page.getByRole('dialog');
     const confirm = async (label: string) => {
       await page.getByRole('button', { name: label }).click();
@@ -363,7 +370,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       endpoint.receiver.deliveries
         .slice(before)
         .map(({ body: bytes }) => JSON.parse(bytes.toString()))
-        .flatMap(({ type, version }) => (type === 'referral.converted' ? [version] : []));
+        .flatMap(({ type, version }) => (type === 'order.placed' ? [version] : []));
     const sendTest = async (versions: readonly string[]) => {
       await confirm('Send a test event');
       await dialog.getByRole('button', { name: 'Close' }).click();
@@ -373,8 +380,8 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByText('There is no event of this type to compare.').waitFor();
     await sendTest(['2026-11-01']);
     const changes = page.getByRole('group').first();
-    await expect.poll(() => changes.innerText()).toMatch(/Removed\s+data\.referralId\s/);
-    expect(await changes.innerText()).toMatch(/Added\s+data\.matter\.reference\s+–\s+"M-2026-/);
+    await expect.poll(() => changes.innerText()).toMatch(/Removed\s+data\.orderId\s/);
+    expect(await changes.innerText()).toMatch(/Added\s+data\.order\.id\s+–\s+"gid:/);
     expect(await problemsOf(page)).toEqual([]);
     await confirm('Change to 2027-02-01');
     await page.getByText('Changed: new deliveries use 2027-02-01.').waitFor();
@@ -383,13 +390,14 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await confirm('Change back to 2026-11-01');
     await page.getByRole('button', { name: 'Change to 2027-02-01' }).waitFor();
     expect(requests.filter((request) => operationOf(request, documents) === 'Update')).toHaveLength(2);
-    const { webhookSubscription } = await t.partner.request<object & { webhookSubscription: object }, object>(
+    const { webhookSubscription } = await t.customer.request<object & { webhookSubscription: object }, object>(
       parse('query ($id: ID!) { webhookSubscription(id: $id) { eventTypes { type version } } }'),
-      { id: endpoint.subscription.id },
+      { id: newer.id },
     );
-    const [created, converted] = ['referral.created', 'referral.converted'];
     expect(webhookSubscription).toEqual({
-      eventTypes: expect.arrayContaining([created, converted].map((type) => ({ type, version: '2026-11-01' }))),
+      eventTypes: expect.arrayContaining(
+        ['order.placed', 'api_key.created'].map((type) => ({ type, version: '2026-11-01' })),
+      ),
     });
 
     // The audit log has each step, with the actor of the session.
@@ -408,7 +416,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const token = new URL(link).hash.slice('#link='.length);
     const traffic = await trafficOf(requests);
     expect(traffic.filter((text) => text.includes(token)).map((text) => text.split('\n')[0])).toEqual(['POST']);
-    for (const text of [t.accounts.partner.credential.apiKey, secret, 'canarycanary'])
+    for (const text of [t.accounts.customer.credential.apiKey, secret, 'canarycanary'])
       expect(traffic.filter((each) => each.includes(text))).toEqual([]);
     expect(requests.filter((request) => operationOf(request, documents) === 'Replay')).toHaveLength(2);
   });

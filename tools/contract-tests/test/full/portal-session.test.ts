@@ -32,7 +32,7 @@ let requests: Request[];
 async function open(timeMs = Date.now()): Promise<void> {
   ({ page, requests } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } }));
   await page.clock.install({ time: timeMs });
-  const link = await createPortalLink(t.partner);
+  const link = await createPortalLink(t.customer);
   await page.goto(link.replace('#', `${path}#`));
   await page.getByRole('button', { name: 'Open the portal' }).click();
   await page.getByText('upstream connect error').first().waitFor();
@@ -65,8 +65,8 @@ const heading = (name: string, of = page): Promise<void> => of.getByRole('headin
 /** What a page without a session may not contain. */
 async function leftovers(of = page): Promise<string[]> {
   const kept: string = await of.evaluate('document.title + document.documentElement.outerHTML');
-  const [account] = await t.sql(`select name from account where name like '%artner%'`);
-  const texts = ['upstream connect error', 'referral.created', 'user-7', 'gid://', String(account?.['name'])];
+  const [account] = await t.sql('select name from account where id = $1', [t.accounts.customer.accountId]);
+  const texts = ['upstream connect error', 'order.placed', 'user-7', 'gid://', String(account?.['name'])];
   return texts.filter((text) => kept.includes(text));
 }
 
@@ -369,7 +369,7 @@ describe.skipIf(browser.isAbsent)('two tabs', () => {
 
   test('show one session: a new link clears the tab of the one before', async () => {
     await openBoth();
-    await follow(other, await createPortalLink(t.partner, ['READ']));
+    await follow(other, await createPortalLink(t.customer, ['READ']));
     await hasEnded();
     await page.getByRole('button', { name: 'Check again' }).click();
     await expect.poll(() => page.getByRole('banner').innerText()).toContain('(read)');
@@ -389,7 +389,7 @@ describe.skipIf(browser.isAbsent)('two tabs', () => {
     });
     await other.getByRole('button', { name: 'Sign out' }).click();
     await ended.promise;
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     await heading('There is no session', other);
     const answered = other.waitForResponse('**/session');
     late.resolve();
@@ -408,7 +408,7 @@ describe.skipIf(browser.isAbsent)('a link', () => {
   const noCookies = 'This browser keeps no cookies for this site. Allow them, or open the link in another browser.';
 
   test('opened in a Chromium that blocks cookies is not used, and opens the portal in another browser', async () => {
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     const folder = await mkdtemp(join(tmpdir(), 'portal-session-'));
     const context = await launchProfile(folder, { profile: { default_content_setting_values: { cookies: 2 } } });
     try {
@@ -439,13 +439,13 @@ describe.skipIf(browser.isAbsent)('a link', () => {
     await page.addInitScript(
       `Object.defineProperty(document, 'cookie', { configurable: true, get: () => '', set: () => {} })`,
     );
-    await page.goto(await createPortalLink(t.partner));
+    await page.goto(await createPortalLink(t.customer));
     await page.getByText(noCookies).waitFor();
     await page.evaluate('delete document.cookie');
     await page.getByRole('button', { name: 'Open the portal' }).click();
     await heading('Subscriptions');
     expect(new URL(page.url()).hash).toBe('');
-    expect(await page.context().cookies()).toEqual([expect.objectContaining({ name: 'deedwire-partner-portal' })]);
+    expect(await page.context().cookies()).toEqual([expect.objectContaining({ name: 'deedwire-customer-portal' })]);
   });
 
   test('whose cookie is lost on its way says so, with the request id', async () => {
@@ -456,7 +456,7 @@ describe.skipIf(browser.isAbsent)('a link', () => {
       await route.fulfill({ status: response.status(), json: await response.json() });
     };
     await page.route('**/session', (route) => (route.request().method() === 'POST' ? lose(route) : route.continue()));
-    await page.goto(await createPortalLink(t.partner));
+    await page.goto(await createPortalLink(t.customer));
     await page.getByRole('button', { name: 'Open the portal' }).click();
     await heading('The session was lost');
     expect(await page.getByRole('main').innerText()).toMatch(/tell the operator: request id [\w-]+/);
@@ -465,7 +465,7 @@ describe.skipIf(browser.isAbsent)('a link', () => {
 
   test('that was used says so, with the request id', async () => {
     ({ page } = await browser.open(t.origin));
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     await follow(page, link);
     await page.goto('about:blank');
     await page.goto(link);

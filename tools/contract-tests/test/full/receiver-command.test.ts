@@ -9,10 +9,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { issueCredential } from '@deedwire/actions';
 import { isRequestHeaderName } from '@deedwire/core';
-import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { testService } from '@deedwire/core/test-service';
+import { createHarness, joinSharedSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
-import { lenderInterface } from '@deedwire/lender-api/lender-interface';
+import { supplierInterface } from '@deedwire/test-service/supplier-interface';
 import {
   acknowledge,
   compileCache,
@@ -35,14 +35,14 @@ const packageFolder = fileURLToPath(new URL('../../../../packages/webhook-receiv
 const bin = join(packageFolder, 'src/bin.ts');
 const { path: folder } = await forFile(temporaryFolder('receiver-command'));
 
-const partner = createInterfaceClient(t, 'partner', '2026-11-01');
-const { clientId, apiKey, organizationId } = t.accounts.partner.credential;
+const customer = createInterfaceClient(t, 'customer', '2026-11-01');
+const { clientId, apiKey, organizationId } = t.accounts.customer.credential;
 
 function environment(more: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     ...compileCache,
-    DEEDWIRE_URL: t.urls.partner,
+    DEEDWIRE_URL: t.urls.customer,
     HEADER_PREFIX: 'X-Service',
     CLIENT_ID: clientId,
     API_KEY: apiKey,
@@ -51,6 +51,14 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
     ...more,
   };
 }
+
+const { credential: ofSupplier } = t.accounts.supplier;
+const supplier = {
+  DEEDWIRE_URL: t.urls.supplier,
+  CLIENT_ID: ofSupplier.clientId,
+  API_KEY: ofSupplier.apiKey,
+  ORGANIZATION_ID: ofSupplier.organizationId,
+};
 
 function startCommand(args: readonly string[], env = environment()) {
   const child = spawn(process.execPath, ['--conditions=deedwire-source', bin, ...args], { env });
@@ -74,11 +82,11 @@ const openReceiver = (): Promise<Receiver> => forTest(startReceiver());
 async function sendEvents(count: number): Promise<void> {
   // `listen` names a loss before it creates another listener.
   const id = await eventually(async () => {
-    const [listener] = await partner.request<{ id: string }[]>('{ webhookListeners { id } }');
+    const [listener] = await customer.request<{ id: string }[]>('{ webhookListeners { id } }');
     return (listener ?? missing()).id;
   });
   for (let index = 0; index < count; index += 1)
-    await partner.mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId: id });
+    await customer.mutate('sendTestWebhookEvent', 'webhookEventId', { subscriptionId: id });
 }
 
 interface Subscription {
@@ -92,7 +100,7 @@ interface Subscription {
 async function subscriptionsTo(url: string): Promise<Subscription[]> {
   const query =
     '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl requestHeaderName headerState eventTypes { type version } } } }';
-  const { nodes } = await partner.request<{ nodes: Subscription[] }>(query);
+  const { nodes } = await customer.request<{ nodes: Subscription[] }>(query);
   return nodes.filter(({ callbackUrl }) => callbackUrl === url);
 }
 
@@ -101,7 +109,7 @@ const from = (path: string): string => JSON.stringify(pathToFileURL(join(package
 async function writeModule(name: string, on: string, more = ''): Promise<string> {
   await writeFile(
     join(folder, name),
-    `import * as events from ${JSON.stringify(import.meta.resolve('@deedwire/webhook-events'))};
+    `import * as events from ${JSON.stringify(import.meta.resolve('../support/order-events.ts'))};
     import { createWebhookReceiver } from ${from('index.ts')};
     import { memoryStore } from ${from('memory.ts')};
     export const receiver = createWebhookReceiver({
@@ -113,14 +121,14 @@ async function writeModule(name: string, on: string, more = ''): Promise<string>
   return join(folder, name);
 }
 
-const created = `'referral.created': { '2026-11-01': () => {} }`;
+const created = `'api_key.created': { '2026-11-01': () => {} }`;
 
 describe('subscribe', () => {
   test('creates and updates the subscription to exactly what the handlers need', async () => {
     const { url } = await openReceiver();
-    const module = await writeModule('first.mjs', `{ ${created}, 'referral.declined': { '2026-11-01': () => {} } }`);
+    const module = await writeModule('first.mjs', `{ ${created}, 'api_key.revoked': { '2026-11-01': () => {} } }`);
     const args = ['subscribe', '--url', url, '--module', module];
-    const plan = 'a new subscription\n  + referral.created 2026-11-01\n  + referral.declined 2026-11-01\n';
+    const plan = 'a new subscription\n  + api_key.created 2026-11-01\n  + api_key.revoked 2026-11-01\n';
     expect(await command(args)).toEqual({
       exitCode: 0,
       stdout: `${plan}Nothing was changed. Pass --yes to change it.\n`,
@@ -146,17 +154,17 @@ describe('subscribe', () => {
     // Both versions have a handler while the newer one is introduced: it is pinned.
     const next = await writeModule(
       'next.mjs',
-      `{ ${created}, 'referral.converted': { '2026-11-01': () => {}, '2027-02-01': () => {} } }`,
+      `{ ${created}, 'order.placed': { '2026-11-01': () => {}, '2027-02-01': () => {} } }`,
     );
     const changed = await command(['subscribe', '--url', url, '--module', next, '--yes']);
     expect(changed).toEqual({
       exitCode: 0,
-      stdout: `${subscription.id}\n  - referral.declined 2026-11-01\n  + referral.converted 2027-02-01\nUpdated.\n`,
+      stdout: `${subscription.id}\n  - api_key.revoked 2026-11-01\n  + order.placed 2027-02-01\nUpdated.\n`,
       stderr: '',
     });
     expect((await subscriptionsTo(url))[0]?.eventTypes).toEqual([
-      { type: 'referral.converted', version: '2027-02-01' },
-      { type: 'referral.created', version: '2026-11-01' },
+      { type: 'api_key.created', version: '2026-11-01' },
+      { type: 'order.placed', version: '2027-02-01' },
     ]);
 
     const moved = await openReceiver();
@@ -220,26 +228,27 @@ describe('subscribe', () => {
       console.log(JSON.stringify(await Promise.all(${JSON.stringify(names)}.map(isAccepted))));`;
     const node = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];
     const { stdout } = await promisify(execFile)(process.execPath, node);
-    expect(JSON.parse(stdout)).toEqual(names.map((name) => isRequestHeaderName(firm, name)));
+    expect(JSON.parse(stdout)).toEqual(names.map((name) => isRequestHeaderName(testService, name)));
   });
 
-  test.each<[what: string, on: string, more: string, message: string]>([
+  test.each<[what: string, on: string, more: string, message: string, env?: Record<string, string>]>([
     ['listens', `{ ${created} }`, `(await import('node:http')).createServer().listen(0);`, 'it listens. Export the'],
     ['exports two receivers', `{ ${created} }`, 'export const other = { ...receiver };', 'it exports 2 receivers, and'],
     ['throws', `{ ${created} }`, `throw new Error('no database');`, 'no database.'],
     ['ends the process', `{ ${created} }`, 'process.exit(0);', 'it ended the process.'],
     ['has no handlers', '{}', '', 'its receiver has no handlers.'],
-    ['has a handler of another interface', `{ 'lender.updated': { '2026-11-01': () => {} } }`, '', 'lender.updated'],
+    [
+      'has a handler of another interface',
+      `{ 'order.placed': { '2026-11-01': () => {} } }`,
+      '',
+      'order.placed',
+      supplier,
+    ],
     ['does not end', `{ ${created} }`, 'await new Promise((resolve) => setTimeout(resolve, 60_000));', 'within 10 s'],
-  ])('exits with 1 and one line for a module that %s', async (what, on, more, message) => {
+  ])('exits with 1 and one line for a module that %s', async (what, on, more, message, env) => {
     const module = await writeModule(`${what.replaceAll(' ', '-')}.mjs`, on, more);
-    const { exitCode, stdout, stderr } = await command([
-      'subscribe',
-      '--url',
-      'https://a.example/',
-      '--module',
-      module,
-    ]);
+    const args = ['subscribe', '--url', 'https://a.example/', '--module', module];
+    const { exitCode, stdout, stderr } = await command(args, environment(env));
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^deedwire-webhook-receiver: [^\n]+\n$/);
     expect(stderr).toContain(message);
@@ -267,7 +276,7 @@ test('trigger --subscription lets Deedwire send a test event', async () => {
   const secret = generateWebhookSecret();
   await command(['subscribe', '--url', url, '--module', module, '--yes'], environment({ WEBHOOK_SECRET: secret }));
   const [{ id } = missing()] = await subscriptionsTo(url);
-  const { exitCode, stdout } = await command(['trigger', 'referral.created', '--subscription', id]);
+  const { exitCode, stdout } = await command(['trigger', 'api_key.created', '--subscription', id]);
   expect({ exitCode, stdout }).toEqual({
     exitCode: 0,
     stdout: expect.stringMatching(/^Deedwire sends gid:\/\/\S+\.\n$/),
@@ -281,20 +290,20 @@ test('trigger --subscription lets Deedwire send a test event', async () => {
 
 test('the client’s version applies where the interface does not serve that of the kit', async () => {
   const harness = await forTest(createHarness());
-  const { contract } = lenderInterface;
+  const { contract } = supplierInterface;
   const versions = contract.versions.filter(({ version }) => version !== '2026-11-01');
-  const service = await harness.startLenderApi({}, { ...contract, versions });
+  const service = await harness.startApi('supplier', {}, { ...contract, versions });
   await service.whenReady;
-  const account = { interfaceName: 'lender', accountId: harness.accounts.lender.id, clientId: null } as const;
+  const account = { interfaceName: 'supplier', accountId: harness.accounts.supplier.id, clientId: null } as const;
   const client = await issueCredential(harness.operator, { ...account, schemaVersion: versions[0]?.version ?? null });
-  const env = { DEEDWIRE_URL: `${service.url}/lenders/graphql`, CLIENT_ID: client.clientId, API_KEY: client.apiKey };
+  const env = { DEEDWIRE_URL: `${service.url}/supplier/graphql`, CLIENT_ID: client.clientId, API_KEY: client.apiKey };
   const { stdout } = await command(['doctor'], environment({ ...env, ORGANIZATION_ID: client.organizationId }));
   expect(stdout).toMatch(/^✓ api +the credentials are accepted$/m);
 });
 
 /** The API behind a network that a test cuts. */
 async function startNetwork() {
-  const target = new URL(t.urls.partner);
+  const target = new URL(t.urls.customer);
   const { hostname, port: apiPort } = target;
   const sockets = new Set<Socket>();
   const server = createNetServer((client) => {
@@ -322,8 +331,8 @@ async function startNetwork() {
 }
 
 async function deleteListeners(): Promise<void> {
-  for (const { id } of await partner.request<{ id: string }[]>('{ webhookListeners { id } }'))
-    await partner.mutate('deleteWebhookListener', 'deletedWebhookListenerId', { id });
+  for (const { id } of await customer.request<{ id: string }[]>('{ webhookListeners { id } }'))
+    await customer.mutate('deleteWebhookListener', 'deletedWebhookListenerId', { id });
 }
 
 /** Each case has a new state, and the account no listener. */

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/harness';
 import { createClient, eventually } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { expect, onTestFinished, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import {
   installSvix,
   type LibraryReceiver,
@@ -17,6 +16,7 @@ import { startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import type { Observed } from '../support/receiver-kit/observe.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
 import { subscribe } from '../support/subscribe.ts';
+import { RotateSecretDocument, UnsubscribeDocument } from '../support/webhook-operations.ts';
 
 // `rotateWebhookSecret` of the API, and the worker, with receivers of our kit and of two libraries. All in this process.
 
@@ -28,8 +28,8 @@ const [oldSecret, newSecret] = [generateWebhookSecret(), generateWebhookSecret()
 const svix = await installSvix();
 
 const t = await forFile(createHarness());
-const api = await t.startPartnerApi();
-const client = createClient(`${api.url}/partners/graphql`, t.accounts.partner.credential);
+const api = await t.startApi('customer');
+const client = createClient(`${api.url}/customer/graphql`, t.accounts.customer.credential);
 let worker = await t.startWorker();
 
 interface Load {
@@ -52,12 +52,12 @@ async function deliveredCount(): Promise<number> {
   return Number(row?.['last']);
 }
 
-/** Creates referrals, each an event, until it is stopped. */
+/** Creates orders, each an event, until it is stopped. */
 function startLoad(): Load {
   let isStopped = false;
   async function createInTurn(): Promise<void> {
     while (!isStopped) {
-      await t.refer(1);
+      await t.place(1);
       // Each is delivered to up to five receivers, which share two cores with the worker.
       await sleep(pauseMs);
     }
@@ -83,15 +83,15 @@ function startLoad(): Load {
 
 /** Subscribes a receiver, which has the old secret, and deletes the subscription after the test. */
 async function subscribeReceiver(callbackUrl: string): Promise<string> {
-  const eventTypes = [{ type: 'referral.created' }];
+  const eventTypes = [{ type: 'order.placed' }];
   const { id } = await subscribe(client, { callbackUrl, eventTypes, webhookSecret: oldSecret });
-  onTestFinished(async () => void (await client.request(operations.UnsubscribeDocument, { input: { id } })));
+  onTestFinished(async () => void (await client.request(UnsubscribeDocument, { input: { id } })));
   return id;
 }
 
 async function rotate(id: string, overlapSeconds: number): Promise<void> {
   const input = { id, webhookSecret: newSecret, overlapSeconds };
-  const { rotateWebhookSecret } = await client.request(operations.RotateSecretDocument, { input });
+  const { rotateWebhookSecret } = await client.request(RotateSecretDocument, { input });
   expect(rotateWebhookSecret.userErrors).toEqual([]);
 }
 

@@ -1,39 +1,39 @@
 import { createServer } from 'node:http';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
-import { convertReferral } from '@deedwire/firm/partner';
+import { issueCredential } from '@deedwire/actions';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { type Client, eventually, listen, missing } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
-import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { expect, test, vi } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { type ClientAccount, createClientAccounts } from '../support/client-accounts.ts';
 import { startLoad } from '../support/faults/load.ts';
-import { createPartnerAccounts, type PartnerAccount } from '../support/partner-accounts.ts';
-import { pullDeliveries, pullReferralIds, pullSettledDeliveries } from '../support/pull.ts';
+import * as events from '../support/order-events.ts';
+import { pullDeliveries, pullSettledDeliveries } from '../support/pull.ts';
 import { startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import { createReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
-import { replaceUnderLoad } from '../support/receiver-kit/replace-under-load.ts';
+import { ordersOf, replaceUnderLoad } from '../support/receiver-kit/replace-under-load.ts';
 import { subscribe } from '../support/subscribe.ts';
+import { DeliveryDocument, PlaceDocument, UnsubscribeDocument } from '../support/webhook-operations.ts';
 
 // One system for all tests, and an account for each. Most of them run at the same time, because they wait for retries.
 vi.setConfig({ maxConcurrency: 20 });
 
-const t = await forFile(startTestSystem({ apps: ['partner-api', 'webhook-worker'] }));
+const t = await forFile(startTestSystem({ apps: ['customer-api', 'webhook-worker'] }));
 
 const timeout = 300_000;
-const created = [{ type: 'referral.created' }];
+const created = [{ type: 'order.placed' }];
 
-async function createAccount(system: Pick<TestSystem, 'operator' | 'urls'> = t): Promise<PartnerAccount> {
-  const [account = missing()] = await createPartnerAccounts(system, 1);
+async function createAccount(system: Pick<TestSystem, 'operator' | 'urls'> = t): Promise<ClientAccount> {
+  const [account = missing()] = await createClientAccounts('customer', system, 1);
   return account;
 }
 
-async function refer(client: Client): Promise<string> {
-  const { createReferral } = await client.request(operations.ReferDocument, { input: { clientName: 'Ada' } });
-  return createReferral.referral?.id ?? missing();
+async function place(client: Client): Promise<string> {
+  const { placeOrder } = await client.request(PlaceDocument, { input: { item: 'Ada' } });
+  return placeOrder.order?.id ?? missing();
 }
 
 // `packages/webhook-receiver/test/full/conformance.test.ts` has the adapters of the other platforms.
@@ -52,40 +52,40 @@ test.concurrent(
       awaitingSecret: true,
       store: memoryStore(),
       on: {
-        'referral.created': {
+        'api_key.created': {
           '2026-11-01': ({ data }) => {
             calls += 1;
             if (calls === 1) throw new Error('The first attempt fails.');
-            handled.push(`created 2026-11-01 ${data.referralId}`);
+            handled.push(`key 2026-11-01 ${data.apiKey.id}`);
           },
         },
-        'referral.converted': {
-          '2026-11-01': ({ data }) => void handled.push(`converted 2026-11-01 ${data.referralId}`),
-          '2027-02-01': ({ data }) => void handled.push(`converted 2027-02-01 ${data.referral.id}`),
+        'order.placed': {
+          '2026-11-01': ({ data }) => void handled.push(`order 2026-11-01 ${data.orderId}`),
+          '2027-02-01': ({ data }) => void handled.push(`order 2027-02-01 ${data.order.id}`),
         },
       },
       log: { warn: () => {}, error: (_fields, message) => void logged.push(message) },
     });
     const server = await listen(createServer(nodeHandler(receiver)));
     try {
-      const { client } = await createAccount();
+      const { client, accountId } = await createAccount();
       // Deedwire generates the secret, so the receiver has none during the handshake.
       const { id, secret } = await subscribe(client, {
         callbackUrl: `http://127.0.0.1:${server.port}/webhooks`,
-        eventTypes: [...created, { type: 'referral.converted', version: '2027-02-01' }],
+        eventTypes: [{ type: 'api_key.created' }, { type: 'order.placed', version: '2027-02-01' }],
       });
       secrets = [secret];
-      const referralId = await refer(client);
-      await convertReferral(t.operator, { referralId });
+      const { apiKey } = await issueCredential(t.operator, { accountId, clientId: null });
+      const orderId = await place(client);
 
       expect(await pullSettledDeliveries(client, id, 2)).toMatchObject([
         {
-          event: { type: 'referral.converted', version: '2027-02-01' },
+          event: { type: 'order.placed', version: '2027-02-01' },
           status: 'DELIVERED',
           attempts: [{ number: 1, responseStatus: 200, error: null }],
         },
         {
-          event: { type: 'referral.created', version: '2026-11-01' },
+          event: { type: 'api_key.created', version: '2026-11-01' },
           status: 'DELIVERED',
           attempts: [
             { number: 2, responseStatus: 200, error: null },
@@ -93,8 +93,8 @@ test.concurrent(
           ],
         },
       ]);
-      expect(handled.toSorted()).toEqual([`converted 2027-02-01 ${referralId}`, `created 2026-11-01 ${referralId}`]);
-      expect(logged).toEqual([expect.stringMatching(/^HANDLER_FAILED: The handler of referral\.created 2026-11-01 /)]);
+      expect(handled.toSorted()).toEqual([`key 2026-11-01 ${apiKey.split('_')[2]}`, `order 2027-02-01 ${orderId}`]);
+      expect(logged).toEqual([expect.stringMatching(/^HANDLER_FAILED: The handler of api_key\.created 2026-11-01 /)]);
     } finally {
       await receiver.close();
       await server.close();
@@ -114,7 +114,7 @@ test.concurrent(
       secrets: [secret],
       async beforeEffect(id) {
         await eventually(async () => {
-          const { webhookDelivery } = await client.request(operations.DeliveryDocument, { id });
+          const { webhookDelivery } = await client.request(DeliveryDocument, { id });
           expect(webhookDelivery?.attempts.length).toBeGreaterThanOrEqual(2);
         }, timeout);
       },
@@ -122,7 +122,7 @@ test.concurrent(
     try {
       const input = { callbackUrl: received.url, eventTypes: created, webhookSecret: secret };
       const { id } = await subscribe(client, input);
-      const referralId = await refer(client);
+      const orderId = await place(client);
       const [delivery = missing()] = await pullSettledDeliveries(client, id, 1);
       const [last, ...earlier] = delivery.attempts;
       expect(delivery.status).toBe('DELIVERED');
@@ -131,7 +131,7 @@ test.concurrent(
       // Retries while the handler runs. On a busy machine, their responses can also be late.
       expect(earlier).not.toEqual([]);
       expect(earlier.filter(({ responseStatus, error }) => responseStatus !== 409 && error !== 'TIMEOUT')).toEqual([]);
-      expect(await database.effects()).toEqual([{ deliveryId: delivery.id, eventId: delivery.event.id, referralId }]);
+      expect(await database.effects()).toEqual([{ deliveryId: delivery.id, eventId: delivery.event.id, orderId }]);
     } finally {
       await received.close();
       await database.close();
@@ -157,9 +157,9 @@ test.concurrent(
       startLoad({
         accounts: [account],
         clientOf: () => client,
-        log: { add: async ({ referralId }) => void accepted.push(referralId) },
+        log: { add: async ({ recordId }) => void accepted.push(recordId) },
       });
-    const processed = async () => new Set((await database.effects()).map(({ referralId }) => referralId));
+    const processed = async () => new Set((await database.effects()).map(({ orderId }) => orderId));
     try {
       const input = { callbackUrl: received.url, eventTypes: created };
       const { id: oldId } = await subscribe(client, { ...input, webhookSecret: oldSecret });
@@ -174,12 +174,12 @@ test.concurrent(
         async () => expect([...(await processed())]).toEqual(expect.arrayContaining(acceptedBefore)),
         timeout,
       );
-      await client.request(operations.UnsubscribeDocument, { input: { id: oldId } });
+      await client.request(UnsubscribeDocument, { input: { id: oldId } });
       await database.waitForMore(20);
       await after.stop();
 
       await eventually(async () => expect([...(await processed())].toSorted()).toEqual(accepted.toSorted()), timeout);
-      expect((await pullReferralIds(client)).toSorted()).toEqual(accepted.toSorted());
+      expect((await ordersOf(t, account.accountId)).toSorted()).toEqual(accepted.toSorted());
       const { responses } = received;
       expect(responses.map(({ status }) => status)).not.toContain(401);
       const subscriptionIds = responses.map(({ headers }) => headers['x-service-webhook-subscription-id']);
@@ -220,7 +220,7 @@ test.concurrent(
 
 test('a delivery that is sent again has an effect again only if the receiver forgot it', { timeout }, async () => {
   // In its own system: the worker ends when it records any delivery, so there are no others.
-  const own = await forTest(startTestSystem({ apps: ['partner-api'] }));
+  const own = await forTest(startTestSystem({ apps: ['customer-api'] }));
   const secret = generateWebhookSecret();
   const { client } = await createAccount(own);
   const database = await createReceiverDatabase();
@@ -244,7 +244,7 @@ test('a delivery that is sent again has an effect again only if the receiver for
       DEEDWIRE_FAILPOINT: 'settle-before-write:0',
       WORKER_LEASE_MS: '1000',
     });
-    await refer(client);
+    await place(client);
     await worker.ended;
     await eventually(async () => expect(await database.effects()).toHaveLength(2), timeout);
     const [forgotten = missing(), remembered = missing()] = (await database.effects()).map((each) => each.deliveryId);

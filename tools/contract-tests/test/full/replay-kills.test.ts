@@ -1,4 +1,4 @@
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { connect, eventually, startReceiver } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
@@ -24,14 +24,14 @@ const arrivesWithinMs = 20_000;
 test('a replay is complete although its workers are killed before and after they queue deliveries, and a kill repeats at most 8', async () => {
   const receiver = await forTest(startReceiver());
   const appEnv = { 'webhook-worker': { WORKER_LEASE_MS: '1000' } };
-  const t = await forTest(startTestSystem({ apps: ['partner-api', 'webhook-worker'], appEnv }));
+  const t = await forTest(startTestSystem({ apps: ['customer-api', 'webhook-worker'], appEnv }));
   const database = await forTest(connect(t.database.databaseUrl));
-  await subscribe(t.partner, { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.converted' }] });
+  await subscribe(t.customer, { callbackUrl: receiver.url, eventTypes: [{ type: 'order.placed' }] });
   const subscriptionId = await storeFailures(database, receiver.url, deliveries);
   const worker = t.system.apps['webhook-worker'];
   worker.kill('SIGKILL');
   await worker.ended;
-  const { mutate } = createInterfaceClient(t, 'partner', '2026-11-01');
+  const { mutate } = createInterfaceClient(t, 'customer', '2026-11-01');
   const replay = { subscriptionId, maxPerSecond: 500 };
   expect(await mutate('replayWebhookEvents', 'webhookReplay { id }', replay)).toMatchObject({ userErrors: [] });
 

@@ -24,7 +24,7 @@ test.skipIf(isWithoutRoutes)('a callback URL without a route is refused by name,
     'prohibited.example': refused('EACCES'),
     'blackhole.example': refused('EINVAL'),
   });
-  expect(found.apps).toMatchObject({ 'partner-api': 'serves', 'lender-api': 'serves' });
+  expect(found.apps).toMatchObject({ 'customer-api': 'serves', 'supplier-api': 'serves' });
 });
 
 test.skipIf(isWithoutRoutes)(

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSystem } from '@deedwire/dev-environment';
-import { createHarness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, startSystem, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { commandsOf, createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { expect, test } from 'vitest';
-import { ReferDocument, SubscribeDocument } from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { succeed } from '../support/command.ts';
 import { dump } from '../support/dump.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { PlaceDocument, SubscribeDocument } from '../support/webhook-operations.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // A whole system, with the file that docs/operations/traces.md shows. The collector is this test.
@@ -82,7 +81,7 @@ const system = await forFile(
       TRACE_SHARE: '1',
     },
     appEnv: {
-      'partner-api': { OTEL_SERVICE_NAME: 'partner-api' },
+      'customer-api': { OTEL_SERVICE_NAME: 'customer-api' },
       'webhook-worker': { OTEL_SERVICE_NAME: 'webhook-worker' },
     },
     onLine(_app, line) {
@@ -91,8 +90,8 @@ const system = await forFile(
   }),
 );
 const urls = {
-  lender: `${system.apps['lender-api'].url}/lenders/graphql`,
-  partner: `${system.apps['partner-api'].url}/partners/graphql`,
+  supplier: `${system.apps['supplier-api'].url}/supplier/graphql`,
+  customer: `${system.apps['customer-api'].url}/customer/graphql`,
 };
 
 function collect(head: string, text: string): void {
@@ -118,27 +117,27 @@ async function spansNamed(name: string, count: number): Promise<Span[]> {
 const clientTrace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 async function ask<Data, Input>(document: TypedDocumentNode<Data, { input: Input }>, input: Input) {
-  const client = createClient(urls.partner, h.accounts.partner.credential, { traceparent: clientTrace });
+  const client = createClient(urls.customer, h.accounts.customer.credential, { traceparent: clientTrace });
   const { data, errors, headers } = await client.send(document, { input });
   expect(errors).toEqual([]);
   return { data, requestId: headers.get('x-request-id') };
 }
 
 test('a mutation, the fan-out of its event and each attempt are one trace, of which the receiver gets nothing', async () => {
-  const subscription = { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] };
+  const subscription = { callbackUrl: receiver.url, eventTypes: [{ type: 'order.placed' }] };
   await ask(SubscribeDocument, subscription);
   receiver.onDelivery = (response) => {
     response.writeHead(receiver.deliveries.length === 1 ? 500 : 204).end();
   };
-  const { requestId } = await ask(ReferDocument, { clientName: 'Ada', clientEmail: 'ada@client.example' });
+  const { requestId } = await ask(PlaceDocument, { item: 'Ada', buyerEmail: 'ada@client.example' });
   await receiver.waitFor(2);
 
-  const [mutation] = await spansNamed('mutation Refer', 1);
-  const [fanOut] = await spansNamed('fan-out referral.created', 1);
-  const [failed, succeeded] = await spansNamed('attempt referral.created', 2);
+  const [mutation] = await spansNamed('mutation Place', 1);
+  const [fanOut] = await spansNamed('fan-out order.placed', 1);
+  const [failed, succeeded] = await spansNamed('attempt order.placed', 2);
   const common = { 'deedwire.cell': 0, 'deedwire.request.id': requestId };
   expect(mutation).toMatchObject({
-    app: 'partner-api',
+    app: 'customer-api',
     kind: 2,
     status: {},
     // The trace of a client is no part of ours.
@@ -146,9 +145,9 @@ test('a mutation, the fan-out of its event and each attempt are one trace, of wh
     attributes: {
       ...common,
       'graphql.operation.type': 'mutation',
-      'graphql.operation.name': 'Refer',
-      'deedwire.interface': 'partner',
-      'deedwire.client.id': h.accounts.partner.clientId,
+      'graphql.operation.name': 'Place',
+      'deedwire.interface': 'customer',
+      'deedwire.client.id': h.accounts.customer.clientId,
     },
   });
   expect(mutation?.parentSpanId ?? '').toBe('');
@@ -158,7 +157,7 @@ test('a mutation, the fan-out of its event and each attempt are one trace, of wh
     kind: 1,
     traceId: mutation?.traceId,
     parentSpanId: mutation?.spanId,
-    attributes: { ...common, 'deedwire.event.type': 'referral.created', 'deedwire.deliveries': 1 },
+    attributes: { ...common, 'deedwire.event.type': 'order.placed', 'deedwire.deliveries': 1 },
   });
   const ofAttempts = { app: 'webhook-worker', kind: 3, traceId: mutation?.traceId, parentSpanId: fanOut?.spanId };
   expect(failed).toMatchObject({
@@ -181,24 +180,24 @@ test('a mutation, the fan-out of its event and each attempt are one trace, of wh
 });
 
 test('a worker that reads the delivery again continues the trace', async () => {
-  const before = spans.filter(({ name }) => name === 'attempt referral.created').length;
+  const before = spans.filter(({ name }) => name === 'attempt order.placed').length;
   let isDown = true;
   receiver.onDelivery = (response) => {
     response.writeHead(isDown ? 500 : 204).end();
   };
-  await ask(ReferDocument, { clientName: 'Grace', clientEmail: 'grace@client.example' });
-  await spansNamed('attempt referral.created', before + 1);
+  await ask(PlaceDocument, { item: 'Grace', buyerEmail: 'grace@client.example' });
+  await spansNamed('attempt order.placed', before + 1);
   await system.apps['webhook-worker'].stop();
   isDown = false;
   await system.restart('webhook-worker');
-  const attempts = await spansNamed('attempt referral.created', before + 2);
+  const attempts = await spansNamed('attempt order.placed', before + 2);
   const [first, second] = attempts.slice(before);
   expect(second).toMatchObject({ traceId: first?.traceId, parentSpanId: first?.parentSpanId });
   expect(second?.attributes['deedwire.attempt']).toBe(2);
 });
 
 test('an operation that fails has the code of its error', async () => {
-  const { body } = await postGraphql(urls.partner, h.accounts.partner.credential, {
+  const { body } = await postGraphql(urls.customer, h.accounts.customer.credential, {
     query: 'query Broken { webhookSubscriptions(first: 1, after: "nonsense") { nodes { id } } }',
   });
   const [span] = await spansNamed('query Broken', 1);
@@ -207,7 +206,7 @@ test('an operation that fails has the code of its error', async () => {
 });
 
 test('a canary secret is in no log, trace, metric or dump', async () => {
-  const { lender, partner } = h.accounts;
+  const { supplier, customer } = h.accounts;
   const query = '{ webhookSubscriptions(first: 5) { nodes { id } } }';
   // It echoes the request header of the subscription.
   receiver.onDelivery = (response, { headers }) => {
@@ -216,23 +215,23 @@ test('a canary secret is in no log, trace, metric or dump', async () => {
   const sent = receiver.deliveries.length;
   const gatewayKey = randomBytes(24).toString('base64url');
   const requestHeader = { name: 'Authorization', value: `Bearer ${gatewayKey}` };
-  const eventTypes = [{ type: 'referral.created' }];
+  const eventTypes = [{ type: 'order.placed' }];
   const subscription = { callbackUrl: `${receiver.url}?second`, eventTypes, requestHeader };
   const { data } = await ask(SubscribeDocument, { ...subscription, idempotencyKey: 'canary' });
   // The answer is saved, with the secret, and read again.
   expect(await ask(SubscribeDocument, { ...subscription, idempotencyKey: 'canary' })).toMatchObject({ data });
-  await ask(ReferDocument, { clientName: 'Edsger', clientEmail: 'edsger@client.example' });
+  await ask(PlaceDocument, { item: 'Edsger', buyerEmail: 'edsger@client.example' });
   const deliveries = await receiver.waitFor(sent + 2);
   expect(deliveries.map(({ headers }) => headers.authorization)).toContain(requestHeader.value);
   await eventually(async () =>
     expect(await h.sql(`select from webhook_exchange where 'x-echo' = any (response_headers)`)).not.toEqual([]),
   );
   for (const [url, { credential }] of [
-    [urls.lender, lender],
-    [urls.partner, partner],
+    [urls.supplier, supplier],
+    [urls.customer, customer],
     // A key of the other interface, and one that is almost right.
-    [urls.lender, partner],
-    [urls.partner, { credential: { ...partner.credential, apiKey: `${partner.credential.apiKey.slice(0, -1)}~` } }],
+    [urls.supplier, customer],
+    [urls.customer, { credential: { ...customer.credential, apiKey: `${customer.credential.apiKey.slice(0, -1)}~` } }],
   ] as const) {
     await postGraphql(url, credential, { query });
     await postGraphql(url, credential, { query: 'query {' });
@@ -245,13 +244,13 @@ test('a canary secret is in no log, trace, metric or dump', async () => {
 
   const secret = data?.createWebhookSubscription.webhookSecret ?? '';
   expect(secret).toMatch(/^whsec_/);
-  const passwords = ['lender_api', 'partner_api', 'webhook_worker'].map(
+  const passwords = ['supplier_api', 'customer_api', 'webhook_worker'].map(
     async (role) => new URL(await h.database.urlFor(role)).password,
   );
   const canaries: Record<string, string> = {
-    'key of the lender': lender.credential.apiKey,
-    'key of the partner': partner.credential.apiKey,
-    'end of the key': partner.credential.apiKey.slice(-20, -1),
+    'key of the supplier': supplier.credential.apiKey,
+    'key of the customer': customer.credential.apiKey,
+    'end of the key': customer.credential.apiKey.slice(-20, -1),
     'webhook secret': secret.replace('whsec_', ''),
     'request header': gatewayKey,
     'key of webhook secrets': secretKey,
@@ -275,8 +274,8 @@ test('a canary secret is in no log, trace, metric or dump', async () => {
   }
   expect(found).toEqual([]);
   // The search finds what is there.
-  expect(output.log).toContain(partner.clientId);
-  expect(output.traces).toContain(partner.clientId);
+  expect(output.log).toContain(customer.clientId);
+  expect(output.traces).toContain(customer.clientId);
   expect(output.metrics).toContain('deedwire_build_info');
   expect(output.database).toContain('edsger@client.example');
 });

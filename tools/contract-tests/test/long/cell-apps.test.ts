@@ -14,9 +14,9 @@ import {
 import { firm } from '@deedwire/firm';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { checkOutLastRelease, type Release } from '../firm/support/last-release.ts';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
 import { isWithoutPostgres } from '../support/failover/programs.ts';
-import { checkOutLastRelease, type Release } from '../support/last-release.ts';
 import { createBrowser, portalOrigin, writePages } from '../support/portal-browser.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';

@@ -4,13 +4,13 @@ import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, runOnce as run } from '@deedwire/testing';
 import { afterEach, describe, expect, test } from 'vitest';
+import { refer, startFaultSystem } from '../firm/support/fault-system.ts';
+import { createClientAccounts } from '../support/client-accounts.ts';
 import { type PatroniCluster, startPatroniCluster } from '../support/failover/patroni-cluster.ts';
 import { isWithoutPatroni } from '../support/failover/programs.ts';
-import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { judge } from '../support/faults/judge.ts';
 import { startLoad } from '../support/faults/load.ts';
 import { windowMax } from '../support/faults/verdict-of.ts';
-import { createPartnerAccounts } from '../support/partner-accounts.ts';
 import { subscribe } from '../support/subscribe.ts';
 
 // A cell splits whose sides are clusters of Patroni: the new side is a standby cluster of the old one. Needs
@@ -81,7 +81,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
     });
     closing.unshift(() => system.close());
     const { t, received, accepted } = system;
-    const stays = await createPartnerAccounts(t, 2);
+    const stays = await createClientAccounts('partner', t, 2);
     const subscriptions = new Map(system.subscriptions);
     for (const { accountId, client } of stays) {
       const { id, secret } = await subscribe(client, {
@@ -101,6 +101,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
         return createClient(url, credential ?? system.credentialOf(accountId));
       },
       log: accepted,
+      write: refer,
     });
     await received.waitForMore(100);
     const next = await startCluster({ synchronous: true, names: ['c', 'd'], standbyOf: old });

@@ -2,8 +2,8 @@ import { idAt } from '@deedwire/core';
 import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
+import { createClientAccounts } from '../support/client-accounts.ts';
 import { freeze, leave } from '../support/homes.ts';
-import { createPartnerAccounts } from '../support/partner-accounts.ts';
 import { compareRequestsBeside } from '../support/requests-beside.ts';
 
 const t = await forFile(startTestSystem());
@@ -47,7 +47,7 @@ test(
     timeout: 1_800_000,
   },
   async () => {
-    const accounts = await createPartnerAccounts(t, 11);
+    const accounts = await createClientAccounts('partner', t, 11);
     const ids = accounts.map(({ accountId }) => accountId.split('/').at(-1) ?? '');
     const subscriptions = await t.sql(
       `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)

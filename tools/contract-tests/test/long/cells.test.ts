@@ -8,7 +8,7 @@ import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
-import { killOperator, operatorAt } from '../support/cells/operator-process.ts';
+import { firmOperator, killOperator, operatorAt } from '../support/cells/operator-process.ts';
 import { killAll, processesOfServer } from '../support/failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../support/failover/programs.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -221,7 +221,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const args = steps[step];
     const release = await server.hold(table);
     const expectWaiting = async () => expect(await server.run(`select ${operatorAt(table)}`)).toHaveLength(1);
-    await killOperator(['cell', 'split', ...args], { ...env }, expectWaiting, ids.slice(0, 2).join('\n'));
+    await killOperator(['cell', 'split', ...args], { ...env }, expectWaiting, ids.slice(0, 2).join('\n'), firmOperator);
     await release();
     await take(args);
     for (const later of inOrder.slice(inOrder.indexOf(args) + 1)) await take(later);
@@ -253,9 +253,8 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await takeBefore('freeze');
     const reader = await connect(old.url);
     await reader.run('begin; select from account_home');
-    await killOperator(['cell', 'split', ...steps.freeze], { ...env }, async () =>
-      expect(await old.run('select from account_home')).toHaveLength(4),
-    );
+    const isFrozen = async () => expect(await old.run('select from account_home')).toHaveLength(4);
+    await killOperator(['cell', 'split', ...steps.freeze], { ...env }, isFrozen, '', firmOperator);
     const { exitCode, stderr } = await run(['freeze', '--yes', '--wait', '1']);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('a transaction stays open')]);
     await reader.close();

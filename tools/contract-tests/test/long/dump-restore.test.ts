@@ -6,8 +6,8 @@ import { callOperator } from '@deedwire/dev-environment/firm-harness';
 import { type PostgresServer, startPostgres } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { startFaultSystem } from '../firm/support/fault-system.ts';
 import { succeed } from '../support/command.ts';
-import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 
 // Of Debian.

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, missing } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type FaultSystem, startFaultSystem } from '../firm/support/fault-system.ts';
 import {
   expectAgreement,
   leaveOutMatterNumbers,
@@ -10,7 +11,6 @@ import {
 } from '../support/failover/earlier-state.ts';
 import { type PatroniCluster, startPatroniCluster } from '../support/failover/patroni-cluster.ts';
 import { isWithoutPatroni } from '../support/failover/programs.ts';
-import { type FaultSystem, startFaultSystem } from '../support/faults/fault-system.ts';
 import type { Load } from '../support/faults/load.ts';
 import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
 import { type EventReader, type Reads, startEventReader, startReads } from '../support/reads.ts';
@@ -168,9 +168,9 @@ async function recover(load: Load, startMs: number): Promise<Recovery> {
   const before = load.accepted + concurrency;
   await until(() => load.accepted > before);
   const acceptedAfterMs = Math.round(performance.now() - startMs);
-  const { referralId } = (await system.accepted.read()).at(-1) ?? missing();
+  const { recordId } = (await system.accepted.read()).at(-1) ?? missing();
   const arrived = (): number => {
-    const requests = system.received.deliveries.filter((delivery) => delivery.referralId === referralId);
+    const requests = system.received.deliveries.filter((delivery) => delivery.recordId === recordId);
     return new Set(requests.map(({ subscriptionId }) => subscriptionId)).size;
   };
   await until(() => arrived() === 2);

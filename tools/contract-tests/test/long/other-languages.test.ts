@@ -1,8 +1,8 @@
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedVerdicts, go, lacks, python, verdictsOf } from '../support/standard-webhooks.ts';
 
-// Only the real sender and the tools of the languages show that a partner without the kit can receive.
+// Only the real sender and the tools of the languages show that a customer without the kit can receive.
 let t: TestSystem;
 
 beforeAll(async () => {

@@ -31,7 +31,7 @@ let paths: Paths;
 async function open(options: object = {}, script = ''): Promise<Page> {
   const { page } = await browser.open(t.origin, options);
   await page.addInitScript(script);
-  await follow(page, await createPortalLink(t.partner));
+  await follow(page, await createPortalLink(t.customer));
   return page;
 }
 
@@ -91,7 +91,7 @@ describe.skipIf(browser.isAbsent)('each page of the portal', () => {
     const shown = [home];
     for (const path of Object.values(others)) shown.push(await show(path));
     // One more is pending, which the first page says.
-    await t.partner.request(parse('mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }'), {});
+    await t.customer.request(parse('mutation { placeOrder(input: { item: "Ada" }) { order { id } } }'), {});
     await pass(60_000);
     await home.plain.getByText(/^2\b/).first().waitFor();
     for (const pair of shown) await expectCurrent(pair);

@@ -35,7 +35,7 @@ let paths: Paths;
 async function open(options: object = {}, script = ''): Promise<Page> {
   const { page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 }, ...options });
   await page.addInitScript(script);
-  await follow(page, await createPortalLink(t.partner));
+  await follow(page, await createPortalLink(t.customer));
   return page;
 }
 
@@ -90,10 +90,10 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
 
   test('show a name as it is written, including in the title of the tab', async () => {
     const name = 'می\u200Cخواهم 👨\u200D👩\u200D👧 ❤\uFE0F';
-    const { id } = await subscribe(t.partner, {
+    const { id } = await subscribe(t.customer, {
       callbackUrl: endpoint.receiver.url,
       name,
-      eventTypes: [{ type: 'referral.created' }],
+      eventTypes: [{ type: 'order.placed' }],
     });
     const page = await open();
     await page.getByRole('link', { name }).click();
@@ -105,7 +105,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.reload();
     await expect.poll(() => heading.innerText()).toBe('payU+200CpalU+202E');
     expect(await page.title()).toBe('payU+200CpalU+202E · Webhooks');
-    await t.partner.request(
+    await t.customer.request(
       parse('mutation ($id: ID!) { deleteWebhookSubscription(input: { id: $id }) { userErrors { message } } }'),
       { id },
     );
@@ -130,7 +130,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await page.getByRole('status').getByText('Copied').waitFor();
     const copied: string = await page.evaluate('navigator.clipboard.readText()');
     const [name, path, , ...places] = copied.split('\n');
-    expect([name, path]).toEqual(['TypeError', '/partners/portal/…/subscriptions/…']);
+    expect([name, path]).toEqual(['TypeError', '/customer/portal/…/subscriptions/…']);
     expect(places[0]).toMatch(/^subscription-[\w-]+\.js:\d+:\d+$/);
     expect(browser.takeProblems().filter((problem) => !problem.includes('Cannot '))).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     }
     await page
       .getByRole('table')
-      .getByRole('row', { name: 'referral.created' })
+      .getByRole('row', { name: 'order.placed' })
       .first()
       .getByRole('cell')
       .first()
@@ -190,14 +190,14 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
       await expectCurrent(verify);
     }
     const shown = [await show(paths.home), await show(paths.subscription)];
-    await t.partner.request(parse('mutation { createReferral(input: { clientName: "Ada" }) { referral { id } } }'), {});
+    await t.customer.request(parse('mutation { placeOrder(input: { item: "Ada" }) { order { id } } }'), {});
     await pass(60_000);
     for (const pair of shown) {
       await pair.plain.getByText(/^2\b/).first().waitFor();
       await expectCurrent(pair);
     }
     endpoint.receiver.onDelivery = acknowledge;
-    await t.partner.request(sendPending, { id: endpoint.subscription.id });
+    await t.customer.request(sendPending, { id: endpoint.subscription.id });
     await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
     await pass(60_000);
     for (const pair of shown) {

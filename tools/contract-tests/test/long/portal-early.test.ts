@@ -44,9 +44,9 @@ async function leaveEarly(): Promise<string> {
 
 describe.skipIf(browser.isAbsent)('what was requested early', () => {
   test('is not shown to the next session', async () => {
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     const early = await leaveEarly();
-    const { hash } = new URL(await createPortalLink(t.partner));
+    const { hash } = new URL(await createPortalLink(t.customer));
     await page.evaluate(`location.hash = '${hash}'`);
     await page.getByRole('button', { name: 'Open the portal' }).click();
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
@@ -55,7 +55,7 @@ describe.skipIf(browser.isAbsent)('what was requested early', () => {
 
   test('is not shown once it is old', async () => {
     await page.clock.install();
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
     const early = await leaveEarly();
     await page.clock.fastForward(11_000);
     await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
@@ -63,7 +63,7 @@ describe.skipIf(browser.isAbsent)('what was requested early', () => {
   });
 
   test('leaves a link that arrives before it is answered', async () => {
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/session', async (route) => {
       if (route.request().method() === 'GET') await released;
@@ -83,7 +83,7 @@ describe.skipIf(browser.isAbsent)('what was requested early', () => {
   });
 
   test('is no answer about the session of a link that arrives meanwhile', async () => {
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/assets/index-*.js', async (route) => {
       await released;

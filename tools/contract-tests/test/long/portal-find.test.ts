@@ -2,7 +2,7 @@ import { missing, type Receiver, startReceiver } from '@deedwire/testing';
 import { type Page, useBrowser } from '@deedwire/testing/browser';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPartnerAccounts } from '../support/partner-accounts.ts';
+import { createClientAccounts } from '../support/client-accounts.ts';
 import {
   createPortalLink,
   follow,
@@ -34,9 +34,9 @@ let shared: readonly Sent[];
 /** A record of another account. */
 let otherRecord: string;
 
-const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
-interface Referred {
-  createReferral: { referral: { id: string } };
+const place = parse('mutation { placeOrder(input: { item: "Grace Hopper" }) { order { id } } }');
+interface Placed {
+  placeOrder: { order: { id: string } };
 }
 const resend = parse(
   'mutation ($subscriptionId: ID!) { replayWebhookEvents(input: { subscriptionId: $subscriptionId }) { webhookReplay { id } } }',
@@ -48,7 +48,7 @@ const numberOf = (id: string): string => id.split('/').at(-1) ?? missing();
 
 function sentOf({ headers, body }: Receiver['deliveries'][number]): Sent {
   const { id: eventId } = JSON.parse(String(body));
-  const [recordId = missing()] = /gid:[^"]+\/Referral\/\d+/.exec(String(body)) ?? [];
+  const [recordId = missing()] = /gid:[^"]+\/Order\/\d+/.exec(String(body)) ?? [];
   return { id: String(headers['webhook-id']), body: String(body), eventId, recordId };
 }
 
@@ -57,7 +57,7 @@ const placeOf = (page: Page): string => page.url().replace(/^.*\/portal\/\d+\//,
 
 async function open(timezoneId = 'UTC'): Promise<Page> {
   const { page } = await browser.open(t.origin, { timezoneId });
-  await follow(page, await createPortalLink(t.partner));
+  await follow(page, await createPortalLink(t.customer));
   return page;
 }
 
@@ -73,15 +73,15 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
   beforeAll(async () => {
     t = await startPortalSystem();
     receiver = await startReceiver();
-    const input = { callbackUrl: receiver.url, eventTypes: [{ type: 'referral.created' }] };
-    north = await subscribe(t.partner, { ...input, name: 'CRM of the north' });
-    await t.partner.request(refer, {});
+    const input = { callbackUrl: receiver.url, eventTypes: [{ type: 'order.placed' }] };
+    north = await subscribe(t.customer, { ...input, name: 'CRM of the north' });
+    await t.customer.request(place, {});
     only = sentOf((await receiver.waitFor(1))[0] ?? missing());
-    await subscribe(t.partner, { ...input, name: 'CRM of the south' });
-    await Promise.all([t.partner.request(refer, {}), t.partner.request(refer, {})]);
+    await subscribe(t.customer, { ...input, name: 'CRM of the south' });
+    await Promise.all([t.customer.request(place, {}), t.customer.request(place, {})]);
     shared = (await receiver.waitFor(5)).slice(1).map(sentOf);
-    const [other = missing()] = await createPartnerAccounts(t, 1);
-    otherRecord = (await other.client.request<Referred, object>(refer, {})).createReferral.referral.id;
+    const [other = missing()] = await createClientAccounts('customer', t, 1);
+    otherRecord = (await other.client.request<Placed, object>(place, {})).placeOrder.order.id;
   });
   afterAll(async () => {
     await receiver.close();
@@ -116,8 +116,8 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
       await page.getByLabel(`To (${toZone})`).waitFor();
       expect(await page.getByText(`${since.slice(0, 10)} ${since.slice(11, -1)} UTC`).isVisible()).toBe(true);
       expect(await problemsOf(page)).toEqual([]);
-      await page.getByLabel('Event type').selectOption('referral.created');
-      await expect.poll(() => placeOf(page)).toContain('type=referral.created');
+      await page.getByLabel('Event type').selectOption('order.placed');
+      await expect.poll(() => placeOf(page)).toContain('type=order.placed');
       await page.getByRole('button', { name: button }).click();
       const { searchParams } = new URL(page.url());
       expect([searchParams.get('since'), searchParams.get('until')]).toEqual([since, until]);
@@ -246,13 +246,13 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
   });
 
   test('Find opens what a text names', async () => {
-    const { replayWebhookEvents } = await t.partner.request<Resent, object>(resend, { subscriptionId: north.id });
+    const { replayWebhookEvents } = await t.customer.request<Resent, object>(resend, { subscriptionId: north.id });
     const page = await open();
     const portal = page.url();
     const delivery = `deliveries/${numberOf(only.id)}`;
     const subscription = `subscriptions/${numberOf(north.id)}`;
     const payload = `'\ufeff${JSON.stringify(JSON.parse(only.body), null, 2).replaceAll('\n', '\r\n')}\r\n'`;
-    for (const [text, place] of [
+    for (const [text, found] of [
       [only.id, delivery],
       [only.id.replaceAll('/', '\\/'), delivery],
       [encodeURIComponent(encodeURIComponent(only.id)), delivery],
@@ -267,12 +267,12 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
       [numberOf(north.id), subscription],
       ['crm of the NORTH', subscription],
       ['north', subscription],
-      ['referral.created', 'deliveries?type=referral.created'],
+      ['order.placed', 'deliveries?type=order.placed'],
       [only.recordId, `deliveries?record=${encodeURIComponent(only.recordId)}`],
     ] as const) {
       if (placeOf(page) !== '') await page.getByRole('navigation').getByRole('link', { name: 'Subscriptions' }).click();
       await find(page, text);
-      await expect.poll(() => placeOf(page), { message: text }).toBe(place);
+      await expect.poll(() => placeOf(page), { message: text }).toBe(found);
     }
     // The list keeps what it was found by.
     expect(await page.getByLabel('Find').inputValue()).toBe(only.recordId);
@@ -342,7 +342,7 @@ describe.skipIf(browser.isAbsent)('find and ranges of the portal', () => {
         `${namespace}/WebhookEvent/1`,
         'There is no delivery of this event: no subscription received it, or it is no longer kept.',
       ],
-      [`${namespace}/Referral/1`, 'There is no delivery about this record, or it is no longer kept.'],
+      [`${namespace}/Order/1`, 'There is no delivery about this record, or it is no longer kept.'],
       // The page does not say whether another account has such a record.
       [otherRecord, 'There is no delivery about this record, or it is no longer kept.'],
       ['123456789012345678', 'There is no delivery, event or subscription with the number 123456789012345678.'],

@@ -19,7 +19,7 @@ import { subscribe } from '../support/subscribe.ts';
 
 const browser = useBrowser('The portal');
 
-const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
+const place = parse('mutation { placeOrder(input: { item: "Grace Hopper" }) { order { id } } }');
 
 let t: PortalSystem;
 let endpoint: FailingEndpoint;
@@ -33,7 +33,7 @@ const redBox = (): Promise<string> => page.locator('.why').first().innerText();
 async function open(abilities?: readonly string[]): Promise<void> {
   const options = { viewport: { width: 1280, height: 820 }, timezoneId: 'UTC', reducedMotion: 'reduce' } as const;
   ({ page } = await browser.open(t.origin, options));
-  await follow(page, await createPortalLink(t.partner, abilities));
+  await follow(page, await createPortalLink(t.customer, abilities));
 }
 
 /** Changes the data of the responses that have it. */
@@ -53,9 +53,9 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     endpoint = await startFailingEndpoint(t);
     // Newer than the one that fails, so the API lists them first.
     for (const name of ['Archive', 'Billing'])
-      await subscribe(t.partner, {
+      await subscribe(t.customer, {
         callbackUrl: endpoint.receiver.url,
-        eventTypes: [{ type: 'referral.converted' }],
+        eventTypes: [{ type: 'api_key.created' }],
         name,
       });
   });
@@ -121,7 +121,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
 
   test('reads on the page of the subscription what happened, and what happens next', async () => {
     // Newer deliveries, which have no attempt while the endpoint is on hold.
-    for (let count = 0; count < 30; count += 1) await t.partner.request(refer, {});
+    for (let count = 0; count < 30; count += 1) await t.customer.request(place, {});
     await expect
       .poll(() => t.sql('select from webhook_receiver_state where breaker_open_until is not null'))
       .toHaveLength(1);
@@ -142,7 +142,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     expect(await help.getAttribute('href')).toBe('https://docs.example/webhook-did-not-arrive.md');
     expect(await mainText()).toContain('Signed with one secret. It cannot be shown again.');
     await attempts.nth(1).getByRole('link').click();
-    await page.getByRole('heading', { name: 'referral.created' }).waitFor();
+    await page.getByRole('heading', { name: 'order.placed' }).waitFor();
     expect(new URL(page.url()).search).toMatch(/^\?attempt=\d+$/);
   });
 
@@ -237,7 +237,7 @@ describe.skipIf(browser.isAbsent)('an owner of a failing webhook', () => {
     endpoint.receiver.onDelivery = acknowledge;
     const send = parse(`mutation ($id: ID!) {
       sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { message } } }`);
-    await t.partner.request(send, { id: endpoint.subscription.id });
+    await t.customer.request(send, { id: endpoint.subscription.id });
     await expect.poll(() => t.sql('select from webhook_pending_delivery')).toEqual([]);
     await open();
     await page.getByText('0 of 3 failing').waitFor();

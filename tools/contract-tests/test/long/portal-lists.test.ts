@@ -27,7 +27,7 @@ let healthy: Receiver;
 let documents: Record<string, string>;
 let page: Page;
 
-const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
+const place = parse('mutation { placeOrder(input: { item: "Grace Hopper" }) { order { id } } }');
 const sendPending = parse(`mutation ($id: ID!) {
   sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { message } } }`);
 
@@ -59,12 +59,12 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     ({ documents } = JSON.parse(readFileSync(join(pages, 'documents.json'), 'utf8')));
     endpoint = await startFailingEndpoint(t);
     healthy = await startReceiver();
-    await subscribe(t.partner, {
+    await subscribe(t.customer, {
       callbackUrl: healthy.url,
-      eventTypes: [{ type: 'referral.created' }],
+      eventTypes: [{ type: 'order.placed' }],
       name: longName,
     });
-    for (let count = 0; count < 30; count += 1) await t.partner.request(refer, {});
+    for (let count = 0; count < 30; count += 1) await t.customer.request(place, {});
     await healthy.waitFor(30);
   });
   afterAll(async () => {
@@ -75,7 +75,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
   beforeEach(async () => {
     ({ page } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 }, timezoneId: 'UTC' }));
     await page.clock.install();
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
   });
 
   test('reads what pending deliveries wait for, and one long name squeezes no other column', async () => {
@@ -114,7 +114,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
       ).toBeCloseTo(0, 0);
     }
     await page.setViewportSize({ width: 1280, height: 640 });
-    edits.set('"type":"referral.created"', `"type":"referral.${'x'.repeat(200)}"`);
+    edits.set('"type":"order.placed"', `"type":"order.${'x'.repeat(200)}"`);
     await visit(page, 'deliveries');
     await screenshot(page, 'lists-long-type');
     expect(await problemsOf(page)).toEqual([]);
@@ -133,9 +133,9 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     await expect.poll(scrollTop).toBeGreaterThan(1000);
     const top = await scrollTop();
     await target.click();
-    await page.getByRole('heading', { name: 'referral.created' }).waitFor();
+    await page.getByRole('heading', { name: 'order.placed' }).waitFor();
     await page.getByRole('link', { name: 'Response', exact: true }).waitFor();
-    expect([await scrollTop(), await focused()]).toEqual([0, 'referral.created']);
+    expect([await scrollTop(), await focused()]).toEqual([0, 'order.placed']);
 
     // Another view of the delivery is no further entry.
     const count = await entries();
@@ -149,7 +149,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     await expect.poll(scrollTop).toBeCloseTo(top, -1);
     await expect.poll(() => page.evaluate('document.activeElement.pathname')).toBe(href);
     await page.goForward();
-    await page.getByRole('heading', { name: 'referral.created' }).waitFor();
+    await page.getByRole('heading', { name: 'order.placed' }).waitFor();
     expect(new URL(page.url()).pathname).toBe(pathname);
     expect(await page.locator('.loading').count()).toBe(0);
     await page.unroute('**/graphql');
@@ -189,7 +189,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
   test('is offered newer deliveries, and no row moves until then', async () => {
     await visit(page, 'deliveries');
     const before = await hrefs();
-    for (let count = 0; count < 2; count += 1) await t.partner.request(refer, {});
+    for (let count = 0; count < 2; count += 1) await t.customer.request(place, {});
     await expect.poll(() => t.sql('select 1 from webhook_delivery')).toHaveLength(68);
     await page.clock.fastForward(20_000);
     const show = list().getByRole('button', { name: 'Show 4 new' });
@@ -209,7 +209,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     const updated = list().getByText(/^Updated /);
     const text = await updated.innerText();
     endpoint.receiver.onDelivery = acknowledge;
-    await t.partner.request(sendPending, { id: endpoint.subscription.id });
+    await t.customer.request(sendPending, { id: endpoint.subscription.id });
     await expect.poll(() => t.sql('select 1 from webhook_pending_delivery'), { timeout: 60_000 }).toEqual([]);
     await page.clock.fastForward(20_000);
     await expect.poll(() => list().getByText('Delivered', { exact: true }).count()).toBe(before.length);
@@ -241,7 +241,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
     }
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('referral.created');
+    expect(await focused()).toBe('order.placed');
   });
 
   test('keeps the focus when a focused button is removed', async () => {
@@ -281,7 +281,7 @@ describe.skipIf(browser.isAbsent)('somebody who uses the lists of the portal', (
       await links()
         .first()
         .click({ ...options, modifiers: [...(options.modifiers ?? [])] });
-      await (await opened).getByRole('heading', { name: 'referral.created' }).waitFor();
+      await (await opened).getByRole('heading', { name: 'order.placed' }).waitFor();
       expect(new URL(page.url()).pathname).toMatch(/deliveries$/);
     }
   });

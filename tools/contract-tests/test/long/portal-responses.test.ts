@@ -41,7 +41,7 @@ const isQuery = (request: Request): boolean => request.url().endsWith('/graphql'
 /** A session that shows all deliveries: the page sends two queries. */
 async function open(): Promise<{ page: Page; base: string; sent: () => number }> {
   const { page, requests } = await browser.open(t.origin, { viewport: { width: 1280, height: 820 } });
-  await follow(page, await createPortalLink(t.partner));
+  await follow(page, await createPortalLink(t.customer));
   return { page, base: new URL(page.url()).pathname, sent: () => requests.filter(isQuery).length };
 }
 
@@ -167,7 +167,7 @@ describe.skipIf(browser.isAbsent)('a response', () => {
     ['a web page with 401', { status: 401, ...page200 }, `${webPage} (status 401).`],
   ])('of %s to a link keeps the link', async (_, given, text) => {
     const { page } = await browser.open(t.origin);
-    await page.goto(await createPortalLink(t.partner));
+    await page.goto(await createPortalLink(t.customer));
     await page.route('**/session', (route) => route.fulfill(given));
     await page.getByRole('button', { name: 'Open the portal' }).click();
     expect(await page.getByRole('alert').innerText()).toContain(text);
@@ -180,7 +180,7 @@ describe.skipIf(browser.isAbsent)('a response', () => {
 
   test('that refuses a link or a session has a request id for the operator', async () => {
     const { page } = await browser.open(t.origin);
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     await follow(page, link);
     const refused = async (url: string): Promise<string> => {
       const response = page.waitForResponse((each) => each.url().endsWith('/session') && each.status() === 401);
@@ -297,7 +297,7 @@ describe.skipIf(browser.isAbsent)('a response', () => {
 
   test('to a link without the slash after the account leads to the portal, with its token', async () => {
     const { page } = await browser.open(t.origin);
-    const link = await createPortalLink(t.partner);
+    const link = await createPortalLink(t.customer);
     await page.goto(link.replace('/#', '#'));
     await page.getByRole('button', { name: 'Open the portal' }).click();
     expect(page.url()).toBe(link.replace(/#.*/, ''));
@@ -310,7 +310,7 @@ describe.skipIf(browser.isAbsent)('a response', () => {
     await page.getByRole('heading', { name: 'No such page' }).waitFor();
     await page.getByRole('link', { name: 'See the subscriptions' }).click();
     await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
-    expect((await page.goto('/partners/portal/'))?.status()).toBe(404);
+    expect((await page.goto('/customer/portal/'))?.status()).toBe(404);
     expect(await page.getByRole('main').innerText()).toContain('The address of a portal has the number of an account.');
     expect(await problemsOf(page)).toEqual([]);
     expect(browser.takeProblems().filter((problem) => !problem.startsWith('404 for'))).toEqual([]);

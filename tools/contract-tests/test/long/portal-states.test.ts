@@ -61,7 +61,7 @@ afterAll(async () => {
 async function open(options: object = {}): Promise<void> {
   opened = await browser.open(t.origin, { viewport: { width: 1280, height: 820 }, ...options });
   ({ page } = opened);
-  await follow(page, await createPortalLink(t.partner));
+  await follow(page, await createPortalLink(t.customer));
 }
 
 async function addressOf(path: Path): Promise<string> {
@@ -97,7 +97,7 @@ const failure = (status: number, code: string, headers = {}) => ({
   json: { errors: [{ message: `The message of ${code}.`, extensions: { code, requestId: 'request-7' } }] },
 });
 
-const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
+const place = parse('mutation { placeOrder(input: { item: "Grace Hopper" }) { order { id } } }');
 const updateTypes = parse(`mutation ($input: UpdateWebhookSubscriptionInput!) {
   updateWebhookSubscription(input: $input) { userErrors { message } } }`);
 
@@ -293,7 +293,7 @@ const eventAt = (sequence: number) => ({
   node: {
     eventId: `gid://service/WebhookEvent/${numberOf(sequence)}`,
     deliveryId: `gid://service/WebhookDelivery/${numberOf(sequence)}`,
-    type: 'referral.created',
+    type: 'order.placed',
     isTest: false,
   },
 });
@@ -349,7 +349,7 @@ describe.skipIf(browser.isAbsent)('the list of deliveries', () => {
   test('offers newer rows, and says when it was read by somebody who left it for ten minutes', async () => {
     await visit(page, 'deliveries');
     const before = await rows();
-    await t.partner.request(refer, {});
+    await t.customer.request(place, {});
     await page.clock.fastForward(20_000);
     await list().getByRole('button', { name: 'Show 1 new' }).waitFor();
     expect(await rows()).toBe(before);
@@ -432,7 +432,7 @@ describe.skipIf(browser.isAbsent)('Find and ranges', () => {
       ['', 'Paste a delivery, event or record id'],
       ['Nobody', 'Nothing matches.'],
       [gid('WebhookEvent'), 'There is no delivery of this event'],
-      [gid('Referral'), 'There is no delivery about this record'],
+      [gid('Order'), 'There is no delivery about this record'],
       [gid('WebhookReplay'), 'There is no resend with this id'],
       [page.url().replace(/\d+\/$/, '1/'), 'This page is of another account'],
     ] as const) {
@@ -534,8 +534,8 @@ describe.skipIf(browser.isAbsent)('Find and ranges', () => {
       ['recover/completeness', 'Compare'],
     ] as const) {
       await visit(page, `${path}?${new URLSearchParams({ since, until })}`);
-      await page.getByLabel('Event type').selectOption('referral.created');
-      await page.waitForURL(/type=referral.created/);
+      await page.getByLabel('Event type').selectOption('order.placed');
+      await page.waitForURL(/type=order.placed/);
       await page.getByRole('button', { name: button }).click();
       const { searchParams } = new URL(page.url());
       expect([path, searchParams.get('since'), searchParams.get('until')]).toEqual([path, since, until]);
@@ -574,7 +574,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
       const url = route.request().url().replace(origin, t.origin);
       await route.fulfill({ response: await route.fetch({ url }) });
     });
-    await plain.goto('/partners/portal/1/');
+    await plain.goto('/customer/portal/1/');
     await plain.getByRole('heading', { name: 'The portal needs HTTPS' }).waitFor();
     expect(await plain.getByRole('main').innerText()).toContain('PORTAL_ORIGIN');
     expect(browser.takeProblems()).toEqual([expect.stringContaining("the URL's origin was untrustworthy")]);
@@ -604,7 +604,7 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
       preview: JSON.stringify({ data: hostile }),
     };
     let found: object = compared;
-    const event = { id: 'e', type: 'referral.converted', version: '2026-11-01', timestamp: new Date().toISOString() };
+    const event = { id: 'e', type: 'order.placed', version: '2026-11-01', timestamp: new Date().toISOString() };
     await change((data, operation) => {
       if (operation === 'Compare') return { webhookDelivery: found };
       if (operation !== 'Deliveries') return data;
@@ -745,10 +745,10 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
 
   test('a pin that moves keeps what others have changed since the page was loaded', async () => {
     const { id } = endpoint.subscription;
-    const both = [{ type: 'referral.created' }, { type: 'referral.converted', version: '2026-11-01' }];
-    const update = (eventTypes: object[]) => t.partner.request(updateTypes, { input: { id, eventTypes } });
+    const both = [{ type: 'api_key.created' }, { type: 'order.placed', version: '2026-11-01' }];
+    const update = (eventTypes: object[]) => t.customer.request(updateTypes, { input: { id, eventTypes } });
     await visit(page, await addressOf('pin'));
-    await update([...both, { type: 'referral.declined' }]);
+    await update([...both, { type: 'api_key.revoked' }]);
     const move = async () => {
       await page.getByRole('button', { name: 'Change to 2027-02-01' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Change to 2027-02-01' }).dblclick();
@@ -756,13 +756,13 @@ describe.skipIf(browser.isAbsent)('the pages', () => {
     await move();
     await page.getByRole('button', { name: 'Change back to 2026-11-01' }).waitFor();
     const pins = await t.sql('select event_type as type from webhook_subscription_event_type order by 1');
-    expect(pins.map(({ type }) => type)).toEqual(['referral.converted', 'referral.created', 'referral.declined']);
+    expect(pins.map(({ type }) => type)).toEqual(['api_key.created', 'api_key.revoked', 'order.placed']);
 
     await update(both);
     await visit(page, await addressOf('pin'));
-    await update([{ type: 'referral.created' }]);
+    await update([{ type: 'api_key.created' }]);
     await move();
-    await page.getByText('The version of referral.converted was changed in the meantime.').waitFor();
+    await page.getByText('The version of order.placed was changed in the meantime.').waitFor();
     expect(await problemsOf(page)).toEqual([]);
     await update(both);
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type FaultSystem, startFaultSystem } from '../firm/support/fault-system.ts';
 import { type ArchivedPostgres, startArchivedPostgres } from '../support/failover/archived-postgres.ts';
 import {
   expectAgreement,
@@ -8,7 +9,6 @@ import {
   startPullingReceiver,
 } from '../support/failover/earlier-state.ts';
 import { isWithoutPostgres } from '../support/failover/programs.ts';
-import { type FaultSystem, startFaultSystem } from '../support/faults/fault-system.ts';
 
 // A base backup is made under load, and the archived log is restored up to a time of that load.
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Harness, TestAccount } from '@deedwire/dev-environment/firm-harness';
+import type { Harness, TestAccount } from '@deedwire/dev-environment/harness';
 import { postGraphql, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { comeHome, freeze, untilQuiet } from './homes.ts';
 
-const refer = `mutation ($name: String!, $key: String) {
-  createReferral(input: { clientName: $name, idempotencyKey: $key }) { referral { id } userErrors { code } }
+const place = `mutation ($name: String!, $key: String) {
+  placeOrder(input: { item: $name, idempotencyKey: $key }) { order { id } userErrors { code } }
 }`;
 const rename = `mutation ($id: ID!, $name: String!) {
   updateWebhookSubscription(input: { id: $id, name: $name }) { webhookSubscription { name } userErrors { code } }
@@ -16,7 +16,7 @@ const clientsOfEach = 3;
 const numberOf = (gid = ''): string => gid.slice(gid.lastIndexOf('/') + 1);
 
 /**
- * Freezes `leaving` while it and `staying` create referrals and rename their subscriptions through an API: at each of their requests,
+ * Freezes `leaving` while it and `staying` create orders and rename their subscriptions through an API: at each of their requests,
  * one freeze after the other.
  *
  * @returns how many changes of `leaving` were acknowledged and refused
@@ -28,7 +28,7 @@ export async function freezeAtRequests(
 ): Promise<{ acknowledged: number; refused: number }> {
   const subscriptions = new Map<TestAccount, string>();
   for (const account of [leaving, staying])
-    subscriptions.set(account, (await harness.subscribe(receiver.url, ['referral.created'], account)).id);
+    subscriptions.set(account, (await harness.subscribe(receiver.url, ['order.placed'], account)).id);
   const counts = { acknowledged: 0, refused: 0 };
   const names = new Map<TestAccount, string[]>([
     [leaving, []],
@@ -52,11 +52,11 @@ export async function freezeAtRequests(
     return true;
   };
   /** Sends one change, with its key again until it is accepted. */
-  const referOnce = async (account: TestAccount): Promise<void> => {
+  const placeOnce = async (account: TestAccount): Promise<void> => {
     const name = `R${(number += 1)}`;
     const key = number % 2 === 0 ? name : null;
     for (let isAccepted = false; !isAccepted;) {
-      isAccepted = await send(account, refer, { name, key });
+      isAccepted = await send(account, place, { name, key });
       if (!isAccepted) await sleep(2);
     }
     names.get(account)?.push(name);
@@ -71,13 +71,13 @@ export async function freezeAtRequests(
   };
   const clients = [leaving, staying].flatMap((account) => [
     repeat(() => renameOnce(account)),
-    ...Array.from({ length: clientsOfEach }, () => repeat(() => referOnce(account))),
+    ...Array.from({ length: clientsOfEach }, () => repeat(() => placeOnce(account))),
   ]);
 
   const ids = [leaving.accountId];
   const stored = async (): Promise<unknown> =>
     harness.sql(
-      `select (select array_agg(client_name order by client_name) from referral where account_id = $1) as names,
+      `select (select array_agg(item order by item) from customer_order where account_id = $1) as names,
         (select array_agg(name) from webhook_subscription where account_id = $1) as subscriptions,
         (select count(*) from webhook_event_queue where account_id = $1) as queued,
         (select count(*) from webhook_delivery where account_id = $1) as "fannedOut"`,
@@ -120,10 +120,10 @@ export async function freezeAtRequests(
     await load;
   }
   for (const account of [leaving, staying]) {
-    const referrals = await harness.sql('select client_name as name from referral where account_id = $1 order by 1', [
+    const orders = await harness.sql('select item as name from customer_order where account_id = $1 order by 1', [
       account.accountId,
     ]);
-    const created = referrals.map(({ name }) => String(name)).filter((name) => /^R\d+$/.test(name));
+    const created = orders.map(({ name }) => String(name)).filter((name) => /^R\d+$/.test(name));
     expect(created.toSorted()).toEqual(names.get(account)?.toSorted());
     expect(
       await harness.sql('select name from webhook_subscription where id = $1', [numberOf(subscriptions.get(account))]),

@@ -98,7 +98,7 @@ export async function startTranslation(t: PortalSystem, plain: Page, translated:
       responses.set(key, response);
       await route.fulfill(await response);
     });
-    await follow(page, await createPortalLink(t.partner));
+    await follow(page, await createPortalLink(t.customer));
   }
   return {
     async show(url) {
@@ -130,5 +130,5 @@ export async function expectCurrent({ plain, translated }: Pair): Promise<void> 
   };
   await expect.poll(differing, { interval: 250 }).toEqual({ isLoading: false, stale: [], absent: [] });
   expect(await translated.locator('main font').count()).toBeGreaterThan(4);
-  expect(await translated.locator(':is(code, pre, .state, a:has-text("referral.")) font').count()).toBe(0);
+  expect(await translated.locator(':is(code, pre, .state, a:has-text("order.")) font').count()).toBe(0);
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { type Client, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import type { Page, Request, Route } from '@deedwire/testing/browser';
@@ -18,20 +18,20 @@ export const pages = join(workspaceRoot, 'packages/portal/dist');
 
 export type PortalSystem = TestSystem & { origin: string };
 
-/** Starts the apps. The partner interface serves the pages, which a global setup has built, at `origin`. */
+/** Starts the apps. The customer interface serves the pages, which a global setup has built, at `origin`. */
 export async function startPortalSystem(): Promise<PortalSystem> {
   // The origin is a setting, so the port is chosen before the app starts.
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;
   const t = await startTestSystem({
-    apps: ['partner-api', 'webhook-worker'],
-    ports: { 'partner-api': port },
-    appEnv: { 'partner-api': { PORTAL_ORIGIN: origin, DOCUMENTATION_URL: 'https://docs.example' } },
+    apps: ['customer-api', 'webhook-worker'],
+    ports: { 'customer-api': port },
+    appEnv: { 'customer-api': { PORTAL_ORIGIN: origin, DOCUMENTATION_URL: 'https://docs.example' } },
   });
   return { ...t, origin };
 }
 
-const refer = parse('mutation { createReferral(input: { clientName: "Grace Hopper" }) { referral { id } } }');
+const place = parse('mutation { placeOrder(input: { item: "Grace Hopper" }) { order { id } } }');
 
 export interface FailingEndpoint {
   receiver: Receiver;
@@ -45,12 +45,12 @@ export interface FailingEndpoint {
 export async function startFailingEndpoint(t: PortalSystem): Promise<FailingEndpoint> {
   const receiver = await startReceiver();
   receiver.onDelivery = (response) => response.writeHead(503, { Server: 'edge-proxy' }).end('upstream connect error');
-  const subscription = await subscribe(t.partner, {
+  const subscription = await subscribe(t.customer, {
     callbackUrl: receiver.url,
-    eventTypes: [{ type: 'referral.created' }, { type: 'referral.converted' }],
+    eventTypes: [{ type: 'order.placed' }, { type: 'api_key.created' }],
     name: 'CRM of the north',
   });
-  for (let count = 0; count < 3; count += 1) await t.partner.request(refer, {});
+  for (let count = 0; count < 3; count += 1) await t.customer.request(place, {});
   await receiver.waitFor(3);
   const pending = (status: string) =>
     eventually(async () => {
@@ -64,7 +64,7 @@ export async function startFailingEndpoint(t: PortalSystem): Promise<FailingEndp
   await t.sql(`update webhook_receiver_state set failing_since = failing_since - interval '2 days'`);
   await t.system.restart('webhook-worker');
   await eventually(async () => expect(await t.sql('select 1 from webhook_pending_delivery')).toEqual([]));
-  await t.partner.request(refer, {});
+  await t.customer.request(place, {});
   await eventually(async () => expect(await t.sql('select 1 from webhook_attempt')).toHaveLength(7));
   // Their details are stored later, and pages show them.
   await eventually(async () => expect(await t.sql('select 1 from webhook_exchange')).toHaveLength(7));
@@ -94,7 +94,7 @@ export async function follow(page: Page, link: string): Promise<void> {
 
 /** Goes to a page of the session, for example `deliveries`, and waits until all of it is shown. */
 export async function visit(page: Page, path: string): Promise<void> {
-  const [base = ''] = /^\/partners\/portal\/\d+\//.exec(new URL(page.url()).pathname) ?? [];
+  const [base = ''] = /^\/customer\/portal\/\d+\//.exec(new URL(page.url()).pathname) ?? [];
   await page.goto(base + path);
   await page.waitForLoadState('networkidle');
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -107,7 +107,7 @@ export async function floodPages(origin: string): Promise<() => Promise<void>> {
   const { promise: isRefused, resolve } = Promise.withResolvers<void>();
   const loops = Array.from({ length: 20 }, async () => {
     while (!isStopped) {
-      const { status } = await fetch(`${origin}/partners/portal/1/`);
+      const { status } = await fetch(`${origin}/customer/portal/1/`);
       if (status === 429) resolve();
     }
   });

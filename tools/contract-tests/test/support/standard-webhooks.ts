@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { SharedSystem } from '@deedwire/dev-environment/firm-harness';
+import type { SharedSystem } from '@deedwire/dev-environment/harness';
 import { findProgram, missing, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
+import { createClientAccounts } from './client-accounts.ts';
 import { succeed } from './command.ts';
-import { createPartnerAccounts } from './partner-accounts.ts';
 import { subscribe } from './subscribe.ts';
+import { PlaceDocument } from './webhook-operations.ts';
 
 /** A program that verifies one request with the library of Standard Webhooks for its language. */
 export interface LibraryProgram {
@@ -103,14 +103,14 @@ interface Delivery {
 }
 
 async function receiveDelivery(system: Pick<SharedSystem, 'operator' | 'urls'>): Promise<Delivery> {
-  const [{ client } = missing()] = await createPartnerAccounts(system, 1);
+  const [{ client } = missing()] = await createClientAccounts('customer', system, 1);
   const receiver = await startReceiver();
   try {
     const { secret } = await subscribe(client, {
       callbackUrl: receiver.url,
-      eventTypes: [{ type: 'referral.created' }],
+      eventTypes: [{ type: 'order.placed' }],
     });
-    await client.request(operations.ReferDocument, { input: { clientName: 'Zoë Ærø' } });
+    await client.request(PlaceDocument, { input: { item: 'Zoë Ærø' } });
     const [{ headers, body } = missing()] = await receiver.waitFor(1);
     const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
     return { secret, headers: Object.fromEntries(names.map((name) => [name, String(headers[name])])), body };
@@ -160,7 +160,7 @@ function alterations(delivery: Delivery, otherSecret: string): readonly Delivery
   const { headers, body } = delivery;
   return [
     delivery,
-    { ...delivery, body: Buffer.from(body.toString().replace('referral.created', 'referral.updated')) },
+    { ...delivery, body: Buffer.from(body.toString().replace('order.placed', 'order.updated')) },
     { ...delivery, headers: { ...headers, 'webhook-id': `${headers['webhook-id']}1` } },
     { ...delivery, secret: otherSecret },
   ];

@@ -26,6 +26,11 @@ export interface Delivery {
   attempts: { number: number; responseStatus: number | null; error: string | null }[];
 }
 
+export interface DeliveryPage {
+  nodes: Delivery[];
+  pageInfo: { endCursor: string | null; hasNextPage: boolean };
+}
+
 interface EventTypeInput {
   type: string;
   version?: string | null;
@@ -72,6 +77,11 @@ export const UnsubscribeDocument = typed<
 >(`mutation ($input: DeleteWebhookSubscriptionInput!) {
   deleteWebhookSubscription(input: $input) { deletedWebhookSubscriptionId ${userErrors} } }`);
 
+export const RotateSecretDocument = typed<
+  { rotateWebhookSecret: UserErrors },
+  { input: { id: string; webhookSecret: string; overlapSeconds: number } }
+>(`mutation ($input: RotateWebhookSecretInput!) { rotateWebhookSecret(input: $input) { ${userErrors} } }`);
+
 export const SubscriptionDocument = typed<{ webhookSubscription: Subscription | null }, { id: string }>(
   `query ($id: ID!) { webhookSubscription(id: $id) { ${subscription} } }`,
 );
@@ -84,11 +94,14 @@ export const DeliveryDocument = typed<{ webhookDelivery: Delivery | null }, { id
   `query ($id: ID!) { webhookDelivery(id: $id) { ${delivery} } }`,
 );
 
-export const DeliveriesDocument = typed<{ webhookDeliveries: { nodes: Delivery[] } }, { subscriptionId?: string }>(
-  `query ($subscriptionId: ID) { webhookDeliveries(subscriptionId: $subscriptionId) { nodes { ${delivery} } } }`,
-);
+export const DeliveriesDocument = typed<
+  { webhookDeliveries: DeliveryPage },
+  { subscriptionId?: string; status?: 'PENDING'; first?: number; after?: string | null }
+>(`query ($subscriptionId: ID, $status: WebhookDeliveryStatus, $first: Int, $after: String) {
+  webhookDeliveries(subscriptionId: $subscriptionId, status: $status, first: $first, after: $after) {
+    nodes { ${delivery} } pageInfo { endCursor hasNextPage } } }`);
 
 export const PlaceDocument = typed<
   { placeOrder: { order: { id: string } | null } & UserErrors },
-  { input: { item: string; idempotencyKey?: string | null } }
->(`mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } ${userErrors} } }`);
+  { input: { item: string; buyerEmail?: string | null; note?: string | null; idempotencyKey?: string | null } }
+>(`mutation Place($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } ${userErrors} } }`);

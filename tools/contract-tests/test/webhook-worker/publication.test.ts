@@ -1,8 +1,8 @@
 import { deleteWebhookSubscription } from '@deedwire/actions';
-import { callOperator, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { describe, expect } from 'vitest';
-import { test } from './firm-fixtures.ts';
+import { test } from './fixtures.ts';
 
 async function erase(harness: Harness, record: string) {
   const DATABASE_URL = await harness.database.urlFor('operator');
@@ -14,19 +14,19 @@ describe('a publication', () => {
   test('stops no delivery, no removal and no erasure', async ({ harness, receiver }) => {
     await harness.sql('create publication everything for all tables');
     await harness.startWorker();
-    const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-    const [referral = ''] = await harness.refer(1);
+    const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+    const [order = ''] = await harness.place(1);
     await receiver.waitFor(1);
     await eventually(async () => {
       expect(await harness.sql('select from webhook_exchange')).toHaveLength(1);
       expect(await harness.sql('select from webhook_event_queue')).toEqual([]);
     });
 
-    expect(await erase(harness, referral)).toMatchObject({ exitCode: 0 });
+    expect(await erase(harness, order)).toMatchObject({ exitCode: 0 });
     expect(await harness.sql('select from webhook_exchange')).toEqual([]);
     expect(await harness.sql('select from person_erasure')).toEqual([]);
 
-    await deleteWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id });
+    await deleteWebhookSubscription(harness.customerApi, harness.accounts.customer, { id });
     await eventually(async () => expect(await harness.sql('select from webhook_deleted_backlog')).toEqual([]));
     expect(await harness.metrics()).not.toContain('deedwire_alarms_total{');
   });
@@ -36,8 +36,8 @@ describe('a publication', () => {
     receiver,
   }) => {
     await harness.startWorker();
-    await harness.subscribe(receiver.url, ['referral.created']);
-    const [first = ''] = await harness.refer(1);
+    await harness.subscribe(receiver.url, ['order.placed']);
+    const [first = ''] = await harness.place(1);
     await receiver.waitFor(1);
     await eventually(async () => expect(await harness.sql('select from webhook_exchange')).toHaveLength(1));
     // As those of earlier releases.
@@ -48,7 +48,7 @@ describe('a publication', () => {
     for (const { name } of partitions) await harness.sql(`alter table ${String(name)} replica identity default`);
     await harness.sql('create publication everything for all tables');
 
-    await harness.refer(1);
+    await harness.place(1);
     const alarm = 'deedwire_alarms_total{alarm="publication-refuses"';
     await eventually(async () => expect(await harness.metrics()).toContain(alarm));
     const erased = await erase(harness, first);

@@ -5,13 +5,13 @@ import {
   sendTestWebhookEvent,
 } from '@deedwire/actions';
 import { alertTypes, eventOf, snapshotSchema } from '@deedwire/core';
-import { callOperator, type Harness } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
+import { callOperator, type Harness } from '@deedwire/dev-environment/harness';
 import { eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
-import { parseWebhookBody } from '@deedwire/webhook-events';
+import { parseWebhookBody } from '@deedwire/webhook-contract';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished } from 'vitest';
-import { test } from '../../webhook-worker/firm-fixtures.ts';
+import { test } from '../../webhook-worker/fixtures.ts';
 
 async function startFailingReceiver(): Promise<Receiver> {
   const receiver = await startReceiver();
@@ -49,17 +49,17 @@ test('the other subscriptions and the listeners of an account hear of one that f
 }) => {
   const failing = await startFailingReceiver();
   const paused = await startFailingReceiver();
-  const types = [...alertTypes, 'referral.created'];
+  const types = [...alertTypes, 'order.placed'];
   await harness.subscribe(receiver.url, [...alertTypes]);
   const subject = await harness.subscribe(failing.url, types);
-  const byOperator = await harness.subscribe(paused.url, ['referral.created']);
-  const { partnerApi, accounts, operator } = harness;
+  const byOperator = await harness.subscribe(paused.url, ['order.placed']);
+  const { customerApi, accounts, operator } = harness;
   const eventTypes = alertTypes.map((type) => ({ type }));
-  await createWebhookListener(partnerApi, accounts.partner, { eventTypes });
+  await createWebhookListener(customerApi, accounts.customer, { eventTypes });
   await pauseWebhookSubscription(operator, operator.operator, { id: byOperator.id });
   await harness.startWorker();
-  await harness.refer(2);
-  await sendTestWebhookEvent(partnerApi, accounts.partner, {
+  await harness.place(2);
+  await sendTestWebhookEvent(customerApi, accounts.customer, {
     subscriptionId: subject.id,
     eventType: 'webhook_subscription.paused',
   });
@@ -77,7 +77,7 @@ test('the other subscriptions and the listeners of an account hear of one that f
     'select event_type as type from webhook_failure_to_report r join webhook_delivery d on d.id = r.delivery_id',
   );
   // That of an alert is never reported.
-  expect(failed).toEqual([{ type: 'referral.created' }, { type: 'referral.created' }]);
+  expect(failed).toEqual([{ type: 'order.placed' }, { type: 'order.placed' }]);
   await change(harness, `webhook_failure_to_report set failed_at = failed_at - interval '5 minutes'`, subject.id);
   await change(harness, `webhook_receiver_state set failing_since = failing_since - interval '5 minutes'`, subject.id);
 
@@ -98,7 +98,7 @@ test('the other subscriptions and the listeners of an account hear of one that f
   const env = { DATABASE_URL: await harness.database.urlFor('operator') };
   const listed = await callOperator(env, 'subscription', 'list', '--status', 'DISRUPTED');
   expect(listed.stdout).toContain(subject.id);
-  expect(listed.stdout).toContain(accounts.partner.id);
+  expect(listed.stdout).toContain(accounts.customer.id);
   expect(listed.stdout).not.toContain(byOperator.id);
 
   // Its deliveries of alerts are about the other subscription only.
@@ -134,7 +134,7 @@ test('the other subscriptions and the listeners of an account hear of one that f
   // Functions of the database write these, so no compiler compares them with the schema that a build publishes.
   const stored = await harness.sql(`select event_type as type, snapshot from webhook_event where not is_test`);
   for (const { type, snapshot } of stored.filter((event) => String(event['type']).startsWith('webhook'))) {
-    const validate = new Ajv2020().compile(snapshotSchema(eventOf(firm, String(type)) ?? missing()));
+    const validate = new Ajv2020().compile(snapshotSchema(eventOf(testService, String(type)) ?? missing()));
     expect({ type, isValid: validate(snapshot), errors: validate.errors }).toEqual({
       type,
       isValid: true,
@@ -143,6 +143,6 @@ test('the other subscriptions and the listeners of an account hear of one that f
   }
 
   await eventually(async () =>
-    expect(await listWebhookListeners(partnerApi, accounts.partner)).toMatchObject([{ lastSequence: 4 }]),
+    expect(await listWebhookListeners(customerApi, accounts.customer)).toMatchObject([{ lastSequence: 4 }]),
   );
 });

@@ -8,10 +8,10 @@ import {
   listWebhookDeliveries,
   readWebhookDelivery,
 } from '@deedwire/actions';
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from '../../webhook-worker/firm-fixtures.ts';
+import { test } from '../../webhook-worker/fixtures.ts';
 
 /** The tables in which some row contains the text. */
 async function tablesWith(harness: Harness, text: string): Promise<string[]> {
@@ -34,12 +34,12 @@ test('nothing of a deleted subscription, its secret or its request header can be
   harness,
   receiver,
 }) => {
-  const { partnerApi, operator } = harness;
-  const { partner } = harness.accounts;
+  const { customerApi, operator } = harness;
+  const { customer } = harness.accounts;
   await harness.startWorker();
-  const { webhookSubscription, webhookSecret } = await createWebhookSubscription(partnerApi, partner, {
+  const { webhookSubscription, webhookSecret } = await createWebhookSubscription(customerApi, customer, {
     callbackUrl: receiver.url,
-    eventTypes: [{ type: 'referral.created' }],
+    eventTypes: [{ type: 'order.placed' }],
     requestHeader: { name: 'X-Gateway-Key', value: '4d9f0c62b7e1458a9c3a7f20d86b51e4' },
     idempotencyKey: 'subscribe',
   });
@@ -55,7 +55,7 @@ test('nothing of a deleted subscription, its secret or its request header can be
 
   // A delivery that waits for its retry, with the state of its receiver.
   receiver.onDelivery = (response) => response.writeHead(500).end();
-  await harness.refer(1);
+  await harness.place(1);
   await eventually(async () => expect(await harness.sql('select from webhook_receiver_state')).toHaveLength(1));
   const [delivery] = await harness.deliveries();
   expect(delivery).toMatchObject({ status: 'PENDING', attempts: [{ responseStatus: 500 }] });
@@ -66,16 +66,16 @@ test('nothing of a deleted subscription, its secret or its request header can be
   expect(await tablesWith(harness, savedCiphertext)).toContain('idempotency_key');
   expect(await tablesWith(harness, headerCiphertext)).toEqual(['webhook_subscription']);
 
-  expect((await deleteWebhookSubscription(partnerApi, partner, { id })).userErrors).toEqual([]);
+  expect((await deleteWebhookSubscription(customerApi, customer, { id })).userErrors).toEqual([]);
   for (const text of [origin, webhookSecret, ciphertext, savedCiphertext, headerCiphertext, 'X-Gateway-Key']) {
     expect(await tablesWith(harness, String(text))).toEqual([]);
   }
   expect(await harness.deliveries()).toEqual([]);
   const all = { first: 10, after: null, subscriptionId: null, status: null };
   expect((await listAllWebhookDeliveries(operator, all)).edges).toEqual([]);
-  const ofSubscription = await listWebhookDeliveries(partnerApi, partner, { first: 10, subscriptionId: id });
+  const ofSubscription = await listWebhookDeliveries(customerApi, customer, { first: 10, subscriptionId: id });
   expect(ofSubscription.edges).toEqual([]);
-  expect(await findWebhookDelivery(partnerApi, partner, deliveryId)).toBeNull();
+  expect(await findWebhookDelivery(customerApi, customer, deliveryId)).toBeNull();
   await expect(listAllWebhookDeliveries(operator, { ...all, subscriptionId: id })).rejects.toMatchObject({
     code: 'NOT_FOUND',
   });
@@ -96,20 +96,20 @@ test('nothing of a deleted subscription, its secret or its request header can be
 
 /** Creates a subscription and a listener. Returns the numbers of both, and a function that deletes them. */
 async function subscribeAndListen(
-  { partnerApi, accounts: { partner } }: Harness,
+  { customerApi, accounts: { customer } }: Harness,
   callbackUrl: string,
 ): Promise<{ numbers: string[]; remove: () => Promise<void> }> {
-  const eventTypes = [{ type: 'referral.created' }];
-  const { webhookSubscription } = await createWebhookSubscription(partnerApi, partner, { callbackUrl, eventTypes });
-  const { webhookListener } = await createWebhookListener(partnerApi, partner, { eventTypes });
+  const eventTypes = [{ type: 'order.placed' }];
+  const { webhookSubscription } = await createWebhookSubscription(customerApi, customer, { callbackUrl, eventTypes });
+  const { webhookListener } = await createWebhookListener(customerApi, customer, { eventTypes });
   const [subscription, listener] = [webhookSubscription?.id ?? '', webhookListener?.id ?? ''];
   return {
     numbers: [subscription, listener].map((gid) => gid.split('/').at(-1) ?? ''),
     async remove() {
-      expect(await deleteWebhookSubscription(partnerApi, partner, { id: subscription })).toMatchObject({
+      expect(await deleteWebhookSubscription(customerApi, customer, { id: subscription })).toMatchObject({
         userErrors: [],
       });
-      expect(await deleteWebhookListener(partnerApi, partner, { id: listener })).toMatchObject({ userErrors: [] });
+      expect(await deleteWebhookListener(customerApi, customer, { id: listener })).toMatchObject({ userErrors: [] });
     },
   };
 }
@@ -126,7 +126,7 @@ test('a deleted subscription or listener with events leaves nothing once its del
 }) => {
   const worker = await harness.startWorker();
   const { numbers, remove } = await subscribeAndListen(harness, receiver.url);
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(1);
   await eventually(async () =>
     expect(await harness.sql('select from webhook_subscription_sequence where last_sequence = 1')).toHaveLength(2),

@@ -1,7 +1,7 @@
 import { updateWebhookSubscription } from '@deedwire/actions';
 import { eventually, type Receiver } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { test } from '../../webhook-worker/firm-fixtures.ts';
+import { test } from '../../webhook-worker/fixtures.ts';
 
 // Concurrent, because each waits for a receiver that works for seconds.
 
@@ -11,16 +11,16 @@ function respondAfter(receiver: Receiver, ms: number): void {
 
 test.concurrent('a response after 7 s is delivered with a timeout of 10 s, and comes too late for one of 5 s', async ({
   shared,
-  partner,
+  customer,
   receiver,
 }) => {
-  const { id: patient } = await shared.subscribe(receiver.url, ['referral.created'], partner);
-  const { id: usual } = await shared.subscribe(`${receiver.url}?usual`, ['referral.created'], partner);
-  await updateWebhookSubscription(shared.partnerApi, partner, { id: patient, timeoutSeconds: 10 });
+  const { id: patient } = await shared.subscribe(receiver.url, ['order.placed'], customer);
+  const { id: usual } = await shared.subscribe(`${receiver.url}?usual`, ['order.placed'], customer);
+  await updateWebhookSubscription(shared.customerApi, customer, { id: patient, timeoutSeconds: 10 });
   respondAfter(receiver, 7_000);
-  await shared.refer(1, partner);
+  await shared.place(1, customer);
   const firstAttempts = await eventually(async () => {
-    const deliveries = await shared.deliveries(partner);
+    const deliveries = await shared.deliveries(customer);
     const attempts = [patient, usual].map((id) =>
       deliveries.find(({ subscriptionId }) => subscriptionId === id)?.attempts.at(-1),
     );
@@ -38,10 +38,10 @@ test.concurrent('a worker that leaves records a response after 9 s, and the next
   receiver,
 }) => {
   const first = await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['referral.created']);
-  await updateWebhookSubscription(harness.partnerApi, harness.accounts.partner, { id, timeoutSeconds: 15 });
+  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
+  await updateWebhookSubscription(harness.customerApi, harness.accounts.customer, { id, timeoutSeconds: 15 });
   respondAfter(receiver, 9_000);
-  await harness.refer(1);
+  await harness.place(1);
   await receiver.waitFor(1);
   await harness.startWorker();
   await harness.stopWorker(first);

@@ -11,6 +11,7 @@ import { firm } from '@deedwire/firm';
 import { createStore } from '@deedwire/store';
 import { createClient, type Credential, missing, patientTimeouts, postGraphql } from '@deedwire/testing';
 import { expect } from 'vitest';
+import { refer } from '../../firm/support/fault-system.ts';
 import type { DeliveryLog } from '../faults/delivery-log.ts';
 import { type Load, startLoad } from '../faults/load.ts';
 import { type EventReader, startEventReader } from '../reads.ts';
@@ -31,7 +32,7 @@ export interface Organization {
   /** The points of the partner's client. */
   limit: number;
   /** Referrals that were acknowledged, with the key of the request and when that was, on the clock of this process. */
-  accepted: { accountId: string; referralId: string; idempotencyKey: string; atMs: number }[];
+  accepted: { accountId: string; recordId: string; idempotencyKey: string; atMs: number }[];
   /** The last acknowledged name of the lender's subscription. */
   lenderName: string;
 }
@@ -139,6 +140,7 @@ export function startTraffic(url: string, organization: Organization): Traffic {
     clientOf: () => client,
     concurrency: 2,
     pauseMs,
+    write: refer,
     log: { add: async (entry) => void accepted.push({ ...entry, atMs: performance.now() }) },
   });
   const readers: EventReader[] = [subscriptions.steady, listener].map((id) =>
@@ -220,11 +222,11 @@ export async function expectContinued(url: string, organization: Organization, r
     expect(found.data).toEqual({ webhookReplay: { status: 'COMPLETED' } });
   }
   const step = Math.max(1, Math.floor(accepted.length / 5));
-  for (const { referralId, idempotencyKey } of accepted.filter((_, index) => index % step === 0)) {
+  for (const { recordId, idempotencyKey } of accepted.filter((_, index) => index % step === 0)) {
     const query = `mutation ($input: CreateReferralInput!) {
       createReferral(input: $input) { referral { id } userErrors { code } }
     }`;
     const again = await read('/partners', partner, query, { input: { clientName: 'Ada', idempotencyKey } });
-    expect(again.data).toEqual({ createReferral: { referral: { id: referralId }, userErrors: [] } });
+    expect(again.data).toEqual({ createReferral: { referral: { id: recordId }, userErrors: [] } });
   }
 }

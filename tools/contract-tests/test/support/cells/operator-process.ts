@@ -5,6 +5,10 @@ import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from '../workspace-copy.ts';
 
+/** The command line of the law firm. */
+export const firmOperator = 'apps/operator-cli/src/main.ts';
+const testOperator = 'tools/test-service/src/operator-cli.ts';
+
 /** What a statement of an operator's command waits for: the lock of a table that a test holds. */
 export const operatorAt = (table: string): string => `
   from pg_locks join pg_stat_activity using (pid)
@@ -16,8 +20,9 @@ export async function killOperator(
   env: Readonly<Record<string, string>>,
   expectMoment: () => Promise<void>,
   input = '',
+  main = testOperator,
 ): Promise<void> {
-  const { child, ended } = startOperator(args, env, input);
+  const { child, ended } = startOperator(args, env, input, main);
   await eventually(async () => {
     expect(child.exitCode).toBe(null);
     await expectMoment();
@@ -27,8 +32,13 @@ export async function killOperator(
 }
 
 /** Starts an operator's command in its own process. `exitCode` is null if it was killed. */
-export function startOperator(args: readonly string[], env: Readonly<Record<string, string>>, input = '') {
-  const child = spawn(process.execPath, ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args], {
+export function startOperator(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+  main = testOperator,
+) {
+  const child = spawn(process.execPath, ['--conditions=deedwire-source', main, ...args], {
     cwd: workspaceRoot,
     // A slow machine would add lines to its errors.
     env: { ...process.env, SLOW_STATEMENT_MS: '0', ...env },

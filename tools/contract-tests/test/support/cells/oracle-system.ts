@@ -60,7 +60,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
   const closing: (() => Promise<unknown>)[] = [];
   const servers = await startCellServers();
   closing.push(() => servers.stop());
-  const received = await startDeliveryLog();
+  const received = await startDeliveryLog('referralId');
   closing.push(() => received.close());
   const outbound = new Map<number, string>();
   const [ports, outside] = [new Map<number, CellPorts>(), new Map<number, CellPorts>()];

@@ -10,7 +10,7 @@ import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { Pool } from 'pg';
 import { expect, onTestFinished } from 'vitest';
-import type { FaultSystem } from '../faults/fault-system.ts';
+import type { FaultSystem } from '../../firm/support/fault-system.ts';
 import { attemptKey } from '../faults/judge.ts';
 import { receiverDatabase } from '../receiver-kit/lossy-push.ts';
 
@@ -52,8 +52,8 @@ export async function expectAgreement(system: FaultSystem, kept: number): Promis
   const referrals = new Set((await observer.run('select id::text from referral')).map(({ id }) => String(id)));
   const read = await accepted.read();
   const lost = read
-    .map(({ referralId }, index) => ({ referralId, index }))
-    .filter(({ referralId }) => !referrals.has(idOf(referralId)));
+    .map(({ recordId }, index) => ({ recordId, index }))
+    .filter(({ recordId }) => !referrals.has(idOf(recordId)));
   expect(lost.filter(({ index }) => index < kept)).toEqual([]);
 
   const requests = received.deliveries;
@@ -73,13 +73,13 @@ export async function expectAgreement(system: FaultSystem, kept: number): Promis
     expect(sequences).toEqual(Array.from(sequences, (_, index) => index + 1));
   }
   // Each event of the database was delivered to each subscription of its account.
-  const pairs = new Set(requests.map(({ subscriptionId, referralId }) => `${subscriptionId} ${referralId}`));
+  const pairs = new Set(requests.map(({ subscriptionId, recordId }) => `${subscriptionId} ${recordId}`));
   const undelivered = read
-    .filter(({ referralId }) => referrals.has(idOf(referralId)))
-    .flatMap(({ accountId, referralId }) =>
+    .filter(({ recordId }) => referrals.has(idOf(recordId)))
+    .flatMap(({ accountId, recordId }) =>
       [...subscriptions]
         .filter(([, owner]) => owner === accountId)
-        .map(([subscriptionId]) => `${subscriptionId} ${referralId}`),
+        .map(([subscriptionId]) => `${subscriptionId} ${recordId}`),
     )
     .filter((pair) => !pairs.has(pair));
   expect(undelivered).toEqual([]);
@@ -100,11 +100,11 @@ export async function expectAgreement(system: FaultSystem, kept: number): Promis
 export async function openMatters({ t, accepted, observer }: FaultSystem, count: number): Promise<number[]> {
   const open = await observer.run(`select id::text from referral where status = 'OPEN'`);
   const ids = new Set(open.map(({ id }) => String(id)));
-  const chosen = (await accepted.read()).filter(({ referralId }) => ids.has(idOf(referralId))).slice(0, count);
+  const chosen = (await accepted.read()).filter(({ recordId }) => ids.has(idOf(recordId))).slice(0, count);
   expect(chosen).toHaveLength(count);
-  for (const { referralId } of chosen) await convertReferral(t.operator, { referralId });
+  for (const { recordId } of chosen) await convertReferral(t.operator, { referralId: recordId });
   const rows = await observer.run('select reference from matter where referral_id = any ($1::bigint[])', [
-    chosen.map(({ referralId }) => idOf(referralId)),
+    chosen.map(({ recordId }) => idOf(recordId)),
   ]);
   return rows.map(({ reference }) => Number(String(reference).split('-').at(-1)));
 }

@@ -13,8 +13,8 @@ export interface AcceptedLog {
 
 export interface AcceptedEvent {
   accountId: string;
-  /** Each referral causes one event. */
-  referralId: string;
+  /** Of the record that was written. Each causes one event. */
+  recordId: string;
 }
 
 export async function openAcceptedLog(): Promise<AcceptedLog> {
@@ -23,15 +23,15 @@ export async function openAcceptedLog(): Promise<AcceptedLog> {
   const file = await open(path, 'a');
   return {
     path,
-    async add({ accountId, referralId }) {
-      await file.write(`${accountId} ${referralId}\n`);
+    async add({ accountId, recordId }) {
+      await file.write(`${accountId} ${recordId}\n`);
       await file.datasync();
     },
     async read() {
       const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
       return lines.map((line) => {
-        const [accountId = '', referralId = ''] = line.split(' ');
-        return { accountId, referralId };
+        const [accountId = '', recordId = ''] = line.split(' ');
+        return { accountId, recordId };
       });
     },
     async close() {

@@ -14,7 +14,7 @@ export interface ReceivedDelivery {
   /** The number of the attempt, from 1. */
   attempt: number;
   sequence: number;
-  referralId: string;
+  recordId: string;
   digest: string;
   /** Whether the signature verifies with the secret of the subscription. */
   isAuthentic: boolean;
@@ -42,7 +42,8 @@ export const respondAfterMs =
   (response, request) =>
     void setTimeout(() => acknowledge(response, request), delayMs);
 
-export async function startDeliveryLog(): Promise<DeliveryLog> {
+/** @param idIn the property of the data of an event that is the id of its record */
+export async function startDeliveryLog(idIn = 'orderId'): Promise<DeliveryLog> {
   const secrets = new Map<string, string>();
   const deliveries: ReceivedDelivery[] = [];
   const receiver = await startReceiver();
@@ -50,7 +51,7 @@ export async function startDeliveryLog(): Promise<DeliveryLog> {
     // Only the log keeps requests.
     receiver.requests.length = 0;
     receiver.deliveries.length = 0;
-    deliveries.push(toDelivery(request, secrets, log.toleranceSeconds));
+    deliveries.push(toDelivery(request, idIn, secrets, log.toleranceSeconds));
     log.respond(response, request);
   };
   const log: DeliveryLog = {
@@ -74,10 +75,11 @@ export async function startDeliveryLog(): Promise<DeliveryLog> {
 
 function toDelivery(
   { path, headers, body }: ReceivedRequest,
+  idIn: string,
   secrets: ReadonlyMap<string, string>,
   toleranceSeconds: number,
 ): ReceivedDelivery {
-  const { data }: { data: { referralId: string } } = JSON.parse(body.toString());
+  const { data }: { data: Record<string, unknown> } = JSON.parse(body.toString());
   const subscriptionId = String(headers['x-service-webhook-subscription-id']);
   return {
     path,
@@ -85,7 +87,7 @@ function toDelivery(
     webhookId: String(headers['webhook-id']),
     attempt: Number(headers['x-service-webhook-attempt']),
     sequence: Number(headers['x-service-webhook-sequence']),
-    referralId: data.referralId,
+    recordId: String(data[idIn]),
     digest: hash('sha256', body, 'base64'),
     isAuthentic: isAuthentic({ headers, body, secret: secrets.get(subscriptionId) ?? '', toleranceSeconds }),
   };

@@ -99,7 +99,7 @@ export async function queueUnknownEvents({ observer, subscriptions }: FaultSyste
   await observer.run(
     `with pin as (
        insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-       select id, interface, 'referral.unheard_of', '2099-01-01' from webhook_subscription where id = any ($1::bigint[])
+       select id, interface, 'order.unheard_of', '2099-01-01' from webhook_subscription where id = any ($1::bigint[])
      )
      insert into webhook_event_queue (account_id, interface, subscription_id)
      select account_id, interface, id from webhook_subscription where id = any ($1::bigint[])`,
@@ -108,7 +108,7 @@ export async function queueUnknownEvents({ observer, subscriptions }: FaultSyste
   const queued = await observer.run(
     `with event as (
        insert into webhook_event (account_id, interface, event_type, snapshot)
-       select account_id, interface, 'referral.unheard_of', '{}' from webhook_subscription where id = any ($1::bigint[])
+       select account_id, interface, 'order.unheard_of', '{}' from webhook_subscription where id = any ($1::bigint[])
        returning id, account_id, interface
      )
      insert into webhook_event_queue (account_id, interface, event_id)

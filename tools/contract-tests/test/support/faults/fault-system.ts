@@ -1,6 +1,6 @@
-import type { AppName, RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
-import { findFreePort, type PostgresServer } from '@deedwire/embedded-postgres';
+import type { RunningApp } from '@deedwire/dev-environment';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
+import { findFreePort, type PostgresServer, type TestDatabase } from '@deedwire/embedded-postgres';
 import {
   createClient,
   type Client,
@@ -11,17 +11,16 @@ import {
   type StatementFault,
   type TcpProxy,
 } from '@deedwire/testing';
-import type { Release } from '../last-release.ts';
-import { createPartnerAccounts } from '../partner-accounts.ts';
+import { createClientAccounts } from '../client-accounts.ts';
 import { subscribe } from '../subscribe.ts';
 import { openAcceptedLog, type AcceptedLog } from './accepted-log.ts';
 import { startDeliveryLog, type DeliveryLog } from './delivery-log.ts';
 import { createInterruptions, type Interruptions } from './interruptions.ts';
-import { startLoad, type Load } from './load.ts';
+import { type Load, placeOrder, startLoad, type WriteRecord } from './load.ts';
 
-export interface FaultSystemOptions {
-  /** The apps to start. Defaults to the partner API and the worker. */
-  apps?: readonly AppName[];
+export interface FaultSystemOptions<App extends string> {
+  /** The apps to start. Defaults to the API under load and the worker. */
+  apps?: readonly App[];
   /** Each has two subscriptions. */
   accounts: number;
   /** `WORKER_LEASE_MS`. A worker without processor time for this long loses its shards. */
@@ -29,21 +28,55 @@ export interface FaultSystemOptions {
   server?: Pick<PostgresServer, 'url' | 'stop'>;
   /** Further environment variables of all apps. */
   env?: Readonly<Record<string, string>>;
-  /** Another release, whose migrations are applied and whose apps are started first. Needs `server`. */
-  release?: Release;
 }
+
+/** The interface under load. */
+export interface LoadedInterface<Api extends string> {
+  api: Api;
+  /** Of its GraphQL endpoint. */
+  path: string;
+  /** Of its logins. */
+  role: string;
+  write: WriteRecord;
+  /** The statement that writes the record. */
+  insert: string;
+  eventType: string;
+  /** As for `startDeliveryLog`. */
+  idIn: string;
+}
+
+/** A system of any service. */
+export interface LoadedSystem<Api extends string> {
+  database: TestDatabase;
+  system: {
+    apps: Readonly<Record<Api | 'webhook-worker', RunningApp>>;
+    add(name: Api | 'webhook-worker', env?: Readonly<Record<string, string>>, from?: string): Promise<RunningApp>;
+  };
+  close(): Promise<void>;
+}
+
+const customerInterface: LoadedInterface<'customer-api'> = {
+  api: 'customer-api',
+  path: '/customer/graphql',
+  role: 'customer_api',
+  write: placeOrder,
+  insert: 'insert-orders',
+  eventType: 'order.placed',
+  idIn: 'orderId',
+};
 
 /** `flights`: before the second flight of a shared transaction. `answer`: after COMMIT, before its response. */
 export type ApiPlace = 'flights' | 'answer';
 
-const places = {
-  flights: { statement: 'insert-referrals', when: 'before' },
-  answer: { statement: 'commit', when: 'after' },
-} as const satisfies Record<ApiPlace, { statement: string } & StatementFault>;
+const placesIn = (insert: string) =>
+  ({
+    flights: { statement: insert, when: 'before' },
+    answer: { statement: 'commit', when: 'after' },
+  }) satisfies Record<ApiPlace, { statement: string } & StatementFault>;
 
 /** A system whose parts are interrupted under load, with all that is needed to judge what was delivered. */
-export interface FaultSystem {
-  t: TestSystem;
+export interface FaultSystem<System extends { database: TestDatabase } = { database: TestDatabase }> {
+  t: System;
   /** Runs statements as a superuser. */
   observer: Pick<Connection, 'run'>;
   accounts: readonly { accountId: string }[];
@@ -63,7 +96,7 @@ export interface FaultSystem {
   /** @param from the folder of its workspace, if it is not that of the first worker */
   addWorker(env?: Record<string, string>, from?: string): Promise<RunningApp>;
   /**
-   * Starts a partner API, without load, that reaches the database through a proxy. No other server gets its port after the API
+   * Starts an API, without load, that reaches the database through a proxy. No other server gets its port after the API
    * was killed.
    */
   startApi(env?: Record<string, string>, from?: string): Promise<RunningApp>;
@@ -78,27 +111,33 @@ export interface FaultSystem {
   close(): Promise<void>;
 }
 
-/** Starts one API and one worker. */
-export async function startFaultSystem(options: FaultSystemOptions): Promise<FaultSystem> {
-  const { leaseMs, accounts: count, release, ...further } = options;
-  const received = await startDeliveryLog();
-  const accepted = await openAcceptedLog();
-  const workerEnv = { WORKER_LEASE_MS: String(leaseMs) };
+/** Starts one API and one worker of the test service. */
+export async function startFaultSystem({
+  leaseMs,
+  accounts,
+  ...further
+}: FaultSystemOptions<keyof TestSystem['system']['apps']>): Promise<FaultSystem<TestSystem>> {
   const t = await startTestSystem({
-    apps: ['partner-api', 'webhook-worker'],
+    apps: ['customer-api', 'webhook-worker'],
     ...further,
-    ...(release && {
-      workspace: release.folder,
-      apply: (url) => release.migrate(url),
-      seeding: await release.seeding(),
-    }),
-    appEnv: { 'webhook-worker': workerEnv },
-    ports: { 'partner-api': await findFreePort() },
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: String(leaseMs) } },
+    ports: { 'customer-api': await findFreePort() },
   });
-  const accounts = await createPartnerAccounts(t, count, await release?.actions());
+  return createFaultSystem(t, customerInterface, await createClientAccounts('customer', t, accounts));
+}
+
+/** Lets the accounts subscribe. Closes `t` with the system. */
+export async function createFaultSystem<Api extends string, System extends LoadedSystem<Api>>(
+  t: System,
+  { api: apiName, path, role, write, insert, eventType, idIn }: LoadedInterface<Api>,
+  accounts: readonly { accountId: string; credential: Credential }[],
+): Promise<FaultSystem<System>> {
+  const places = placesIn(insert);
+  const received = await startDeliveryLog(idIn);
+  const accepted = await openAcceptedLog();
   const credentials = new Map(accounts.map(({ accountId, credential }) => [accountId, credential]));
-  const workers = [t.system.apps['webhook-worker']];
-  const apis = [t.system.apps['partner-api']];
+  const workers: RunningApp[] = [t.system.apps['webhook-worker']];
+  const apis: RunningApp[] = [t.system.apps[apiName]];
   const interruptions = createInterruptions(t.database.databaseUrl, received);
   const subscriptions = new Map<string, string>();
   const proxies = new Map<RunningApp, TcpProxy>();
@@ -112,10 +151,10 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
 
   function clientOf(accountId: string, url = apis[(requests += 1) % apis.length]?.url): Client {
     if (!url) throw new Error('No API is running.');
-    return createClient(`${url}/partners/graphql`, credentialOf(accountId));
+    return createClient(`${url}${path}`, credentialOf(accountId));
   }
 
-  const system: FaultSystem = {
+  const system: FaultSystem<System> = {
     t,
     observer: { run: (statement, values) => runOnce(t.database.databaseUrl, statement, values) },
     accounts,
@@ -130,9 +169,9 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
     clientOf,
     addWorker: (env, from) => t.system.add('webhook-worker', env, from),
     async startApi(env, from) {
-      const proxy = await startTcpProxy(await t.database.urlFor('partner_api'));
+      const proxy = await startTcpProxy(await t.database.urlFor(role));
       const port = String(await findFreePort());
-      const api = await t.system.add('partner-api', { PORT: port, DATABASE_URL: proxy.url, ...env }, from);
+      const api = await t.system.add(apiName, { PORT: port, DATABASE_URL: proxy.url, ...env }, from);
       proxies.set(api, proxy);
       return api;
     },
@@ -149,7 +188,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
       apis[apis.indexOf(api)] = await system.startApi();
     },
     startLoad: (url) =>
-      startLoad({ accounts: system.accounts, clientOf: (accountId) => clientOf(accountId, url), log: accepted }),
+      startLoad({ accounts: system.accounts, clientOf: (accountId) => clientOf(accountId, url), log: accepted, write }),
     async close() {
       // A suspended process would not end on SIGTERM.
       for (const worker of workers) worker.kill('SIGCONT');
@@ -162,7 +201,7 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   };
   try {
     for (const { accountId } of system.accounts) {
-      for (const id of await subscribeTwice(clientOf(accountId), received)) subscriptions.set(id, accountId);
+      for (const id of await subscribeTwice(clientOf(accountId), received, eventType)) subscriptions.set(id, accountId);
     }
   } catch (error) {
     await system.close();
@@ -171,12 +210,12 @@ export async function startFaultSystem(options: FaultSystemOptions): Promise<Fau
   return system;
 }
 
-async function subscribeTwice(client: Client, received: DeliveryLog): Promise<string[]> {
+async function subscribeTwice(client: Client, received: DeliveryLog, type: string): Promise<string[]> {
   const ids: string[] = [];
   for (const path of ['first', 'second']) {
     const { id, secret } = await subscribe(client, {
       callbackUrl: `${received.url}/${path}`,
-      eventTypes: [{ type: 'referral.created' }],
+      eventTypes: [{ type }],
     });
     received.setSecret(id, secret);
     ids.push(id);

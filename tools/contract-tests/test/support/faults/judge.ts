@@ -36,14 +36,14 @@ export function judge(
 ): Verdict {
   const expected = new Set(
     [...subscriptions].flatMap(([subscriptionId, accountId]) =>
-      accepted.filter((event) => event.accountId === accountId).map((event) => `${subscriptionId} ${event.referralId}`),
+      accepted.filter((event) => event.accountId === accountId).map((event) => `${subscriptionId} ${event.recordId}`),
     ),
   );
   const first = new Map<string, ReceivedDelivery>();
   const requests = new Map<string, number>();
   let changedRepeats = 0;
   for (const delivery of deliveries) {
-    const pair = `${delivery.subscriptionId} ${delivery.referralId}`;
+    const pair = `${delivery.subscriptionId} ${delivery.recordId}`;
     const known = first.get(pair) ?? delivery;
     first.set(pair, known);
     if (!isSame(known, delivery)) changedRepeats += 1;

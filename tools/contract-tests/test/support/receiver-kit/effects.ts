@@ -1,22 +1,18 @@
-import type { WebhookEvent } from '@deedwire/webhook-events';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { Pool, type PoolClient } from 'pg';
-
-export type CreatedEvent = Extract<WebhookEvent, { type: 'referral.created'; version: '2026-11-01' }>;
+import type { OrderPlaced } from '../order-events.ts';
 
 /** A change that a handler made. Nothing in the database prevents that there are two of one delivery. */
 export interface Effect {
   deliveryId: string;
   eventId: string;
-  referralId: string;
+  orderId: string;
 }
 
 export async function createReceiverTables(databaseUrl: string): Promise<void> {
   const pool = new Pool({ connectionString: databaseUrl });
   await postgresStore(pool).createTable();
-  await pool.query(
-    'create table effect (delivery_id text not null, event_id text not null, referral_id text not null)',
-  );
+  await pool.query('create table effect (delivery_id text not null, event_id text not null, order_id text not null)');
   // Handlers that were called, whether or not their transaction was committed.
   await pool.query('create table started (delivery_id text not null)');
   await pool.end();
@@ -26,10 +22,10 @@ export async function recordStart(pool: Pool, deliveryId: string): Promise<void>
   await pool.query('insert into started (delivery_id) values ($1)', [deliveryId]);
 }
 
-export async function recordEffect(transaction: PoolClient, deliveryId: string, event: CreatedEvent): Promise<void> {
-  await transaction.query('insert into effect (delivery_id, event_id, referral_id) values ($1, $2, $3)', [
+export async function recordEffect(transaction: PoolClient, deliveryId: string, event: OrderPlaced): Promise<void> {
+  await transaction.query('insert into effect (delivery_id, event_id, order_id) values ($1, $2, $3)', [
     deliveryId,
     event.id,
-    event.data.referralId,
+    event.data.orderId,
   ]);
 }

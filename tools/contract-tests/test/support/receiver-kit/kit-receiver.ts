@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver, type Secrets, type WebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { Pool, type PoolClient } from 'pg';
+import * as events from '../order-events.ts';
 import { recordEffect } from './effects.ts';
 import { type Observed, observe } from './observe.ts';
 
@@ -16,7 +16,7 @@ export interface KitReceiverOptions {
   beforeEffect?: (deliveryId: string) => Promise<void>;
 }
 
-/** A receiver with PostgreSQL. Its handler of `referral.created` records an effect. `close` also closes its connections. */
+/** A receiver with PostgreSQL. Its handler of `order.placed` records an effect. `close` also closes its connections. */
 export function createKitReceiver({
   databaseUrl,
   secrets,
@@ -33,7 +33,7 @@ export function createKitReceiver({
     // The usual 4.5 s would fail tests on a machine that is busy for so long.
     storeTimeoutMs: 60_000,
     on: {
-      'referral.created': {
+      'order.placed': {
         '2026-11-01': async (event, { id, transaction }) => {
           await beforeEffect(id);
           await recordEffect(transaction, id, event);

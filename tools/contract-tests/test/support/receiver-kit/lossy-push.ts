@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Harness } from '@deedwire/dev-environment/firm-harness';
+import type { Harness } from '@deedwire/dev-environment/harness';
 import { createTestDatabase, findFreePort } from '@deedwire/embedded-postgres';
 import { connect, eventually, listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { Pool } from 'pg';
 import { expect, onTestFinished } from 'vitest';
+import * as events from '../order-events.ts';
 import type { ReconcileProcessOptions } from './reconcile-process.ts';
 
 /** A database with the tables of the kit and those of `statement`. */
@@ -53,7 +53,7 @@ export interface LossyPush {
  * Pushes events through a proxy that answers 200 and drops some, and reconciles them while push goes on and the receiver is
  * killed. Expects that each event has one effect, and that exactly the lost ones were pulled.
  *
- * @param url of the partner interface
+ * @param url of the customer interface
  */
 export async function reconcileLossyPush(t: Harness, url: string, { events: pushed, kills, killAfterMs }: LossyPush) {
   const database = await receiverDatabase('create table effect (delivery_id text not null, source text not null)');
@@ -87,9 +87,9 @@ export async function reconcileLossyPush(t: Harness, url: string, { events: push
     on: {},
   });
   const handshake = await listen(createServer(nodeHandler(awaiting)), port);
-  const subscription = await t.subscribe(`http://127.0.0.1:${proxy.port}/`, ['referral.created']);
+  const subscription = await t.subscribe(`http://127.0.0.1:${proxy.port}/`, ['order.placed']);
   await handshake.close();
-  const { credential: credentials } = t.accounts.partner;
+  const { credential: credentials } = t.accounts.customer;
   const start = async (boundaryMs: number | null): Promise<ChildProcess> => {
     const options: ReconcileProcessOptions = {
       databaseUrl: database.databaseUrl,
@@ -116,7 +116,7 @@ export async function reconcileLossyPush(t: Harness, url: string, { events: push
     }, 180_000);
 
   let child = await start(null);
-  await t.refer(pushed);
+  await t.place(pushed);
   await isDelivered(pushed);
   expect(lost.size).toBe(pushed / 20);
   await kill(child);
@@ -127,7 +127,7 @@ export async function reconcileLossyPush(t: Harness, url: string, { events: push
   // From here on, the receiver reconciles while push goes on.
   for (let round = 0; round < kills; round += 1) {
     child = await start(boundaryMs);
-    await t.refer(10);
+    await t.place(10);
     await sleep(killAfterMs(round));
     await kill(child);
   }

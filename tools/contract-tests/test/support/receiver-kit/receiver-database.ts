@@ -29,11 +29,11 @@ export async function createReceiverDatabase(): Promise<ReceiverDatabase> {
   return {
     databaseUrl: database.databaseUrl,
     async effects() {
-      const rows = await connection.run('select delivery_id, event_id, referral_id from effect');
+      const rows = await connection.run('select delivery_id, event_id, order_id from effect');
       return rows.map((row) => ({
         deliveryId: String(row['delivery_id']),
         eventId: String(row['event_id']),
-        referralId: String(row['referral_id']),
+        orderId: String(row['order_id']),
       }));
     },
     started: () => count('started'),

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 // Started by receiver-cluster.ts: a receiver of several processes that share a port and a database.
-import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { Pool } from 'pg';
+import * as events from '../order-events.ts';
 import { recordEffect, recordStart } from './effects.ts';
 import type { ClusterMessage } from './receiver-cluster.ts';
 
@@ -46,7 +46,7 @@ async function receive(): Promise<void> {
     secrets: [secret],
     store: postgresStore(pool),
     on: {
-      'referral.created': {
+      'order.placed': {
         '2026-11-01': async (event, { id, transaction }) => {
           await recordStart(starts, id);
           await recordEffect(transaction, id, event);

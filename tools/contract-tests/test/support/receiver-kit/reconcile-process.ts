@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 // Started by lossy-push.ts as a process, which it kills. It receives requests and reconciles at the same time.
-import * as events from '@deedwire/webhook-events';
 import { createWebhookReceiver } from '@deedwire/webhook-receiver';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { Pool, type PoolClient } from 'pg';
+import * as events from '../order-events.ts';
 
 export interface ReconcileProcessOptions {
   readonly databaseUrl: string;
@@ -30,7 +30,7 @@ const receiver = createWebhookReceiver<typeof events, PoolClient>({
   store: postgresStore(pool),
   storeTimeoutMs: 60_000,
   on: {
-    'referral.created': {
+    'order.placed': {
       '2026-11-01': async (_event, { id, transaction, meta }) => {
         await transaction.query('insert into effect (delivery_id, source) values ($1, $2)', [id, meta.source]);
         await sleep(5);

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { createInterfaceClient } from '../interface-client.ts';
@@ -78,9 +78,9 @@ const ends: Record<string, string> = {};
 for (const { name, ended } of Object.values(t.system.apps))
   void ended.then(({ exitCode, signal }) => (ends[name] = `ended with ${exitCode ?? signal}`));
 
-const partner = createInterfaceClient(t, 'partner', '2026-11-01');
-const lender = createInterfaceClient(t, 'lender', '2026-11-01');
-type Client = typeof partner;
+const customer = createInterfaceClient(t, 'customer', '2026-11-01');
+const supplier = createInterfaceClient(t, 'supplier', '2026-11-01');
+type Client = typeof customer;
 
 const changeTo = async ({ mutate }: Client, name: string, input: object) => {
   const changed = await mutate<{ webhookSubscription: { id: string } | null }>(
@@ -96,15 +96,15 @@ const subscribe = (client: Client, host: string, type: string) =>
 
 const subscriptions: Record<string, string> = {};
 for (const host of ['healthy.example', 'leaving.example'])
-  subscriptions[host] = (await subscribe(partner, host, 'referral.created')).id;
+  subscriptions[host] = (await subscribe(customer, host, 'order.placed')).id;
 
 const handshakes: Record<string, string[]> = {};
 for (const host of Object.keys(noRoute)) {
-  const created = await subscribe(partner, host, 'referral.created');
-  const ofLender = await subscribe(lender, host, 'lender.updated');
+  const created = await subscribe(customer, host, 'order.placed');
+  const ofSupplier = await subscribe(supplier, host, 'api_key.created');
   const input = { id: subscriptions['healthy.example'], callbackUrl: `https://${host}/` };
-  const updated = await changeTo(partner, 'updateWebhookSubscription', input);
-  handshakes[host] = [created, ofLender, updated].flatMap(({ errors }) => errors);
+  const updated = await changeTo(customer, 'updateWebhookSubscription', input);
+  handshakes[host] = [created, ofSupplier, updated].flatMap(({ errors }) => errors);
 }
 
 const failedAttempts = (host: string): Promise<string[]> =>
@@ -117,9 +117,9 @@ const failedAttempts = (host: string): Promise<string[]> =>
     )
     .then((rows) => rows.map(({ found: text }) => String(text)));
 const sendTest = (host: string) =>
-  partner.mutate('sendTestWebhookEvent', 'webhookEventId', {
+  customer.mutate('sendTestWebhookEvent', 'webhookEventId', {
     subscriptionId: subscriptions[host],
-    eventType: 'referral.created',
+    eventType: 'order.placed',
   });
 const isReceived = (host: string, count: number): Promise<void> =>
   eventually(() => {

@@ -3,10 +3,10 @@ import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { startFaultSystem } from '../support/faults/fault-system.ts';
-import { expectAllDelivered } from '../support/faults/verdict-of.ts';
+import { expectAllDelivered } from '../../support/faults/verdict-of.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
+import { startFaultSystem } from '../support/fault-system.ts';
 import { checkOutLastRelease } from '../support/last-release.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // The apps of the previous release serve a load while the migrations of this build are applied, and then beside the apps of this
 // build. Only this test runs two builds on one database.

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import type { Seeding } from '@deedwire/dev-environment/firm-harness';
 import { applyMigrations, readMigrations } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
-import { succeed } from './command.ts';
-import type { Actions } from './partner-accounts.ts';
-import { workspaceRoot } from './workspace-copy.ts';
+import type { Actions } from '../../support/client-accounts.ts';
+import { succeed } from '../../support/command.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
 
 /** An installed checkout of a release of this workspace. */
 export interface Release {

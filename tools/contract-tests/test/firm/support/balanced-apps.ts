@@ -5,8 +5,8 @@ import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { type HaproxyServer } from './proxies/haproxy-servers.ts';
-import { type Haproxy, startHaproxy } from './proxies/haproxy.ts';
+import { type HaproxyServer } from '../../support/proxies/haproxy-servers.ts';
+import { type Haproxy, startHaproxy } from '../../support/proxies/haproxy.ts';
 
 /** Two processes of each app, behind HAProxy. */
 export interface BalancedApps {
