@@ -10,6 +10,7 @@ import {
 } from '../tools/checks/src/index.ts';
 import { packageManagerCommand as pnpm } from '../tools/dev-environment/src/workspace.ts';
 import { composedNotes } from '../tools/generate/src/composed/composed-notes.ts';
+import { readLayouts } from '../tools/generate/src/layout.ts';
 import { endWithReader } from './end-with-reader.ts';
 
 endWithReader();
@@ -108,7 +109,7 @@ async function perform(step: Step): Promise<{ step: Step; result: CommandResult 
   const result = await step.check();
   const { succeeded, output, warnings = '', isBlocking = false } = result;
   // If a generator failed, the sources of composed files can be malformed.
-  const notes = succeeded || isBlocking ? [] : composedNotes(output);
+  const notes = succeeded || isBlocking ? [] : composedNotes(await readLayouts(), output);
   // Above the output, which can be long. The commands in it are those of pnpm itself.
   const remedies = [...notes, ...(step === generated && isBlocking ? [] : [step.remedy])];
   const remedy = remedies.map((each) => `Remedy: ${each}\n`).join('');

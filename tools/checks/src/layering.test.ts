@@ -72,7 +72,7 @@ const mayImport: Record<string, readonly string[]> = {
   generate: everything,
   release: everything,
   // The application of the platform's tests.
-  'test-service': [...layers0to4, ...apps, 'generate'],
+  'test-service': [...layers0to4, ...apps],
 };
 
 /** What the build of a package bundles. These are devDependencies. */

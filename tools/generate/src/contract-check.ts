@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Generated } from './generated.ts';
 import { typeOfSchema } from './payloads/type-of-schema.ts';
+import { checkFolder as folder } from './platform-folders.ts';
 import { readText, workspaceRoot } from './workspace-files.ts';
-
-const folder = 'packages/contract-check';
 
 /**
  * The ids of the rules of `contract-check`, which only gain entries, because overrides and exceptions name them, and the types of its

@@ -1,6 +1,7 @@
-import { roleOf } from '@deedwire/core';
-import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/firm/interfaces';
+import { dirname } from 'node:path';
+import { defineService, interfaceOf, roleOf, type Service } from '@deedwire/core';
 import type { Generated } from './generated.ts';
+import type { Layout } from './layout.ts';
 import { readText } from './workspace-files.ts';
 
 /** `@` is the name of an interface. */
@@ -26,7 +27,8 @@ const kubernetes = 'docs/operations/install-kubernetes.md';
 const upgrade = 'docs/operations/upgrade.md';
 const network = 'docs/operations/network.md';
 
-const partsOfFiles: readonly Parts[] = [
+/** @param app the folder of the app of an interface, of which `@` is the name */
+const partsOfFiles = (app: string): readonly Parts[] => [
   { path: '.github/ISSUE_TEMPLATE/bug.yml', part: ' +- @ interface\n' },
   { path: 'deploy/Containerfile', part: 'FROM runtime AS @-api\n(?:.+\n)+\n' },
   { path: 'deploy/compose.yaml', part: '  @-api:\n(?:    .*\n)+\n' },
@@ -62,54 +64,64 @@ const partsOfFiles: readonly Parts[] = [
   { path: kubernetes, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
   { path: kubernetes, part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
   { path: kubernetes, part: '  - name: deedwire/@-api\n    newName: .*\n    newTag: .*\n' },
-  { path: upgrade, part: '`apps/@-api`', separator: ', ' },
+  { path: upgrade, part: `\`${app}\``, separator: ', ' },
   { path: 'docs/operations/restore.md', before: '(?:stop|deployment|for app in) ', part: '@-api', separator: ' ' },
   { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
+
+/** The service, and the folder of the app of an interface. */
+interface Deployed {
+  readonly service: Service;
+  /** The first one is the template. */
+  readonly names: readonly string[];
+  readonly first: string;
+  readonly folderOf: (name: string) => string;
+}
 
 /**
  * The files of deployment that repeat something for each interface. What they say of the first one is the template of
  * the others.
  */
-export function deployment(): Generated {
-  const [first] = interfaceNames;
+export function deployment({ names: given, interfaces, interfaceNames: names, appOf }: Layout): Generated {
+  const [first = ''] = names;
+  const folderOf = (name: string): string => dirname(appOf(name));
+  const deployed = { service: defineService({ names: given, interfaces }), names, first, folderOf };
   const generated = new Map<string, string>();
   for (const file of files) {
     const template = readText(file.replace('@', first));
-    for (const name of interfaceNames) generated.set(file.replace('@', name), render(template, name));
+    for (const name of names) generated.set(file.replace('@', name), render(deployed, template, name));
   }
-  for (const parts of partsOfFiles)
-    generated.set(parts.path, withParts(generated.get(parts.path) ?? readText(parts.path), parts));
+  for (const parts of partsOfFiles(folderOf('@')))
+    generated.set(parts.path, withParts(deployed, generated.get(parts.path) ?? readText(parts.path), parts));
   return { files: generated };
 }
 
-function withParts(text: string, { path, part, before = '', separator = '', isKept }: Parts): string {
-  const [first] = interfaceNames;
+function withParts(deployed: Deployed, text: string, { path, part, before = '', separator = '', isKept }: Parts) {
+  const { names, first, service } = deployed;
   const anyPart = part.replaceAll('@', '[a-z][a-z0-9-]*');
   let isFound = false;
   const changed = text.replaceAll(new RegExp(`(?<=${before})${anyPart}(?:${separator}${anyPart})*`, 'g'), (run) => {
     const found = run.match(new RegExp(anyPart, 'g')) ?? [];
-    const partOf = (name: InterfaceName) => found.find((each) => nameOf(name).test(each));
+    const partOf = (name: string) => found.find((each) => nameOf(service, name).test(each));
     const template = partOf(first);
     if (template === undefined) return run;
     isFound = true;
-    return interfaceNames.map((name) => (isKept && partOf(name)) || render(template, name)).join(separator);
+    return names.map((name) => (isKept && partOf(name)) || render(deployed, template, name)).join(separator);
   });
   if (!isFound) throw new Error(`${path} has no part of the ${first} interface: ${part}`);
   return changed;
 }
 
 /** Something that only the parts of this interface contain. */
-function nameOf(name: InterfaceName): RegExp {
-  const { path, adminPort } = interfaces[name];
+function nameOf(service: Service, name: string): RegExp {
+  const { path, adminPort } = interfaceOf(service, name);
   return new RegExp(`(?<![a-z-])${name}(?=-api| interface)|(?<![a-z])${roleOf(name)}|${path}/|\\b${adminPort}\\b`);
 }
 
 /** What a file says of the first interface, of another one. */
-function render(template: string, name: InterfaceName): string {
-  const [first] = interfaceNames;
-  const [from, to] = [interfaces[first], interfaces[name]];
-  const { scripts }: { scripts: { start: string } } = JSON.parse(readText(`apps/${name}-api/package.json`));
+function render({ service, first, folderOf }: Deployed, template: string, name: string): string {
+  const [from, to] = [interfaceOf(service, first), interfaceOf(service, name)];
+  const { scripts }: { scripts: { start: string } } = JSON.parse(readText(`${folderOf(name)}/package.json`));
   const flags = scripts.start.split(' ').slice(1, -1);
   return template
     .replaceAll(`${from.path}/`, `${to.path}/`)

@@ -1,31 +1,35 @@
-import type { EventVersionStatus } from '@deedwire/webhook-events';
+import { commonFolder } from './platform-folders.ts';
 import { fileExists, readText } from './workspace-files.ts';
 
 /** A version, as `versions.json` lists it. */
 export interface ListedVersion {
   readonly version: string;
-  readonly status: EventVersionStatus;
+  readonly status: 'preview' | 'current' | 'deprecated' | 'retired';
   readonly deprecatedOn: string | null;
   readonly sunsetOn: string | null;
 }
 
-/** The payloads that the application publishes, with those of the platform. */
-export const eventsFolder = 'packages/webhook-events';
-
-/** The payloads of the platform itself. */
-export const platformFolder = 'packages/webhook-contract';
-
-const list = `${eventsFolder}/versions.json`;
-
-/** All event types, ordered by name, with their versions. */
-export function readEventVersions(): { type: string; versions: ListedVersion[] }[] {
-  const types: Record<string, object> = JSON.parse(readText(list));
+/**
+ * All event types of a package of payloads, ordered by name, with their versions.
+ *
+ * @param folder that of the package: of a service, or the common half
+ */
+export function readEventVersions(folder: string): { type: string; versions: ListedVersion[] }[] {
+  const types: Record<string, object> = JSON.parse(readText(listOf(folder)));
   return sorted(types).map(([type, versions]) => ({ type, versions: listedVersions(versions) }));
 }
 
-/** The versions of an interface, oldest first. */
-export function readInterfaceVersions(packageFolder: string): ListedVersion[] {
-  return listedVersions(JSON.parse(readText(`${packageFolder}/versions.json`)));
+/**
+ * The versions of an interface, oldest first.
+ *
+ * @param contract the folder of its contract
+ */
+export function readInterfaceVersions(contract: string): ListedVersion[] {
+  return listedVersions(JSON.parse(readText(listOf(contract))));
+}
+
+function listOf(folder: string): string {
+  return `${folder}/versions.json`;
 }
 
 function listedVersions(versions: object): ListedVersion[] {
@@ -37,33 +41,32 @@ function sorted<Value>(values: Readonly<Record<string, Value>>): [key: string, v
 }
 
 /**
- * Returns the path of a file that a listed version needs.
+ * Returns the path of a file that a version in the list of a package of payloads needs.
  *
  * @throws {Error} if there is no such file
  */
-export function requireFile(path: string, type: string, version: string): string {
-  if (!fileExists(path)) throw new Error(`${path} is missing, but ${list} lists ${type} at ${version}.`);
+export function requireFile(path: string, folder: string, type: string, version: string): string {
+  if (!fileExists(path)) throw new Error(`${path} is missing, but ${listOf(folder)} lists ${type} at ${version}.`);
   return path;
 }
 
 /** Whether the platform defines the event. */
 export function isOwnEvent(type: string): boolean {
-  return Object.hasOwn(JSON.parse(readText(`${platformFolder}/versions.json`)), type);
+  return Object.hasOwn(JSON.parse(readText(listOf(commonFolder))), type);
 }
 
-/** The folder with the source and the fixtures of the payload of an event. */
-export function contractFolderOf(type: string): string {
-  return isOwnEvent(type) ? platformFolder : eventsFolder;
+/**
+ * The folder with the source and the fixtures of the payload of an event.
+ *
+ * @param payloads the package of payloads of the service
+ */
+export function contractFolderOf(payloads: string, type: string): string {
+  return isOwnEvent(type) ? commonFolder : payloads;
 }
 
 /** The typical body of a payload version, which is written by hand. */
-export function typicalBodyPath(type: string, version: string): string {
-  return `${contractFolderOf(type)}/fixtures/${type}/${version}/accept/typical.json`;
-}
-
-/** The folder of the definition of an event and of its renderers. */
-export function folderOfEvent(type: string): string {
-  return isOwnEvent(type) ? `packages/core/src/own-events/${type}` : `packages/firm/src/events/${type}`;
+export function typicalBodyPath(payloads: string, type: string, version: string): string {
+  return `${contractFolderOf(payloads, type)}/fixtures/${type}/${version}/accept/typical.json`;
 }
 
 /** The name of a version in code, for example `teamMemberAdded20261101`. */

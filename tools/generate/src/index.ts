@@ -5,4 +5,5 @@ export {
   type InterfaceContract,
   type InterfaceVersion,
 } from './reference/interface-contracts.ts';
-export { deliveryHeaderDescriptions } from './reference/descriptions.ts';
+export { type Layout, readDefaultLayout, readLayout, readLayouts } from './layout.ts';
+export { readDeliveryHeaderDescriptions } from './reference/descriptions.ts';

@@ -1,42 +1,101 @@
 import { parseArgs } from 'node:util';
 import { type Generated, outOfDate, writeGenerated } from './generated.ts';
+import { hasPayloads, hasReference, type Layout, type LayoutWithPayloads, readLayout, readLayouts } from './layout.ts';
+
+interface Generator {
+  readonly name: string;
+  /** Whether it writes files of one service. The others write files of this repository, with the names of the service that it deploys. */
+  readonly isOfService?: true;
+  /** Null if the service has no such part. */
+  readonly run: (layout: Layout) => Promise<Generated | null>;
+}
+
+const withPayloads = async (layout: Layout, run: (layout: LayoutWithPayloads) => Promise<Generated>) =>
+  hasPayloads(layout) ? await run(layout) : null;
 
 // Imported one after the other, because a generator reads files that earlier generators have written.
-const generators: Record<string, () => Promise<Generated>> = {
-  'composed-contracts': async () => (await import('./composed/composed-contracts.ts')).composedContracts(),
-  'composed-payloads': async () => (await import('./payloads/composed-payloads.ts')).composedPayloads(),
-  'schema-packages': async () => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(),
-  'contract-check': async () => await (await import('./contract-check.ts')).contractCheck(),
-  payloads: async () => await (await import('./payloads/payloads.ts')).payloads(),
-  'served-versions': async () => (await import('./served-versions.ts')).servedVersions(),
-  'typical-bodies': async () => (await import('./typical-bodies.ts')).typicalBodies(),
-  operations: async () => await (await import('./operations.ts')).operations(),
-  'portal-documents': async () => await (await import('./portal-documents.ts')).portalDocuments(),
-  'api-reports': async () => await (await import('./api-reports/api-reports.ts')).apiReports(),
-  reference: async () => (await import('./reference/reference-pages.ts')).reference(),
-  deployment: async () => (await import('./deployment.ts')).deployment(),
-  'type-references': async () => (await import('./type-references.ts')).typeReferences(),
-};
+const generators: readonly Generator[] = [
+  {
+    name: 'composed-contracts',
+    isOfService: true,
+    run: async (layout) => (await import('./composed/composed-contracts.ts')).composedContracts(layout),
+  },
+  {
+    name: 'composed-payloads',
+    isOfService: true,
+    run: (layout) =>
+      withPayloads(layout, async (each) => (await import('./payloads/composed-payloads.ts')).composedPayloads(each)),
+  },
+  {
+    name: 'schema-packages',
+    isOfService: true,
+    run: async (layout) => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(layout),
+  },
+  { name: 'contract-check', run: async () => await (await import('./contract-check.ts')).contractCheck() },
+  {
+    name: 'own-payloads',
+    run: (layout) =>
+      withPayloads(layout, async (each) => await (await import('./payloads/payloads.ts')).ownPayloads(each)),
+  },
+  {
+    name: 'payloads',
+    isOfService: true,
+    run: (layout) =>
+      withPayloads(layout, async (each) => await (await import('./payloads/payloads.ts')).payloads(each)),
+  },
+  { name: 'own-events', run: async () => (await import('./served-versions.ts')).ownEvents() },
+  {
+    name: 'served-versions',
+    isOfService: true,
+    run: async (layout) => (await import('./served-versions.ts')).servedVersions(layout),
+  },
+  {
+    name: 'typical-bodies',
+    run: (layout) => withPayloads(layout, async (each) => (await import('./typical-bodies.ts')).typicalBodies(each)),
+  },
+  { name: 'operations', run: async (layout) => await (await import('./operations.ts')).operations(layout) },
+  {
+    name: 'portal-documents',
+    run: (layout) =>
+      withPayloads(layout, async (each) => await (await import('./portal-documents.ts')).portalDocuments(each)),
+  },
+  { name: 'api-reports', run: async () => await (await import('./api-reports/api-reports.ts')).apiReports() },
+  {
+    name: 'reference',
+    isOfService: true,
+    run: async (layout) =>
+      hasReference(layout) ? await (await import('./reference/reference-pages.ts')).reference(layout) : null,
+  },
+  { name: 'deployment', run: async (layout) => (await import('./deployment.ts')).deployment(layout) },
+  { name: 'type-references', run: async () => (await import('./type-references.ts')).typeReferences() },
+];
 
 // 141 if the reader of the messages, for example `head`, has gone. This is the exit code of SIGPIPE, which Node ignores.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
 /**
- * `pnpm generate [--check] [generator…]`: runs these generators, or all of them. With `--check`, it writes nothing, and lists the files that
- * are out of date, up to the first generator that has some, because the others may read them.
+ * `pnpm generate [--check] [--service <folder>] [generator…]`: runs these generators, or all of them, for each service of the workspace.
+ * With `--service`, only those of a service, for this one. With `--check`, it writes nothing, and lists the files that are out of date, up
+ * to the first generator that has some, because the others may read them.
  */
 try {
-  const options = { check: { type: 'boolean', default: false } } as const;
+  const options = { check: { type: 'boolean', default: false }, service: { type: 'string' } } as const;
   const { values, positionals: chosen } = parseArgs({ options, allowPositionals: true });
-  const unknown = chosen.filter((name) => generators[name] === undefined);
-  if (unknown.length > 0)
-    throw new Error(`No generator is called ${unknown.join(' or ')}. Use ${Object.keys(generators).join(', ')}.`);
-  for (const [name, generator] of Object.entries(generators)) {
+  const known = generators.filter(({ isOfService }) => values.service === undefined || isOfService);
+  const unknown = chosen.filter((name) => !known.some((generator) => generator.name === name));
+  if (unknown.length > 0) {
+    const of = values.service === undefined ? 'No generator' : 'No generator of a service';
+    throw new Error(`${of} is called ${unknown.join(' or ')}. Use ${known.map(({ name }) => name).join(', ')}.`);
+  }
+  const layouts = values.service === undefined ? await readLayouts() : [await readLayout(values.service)];
+  for (const { name, isOfService, run } of known) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
-    const generated = await generator();
-    if (!values.check) writeGenerated(generated);
-    const paths = values.check ? outOfDate(generated).toSorted() : [];
+    const generated: Generated[] = [];
+    for (const layout of isOfService ? layouts : layouts.slice(0, 1))
+      generated.push(...[(await run(layout)) ?? []].flat());
+    if (!values.check) for (const each of generated) writeGenerated(each);
+    const paths = values.check ? generated.flatMap(outOfDate).toSorted() : [];
     if (paths.length === 0) continue;
     process.stdout.write(paths.map((path) => `out of date: ${path}\n`).join(''));
     process.exitCode = 1;

@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { runCodegen } from './codegen.ts';
 import type { Generated } from './generated.ts';
-import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
+import type { Layout } from './layout.ts';
+import { fileExists, findFiles, readText, workspaceRoot } from './workspace-files.ts';
 
 const consumers = 'tools/contract-tests/consumers';
 
@@ -11,27 +12,30 @@ const consumers = 'tools/contract-tests/consumers';
  * The typed operations of clients: those of `contract-tests` that are typed, for each version that they pin, and those in the
  * READMEs of the schema packages, with the configuration that the README shows.
  */
-export async function operations(): Promise<Generated> {
-  const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs() });
-  const readmeClients = await Promise.all(findFiles('packages/*-schema/test/consumer/codegen.ts').map(readmeClient));
+export async function operations(layout: Layout): Promise<Generated> {
+  const { interfaceNames, contractOf } = layout;
+  const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs(layout) });
+  const configurations = interfaceNames.map((name) => `${contractOf(name)}/test/consumer/codegen.ts`);
+  const readmeClients = await Promise.all(configurations.filter(fileExists).map(readmeClient));
   for (const [path, text] of readmeClients.flat()) files.set(path, text);
   return { files, stale: findFiles(`${consumers}/*/generated/*`).filter((path) => !files.has(path)) };
 }
 
-function consumerOutputs(): CodegenConfig['generates'] {
+function consumerOutputs({ contractOf }: Layout): CodegenConfig['generates'] {
   const generates: CodegenConfig['generates'] = {};
   for (const path of findFiles(`${consumers}/*/consumer.json`)) {
     const consumer: { interface: string; versions: string[]; typed?: true } = JSON.parse(readText(path));
     if (consumer.typed === undefined) continue;
-    const schemaPackage = `${consumer.interface}-schema`;
+    const contract = contractOf(consumer.interface);
+    const { name: schemaPackage }: { name: string } = JSON.parse(readText(`${contract}/package.json`));
     for (const version of consumer.versions) {
       generates[`${dirname(path)}/generated/${version}.ts`] = {
-        schema: join(workspaceRoot, `packages/${schemaPackage}/versions/${version}.graphql`),
+        schema: join(workspaceRoot, contract, `versions/${version}.graphql`),
         documents: join(workspaceRoot, dirname(path), 'operations.graphql'),
         plugins: ['typescript-operations', 'typed-document-node'],
         config: {
           // Imports enums and input types from the package. The prefix `~` marks a package name instead of a path.
-          importSchemaTypesFrom: `~@deedwire/${schemaPackage}/${version}`,
+          importSchemaTypesFrom: `~${schemaPackage}/${version}`,
           namespacedImportName: 'Schema',
           scalars: { Date: 'string', DateTime: 'string', Long: 'number' },
           useTypeImports: true,

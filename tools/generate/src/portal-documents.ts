@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/firm/interfaces';
 import { buildSchema, concatAST, getOperationAST, parse, print, separateOperations, validate } from 'graphql';
 import { runCodegen } from './codegen.ts';
 import { readEventVersions, readInterfaceVersions } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
+import type { LayoutWithPayloads } from './layout.ts';
+import { portalFolder as folder } from './platform-folders.ts';
 import { changesByElement } from './reference/differences.ts';
 import { payloadDifferences, schemaPathOf } from './reference/event-page/payload-fields.ts';
 import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
-
-const folder = 'packages/portal';
 
 /**
  * The operations of the portal: their types and hashes for the pages, and the text of each hash for the server. An operation
  * must be valid at the current version of every interface, because the pages are the same. And what the contracts of events say that
  * changes from version to version.
  */
-export async function portalDocuments(): Promise<Generated> {
+export async function portalDocuments(layout: LayoutWithPayloads): Promise<Generated> {
   const all = concatAST(findFiles(`${folder}/src/documents/*.graphql`).map((path) => parse(readText(path))));
   const texts = Object.values(separateOperations(all)).flatMap((document) => {
     const operation = getOperationAST(document);
@@ -24,8 +23,9 @@ export async function portalDocuments(): Promise<Generated> {
     const fragments = document.definitions.filter((definition) => definition !== operation);
     return [[operation, [operation, ...fragments].map(print).join('\n')] as const];
   });
-  for (const name of interfaceNames) {
-    const schema = buildSchema(readText(sdlPath(name)));
+  const sdlPaths = layout.interfaceNames.map((name) => [name, sdlPath(layout.contractOf(name))] as const);
+  for (const [name, path] of sdlPaths) {
+    const schema = buildSchema(readText(path));
     for (const [, text] of texts) {
       const [error] = validate(schema, parse(text));
       if (error) throw new Error(`${folder}: not valid on the ${name} interface: ${error.message}\n${text}`);
@@ -34,7 +34,7 @@ export async function portalDocuments(): Promise<Generated> {
   const types = await runCodegen(import.meta.dirname, {
     generates: {
       types: {
-        schema: join(workspaceRoot, sdlPath(interfaceNames[0])),
+        schema: join(workspaceRoot, sdlPaths[0]?.[1] ?? ''),
         documents: join(workspaceRoot, `${folder}/src/documents/*.graphql`),
         plugins: ['typescript-operations'],
         config: {
@@ -56,20 +56,22 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
   return {
     files: new Map([
       [`${folder}/src/generated/documents.ts`, `${banner}\n${types.get('types')}\n${idType}\n${constants.join('')}`],
-      [`${folder}/src/generated/changes.ts`, changesSource()],
+      [`${folder}/src/generated/changes.ts`, changesSource(layout.payloads)],
       [`${folder}/generated/documents.json`, `${JSON.stringify({ documents }, null, 2)}\n`],
     ]),
   };
 }
 
-function changesSource(): string {
-  const entries = readEventVersions().flatMap(({ type, versions }) => {
+function changesSource(payloads: string): string {
+  const entries = readEventVersions(payloads).flatMap(({ type, versions }) => {
     const served = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
     return served.flatMap((from) =>
       served
         .filter((to) => from < to)
         .map((to) => {
-          const changes = changesByElement(payloadDifferences(schemaPathOf(type, from), schemaPathOf(type, to)));
+          const changes = changesByElement(
+            payloadDifferences(schemaPathOf(payloads, type, from), schemaPathOf(payloads, type, to)),
+          );
           return `  '${type} ${from} ${to}': ${literalOf(changes)},\n`;
         }),
     );
@@ -81,14 +83,11 @@ ${entries.join('')}};
 `;
 }
 
-function currentVersion(name: string): string {
-  const current = readInterfaceVersions(`packages/${name}-schema`).findLast(({ status }) => status === 'current');
-  if (current === undefined) throw new Error(`The ${name} interface has no current version.`);
-  return current.version;
-}
-
-function sdlPath(name: string): string {
-  return `packages/${name}-schema/versions/${currentVersion(name)}.graphql`;
+/** @param contract the folder of the contract of an interface */
+function sdlPath(contract: string): string {
+  const current = readInterfaceVersions(contract).findLast(({ status }) => status === 'current');
+  if (current === undefined) throw new Error(`${contract} has no current version.`);
+  return `${contract}/versions/${current.version}.graphql`;
 }
 
 function hashOf(text: string): string {

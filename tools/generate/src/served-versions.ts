@@ -1,66 +1,95 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
+import { join } from 'node:path';
 import {
   compact,
-  folderOfEvent,
   identifierOf,
   isOwnEvent,
+  type ListedVersion,
   readEventVersions,
   readInterfaceVersions,
   requireFile,
 } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
+import type { Layout } from './layout.ts';
+import { commonFolder, coreFolder } from './platform-folders.ts';
 
-const generatedOfOwn = 'packages/core/src/generated';
-const generatedOfFirm = 'packages/firm/src/generated';
-
-/**
- * The lists of events in `core` and `firm` with their renderers, and the lists of schemas in the APIs, with one entry for each version that is not retired.
- * And the versions of each interface, for `firm`.
- */
-export function servedVersions(): Generated {
-  const files = new Map([
-    [`${generatedOfOwn}/own-events.ts`, eventsSource(true)],
-    [`${generatedOfFirm}/events.ts`, eventsSource(false)],
-    [`${generatedOfFirm}/interface-versions.ts`, interfaceVersionsSource()],
-    ...interfaceNames.map((name) => [`apps/${name}-api/src/generated/schemas.ts`, schemasSource(name)] as const),
-  ]);
-  return {
-    files,
-    folders: [generatedOfOwn, generatedOfFirm, ...interfaceNames.map((name) => `apps/${name}-api/src/generated`)],
-  };
+/** The list of the platform's own events in `core`, with a renderer for each version that is not retired. */
+export function ownEvents(): Generated {
+  const generated = `${coreFolder}/src/generated`;
+  const text = eventsSource({
+    payloads: commonFolder,
+    events: `${coreFolder}/src/own-events`,
+    types: readEventVersions(commonFolder),
+    before: "import { type RenderedEvent, withRenderers } from '../event.ts';\n",
+    after: '',
+    of: 'platform',
+    name: 'ownEvents',
+  });
+  return { files: new Map([[`${generated}/own-events.ts`, text]]), folders: [generated] };
 }
 
-/** @param isOwn of the platform, otherwise of the law firm */
-function eventsSource(isOwn: boolean): string {
+/**
+ * The list of the events of a service with their renderers, the lists of schemas of its apps, with one entry for each version that is not
+ * retired, and the versions of each interface.
+ */
+export function servedVersions(layout: Layout): Generated {
+  const { generated, interfaceNames, appOf, payloads, events } = layout;
+  const files = new Map([
+    [`${generated}/interface-versions.ts`, interfaceVersionsSource(layout)],
+    ...interfaceNames.map((name) => [`${appOf(name)}/generated/schemas.ts`, schemasSource(layout, name)] as const),
+  ]);
+  if (payloads !== null) {
+    const text = eventsSource({
+      payloads,
+      events,
+      types: readEventVersions(payloads).filter(({ type }) => !isOwnEvent(type)),
+      before: "import type { RenderedEvent } from '@deedwire/core';\n",
+      after: "import { withRenderers } from '../with-renderers.ts';\n",
+      of: 'service',
+      name: 'events',
+    });
+    files.set(`${generated}/events.ts`, text);
+  }
+  return { files, folders: [generated, ...interfaceNames.map((name) => `${appOf(name)}/generated`)] };
+}
+
+interface EventList {
+  readonly payloads: string;
+  /** The folder of the definitions. */
+  readonly events: string;
+  readonly types: readonly { type: string; versions: readonly ListedVersion[] }[];
+  /** The imports before and after those of the events. */
+  readonly before: string;
+  readonly after: string;
+  readonly of: string;
+  readonly name: string;
+}
+
+function eventsSource({ payloads, events, types, before, after, of, name }: EventList): string {
   const imports: string[] = [];
   const entries: string[] = [];
-  const folder = isOwn ? 'own-events' : 'events';
-  for (const { type, versions } of readEventVersions().filter((each) => isOwnEvent(each.type) === isOwn)) {
+  const folder = events.replace(/.*\//, '../');
+  for (const { type, versions } of types) {
     const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
-    const name = identifierOf(type, '');
-    imports.push(`import { ${name} } from '../${folder}/${type}/event.ts';\n`);
+    const identifier = identifierOf(type, '');
+    imports.push(`import { ${identifier} } from '${folder}/${type}/event.ts';\n`);
     for (const version of rendered) {
-      requireFile(`${folderOfEvent(type)}/${version}.ts`, type, version);
-      imports.push(`import { render as ${identifierOf(type, version)} } from '../${folder}/${type}/${version}.ts';\n`);
+      requireFile(join(events, type, `${version}.ts`), payloads, type, version);
+      imports.push(`import { render as ${identifierOf(type, version)} } from '${folder}/${type}/${version}.ts';\n`);
     }
     const byVersion = rendered.map((version) => `'${version}': ${identifierOf(type, version)}`);
-    entries.push(`  withRenderers(${name}, { ${byVersion.join(', ')} }),\n`);
+    entries.push(`  withRenderers(${identifier}, { ${byVersion.join(', ')} }),\n`);
   }
-  const ofRenderers = isOwn
-    ? "import { type RenderedEvent, withRenderers } from '../event.ts';\n"
-    : "import type { RenderedEvent } from '@deedwire/core';\n";
-  if (!isOwn) imports.push("import { withRenderers } from '../with-renderers.ts';\n");
   return `${banner}
-${ofRenderers}${imports.join('')}
-/** The events of the ${isOwn ? 'platform' : 'law firm'}, ordered by type. */
-export const ${isOwn ? 'ownEvents' : 'events'}: readonly RenderedEvent[] = [
+${before}${imports.join('')}${after}
+/** The events of the ${of}, ordered by type. */
+export const ${name}: readonly RenderedEvent[] = [
 ${entries.join('')}];
 `;
 }
 
-function interfaceVersionsSource(): string {
+function interfaceVersionsSource({ interfaceNames, contractOf }: Layout): string {
   const lists = interfaceNames.map((name) => {
-    const versions = readInterfaceVersions(`packages/${name}-schema`);
+    const versions = readInterfaceVersions(contractOf(name));
     return `  ${/-/.test(name) ? `'${name}'` : name}: [\n${versions.map((each) => `    ${literalOf(each)},\n`).join('')}  ],\n`;
   });
   return `${banner}
@@ -70,8 +99,8 @@ ${lists.join('')}} as const;
 `;
 }
 
-function schemasSource(interfaceName: string): string {
-  const served = readInterfaceVersions(`packages/${interfaceName}-schema`).filter(({ status }) => status !== 'retired');
+function schemasSource({ contractOf }: Layout, interfaceName: string): string {
+  const served = readInterfaceVersions(contractOf(interfaceName)).filter(({ status }) => status !== 'retired');
   const dates = served.map(({ version }) => version);
   return `${banner}
 import type { GraphQLSchema } from 'graphql';

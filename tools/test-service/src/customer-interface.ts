@@ -1,49 +1,11 @@
 import { join } from 'node:path';
-import { idempotencyErrorCodes } from '@deedwire/actions';
-import {
-  acceptAnyId,
-  addConnections,
-  addMutation,
-  addWebhooks,
-  createSchemaBuilder,
-  type InterfaceCode,
-  serveContract,
-} from '@deedwire/graphql-server';
-import type { GraphQLSchema } from 'graphql';
-import { addAccount } from './add-account.ts';
+import { type InterfaceCode, serveContract } from '@deedwire/graphql-server';
 import { contractOf } from './contracts.ts';
-import { type Order, placeOrder } from './place-order.ts';
-
-function createSchema(): GraphQLSchema {
-  const builder = createSchemaBuilder();
-  addAccount(builder, 'customer');
-  const OrderType = builder.objectRef<Order>('Order').implement({
-    fields: (t) => ({
-      id: t.exposeID('id'),
-      item: t.exposeString('item'),
-      buyerEmail: t.exposeString('buyerEmail', { nullable: true }),
-      note: t.exposeString('note', { nullable: true }),
-      placedAt: t.expose('placedAt', { type: 'DateTime' }),
-    }),
-  });
-  addMutation(builder, 'placeOrder', {
-    input: (t) => ({
-      item: t.string({ required: true }),
-      buyerEmail: t.string(),
-      note: t.string(),
-      idempotencyKey: t.string(),
-    }),
-    codes: [...idempotencyErrorCodes, 'ITEM_INVALID'],
-    resolve: (input, { actions, caller }) => placeOrder(actions, caller, input),
-    payload: (t) => ({ order: t.expose('order', { type: OrderType, nullable: true }) }),
-  });
-  addWebhooks(builder, addConnections(builder), { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true });
-  return builder.toSchema();
-}
+import { schemas } from './customer/generated/schemas.ts';
 
 /** What only the app of the interface loads. */
 export const customerInterface: InterfaceCode = {
-  contract: serveContract(contractOf('customer'), new Map([['2026-11-01', createSchema()]])),
+  contract: serveContract(contractOf('customer'), schemas),
   examples: join(import.meta.dirname, '../examples'),
   plugins: () => [],
 };

@@ -18,7 +18,7 @@ import { teamMemberUpdated } from '../events/team_member.updated/event.ts';
 import { render as teamMemberUpdated20261101 } from '../events/team_member.updated/2026-11-01.ts';
 import { withRenderers } from '../with-renderers.ts';
 
-/** The events of the law firm, ordered by type. */
+/** The events of the service, ordered by type. */
 export const events: readonly RenderedEvent[] = [
   withRenderers(lenderUpdated, { '2026-11-01': lenderUpdated20261101 }),
   withRenderers(referralConverted, { '2026-11-01': referralConverted20261101, '2027-02-01': referralConverted20270201 }),

@@ -1,4 +1,3 @@
-import { readInterfaceContracts } from '@deedwire/generate';
 import { requestLimits } from '@deedwire/graphql-server';
 import * as lender from '@deedwire/lender-schema';
 import { bodyCost, createPricing, readingCost } from '@deedwire/operation-analysis';
@@ -6,9 +5,10 @@ import * as partner from '@deedwire/partner-schema';
 import { missing } from '@deedwire/testing';
 import { getOperationAST, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { referenceContracts } from '../../test/firm/support/reference-contracts.ts';
 
 const packages = { lender, partner };
-const versions = readInterfaceContracts().flatMap(({ name, versions: of }) => of.map((version) => ({ name, version })));
+const versions = referenceContracts.flatMap(({ name, versions: of }) => of.map((version) => ({ name, version })));
 
 test.each(versions)(
   'reading the request of an example of $name $version.version costs no more than its largest response',

@@ -1,8 +1,8 @@
-import { readInterfaceContracts } from '@deedwire/generate';
 import { forTest } from '@deedwire/testing/for-file';
 import { getIntrospectionQuery } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
+import { referenceContracts } from './support/reference-contracts.ts';
 
 // `test/long/costs.test.ts` runs thousands of random operations, and texts of longer characters.
 const seed = 20_261_120;
@@ -72,7 +72,7 @@ describe.each(pricedVersions)('$name $version', ({ name, version }) => {
   });
 
   test('runs every example of the reference', async () => {
-    const contract = readInterfaceContracts().find((each) => each.name === name);
+    const contract = referenceContracts.find((each) => each.name === name);
     const examples = contract?.versions.find((each) => each.version === version)?.examples ?? [];
     expect(examples).not.toEqual([]);
     for (const { path, document, exchanges } of examples) {

@@ -7,8 +7,7 @@ import { firm } from '@deedwire/firm';
 import { addTeamMember } from '@deedwire/firm/lender';
 import { convertReferral } from '@deedwire/firm/partner';
 import {
-  deliveryHeaderDescriptions,
-  readInterfaceContracts,
+  readDeliveryHeaderDescriptions,
   type Example,
   type Exchange,
   type InterfaceContract,
@@ -17,6 +16,7 @@ import {
 import { credentialHeaders, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createExampleIds, type ExampleIds } from './support/example-ids.ts';
+import { layout, referenceContracts } from './support/reference-contracts.ts';
 
 /*
  * Sends every example of the reference to a running system and compares the response with the one that the reference shows.
@@ -39,7 +39,7 @@ const exampleTimes: Readonly<Record<string, string>> = {
 };
 const exampleTime = '2026-11-03T09:30:00.000Z';
 
-const versions = readInterfaceContracts().flatMap((contract) =>
+const versions = referenceContracts.flatMap((contract) =>
   contract.versions.map((version) => ({ contract, version, name: contract.name, date: version.version })),
 );
 
@@ -70,7 +70,7 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
     await causeEvent(t, contract, version, send);
     const [delivery] = await receiver.waitFor(1);
     expect(ownHeaderNames(delivery?.headers ?? {})).toEqual(
-      Object.keys(deliveryHeaderDescriptions)
+      Object.keys(readDeliveryHeaderDescriptions(layout.payloads ?? ''))
         .map((name) => name.toLowerCase())
         .toSorted(),
     );

@@ -1,11 +1,12 @@
 import { buildSchema } from 'graphql';
 import { z } from 'zod';
 import type { Generated } from '../generated.ts';
+import type { Layout } from '../layout.ts';
+import { commonFolder } from '../platform-folders.ts';
 import { findFiles, readText } from '../workspace-files.ts';
 import { composeManifest, fieldSections } from './compose-manifest.ts';
 import { composeSdl, ownFields } from './compose-sdl.ts';
 import {
-  commonFolder,
   type ComposedVersion,
   composedPath,
   type Extension,
@@ -19,33 +20,37 @@ import { fillSlotsOf } from './slots.ts';
 const sections = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** The SDL and the manifest of each version of each interface, from what only it has and from its edition of the common half. */
-export function composedContracts(): Generated {
-  const versions = readComposedVersions();
-  requireUsed(versions);
+export function composedContracts(layout: Layout): Generated {
+  const versions = readComposedVersions(layout);
+  requireUsed(layout, versions);
   return {
     files: new Map(
       versions.flatMap((version) => [
-        [composedPath(version, 'graphql'), composed(version, 'graphql', sdlOf)] as const,
-        [composedPath(version, 'manifest.json'), composed(version, 'manifest.json', manifestOf)] as const,
+        [composedPath(version, 'graphql'), composed(layout, version, 'graphql', sdlOf)] as const,
+        [composedPath(version, 'manifest.json'), composed(layout, version, 'manifest.json', manifestOf)] as const,
       ]),
     ),
   };
 }
 
 /** @throws {Error} if there is a source of no version */
-function requireUsed(versions: readonly ComposedVersion[]): void {
+function requireUsed({ interfaceNames, contractOf }: Layout, versions: readonly ComposedVersion[]): void {
   const editions = readEditions().flatMap(({ date }) => [`${date}.graphql`, `${date}.manifest.json`]);
   const used = new Set([
     ...editions.map((file) => `${commonFolder}/editions/${file}`),
     ...versions.flatMap((version) => [...sourcesOf(version, 'graphql'), ...sourcesOf(version, 'manifest.json')]),
   ]);
-  const found = [...findFiles(`${commonFolder}/editions/*`), ...findFiles('packages/*-schema/own/2*')];
+  const found = [
+    ...findFiles(`${commonFolder}/editions/*`),
+    ...interfaceNames.flatMap((name) => findFiles(`${contractOf(name)}/own/2*`)),
+  ];
   const stray = found.find((path) => !used.has(path));
   if (stray !== undefined) throw new Error(`${stray}: no list of versions or editions has it.`);
 }
 
 /** Names the sources in errors about what is composed of them. */
 function composed(
+  layout: Layout,
   version: ComposedVersion,
   extension: Extension,
   compose: (version: ComposedVersion, sources: readonly string[]) => string,
@@ -54,7 +59,7 @@ function composed(
   const path = composedPath(version, extension);
   const text = compose(version, sources);
   try {
-    const filled = fillSlotsOf(version.name, path, text);
+    const filled = fillSlotsOf(layout, version.name, path, text);
     if (extension === 'graphql') buildSchema(filled);
     return filled;
   } catch (error) {

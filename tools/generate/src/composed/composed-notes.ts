@@ -1,10 +1,14 @@
+import type { Layout } from '../layout.ts';
 import { composedPath, type ComposedVersion, type Extension, readComposedVersions, sourcesOf } from './editions.ts';
 
 const extensions: readonly Extension[] = ['graphql', 'manifest.json'];
 
-/** For each composed file that the output of a check names: what to change instead, and which versions that reaches. One sentence each. */
-export function composedNotes(output: string): string[] {
-  const versions = readComposedVersions();
+/**
+ * For each composed file of the services that the output of a check names: what to change instead, and which versions that reaches. One
+ * sentence each.
+ */
+export function composedNotes(layouts: readonly Layout[], output: string): string[] {
+  const versions = layouts.flatMap(readComposedVersions);
   return versions.flatMap((version) =>
     extensions
       .filter((extension) => output.includes(composedPath(version, extension)))

@@ -1,11 +1,10 @@
-import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
-import { fileExists, findFiles } from '../workspace-files.ts';
+import type { Layout } from '../layout.ts';
+import { commonFolder } from '../platform-folders.ts';
+import { fileExists } from '../workspace-files.ts';
 import { readJson } from './read-json.ts';
 
-/** The folder of the common half. */
-export const commonFolder = 'packages/webhook-contract';
 const editionsList = `${commonFolder}/editions.json`;
 
 const editionOf = z.strictObject({
@@ -22,6 +21,8 @@ export interface Edition extends Readonly<z.infer<typeof editionOf>> {
 export interface ComposedVersion {
   /** Of the interface. */
   readonly name: string;
+  /** That of its contract. */
+  readonly folder: string;
   readonly date: string;
   /** Oldest first. The last one is that of the version, and the earlier ones are what it changes. */
   readonly editions: readonly Edition[];
@@ -34,15 +35,18 @@ export function readEditions(): Edition[] {
     .toSorted((one, other) => (one.date < other.date ? -1 : 1));
 }
 
-/** Each version of each interface, with its edition. */
-export function readComposedVersions(): ComposedVersion[] {
+/** Each version of each interface of a service, with its edition. */
+export function readComposedVersions({ interfaceNames, contractOf }: Layout): ComposedVersion[] {
   const editions = readEditions();
-  return findFiles('packages/*-schema/versions.json').flatMap((list) => {
-    const folder = dirname(list);
+  return interfaceNames.flatMap((name) => {
+    const folder = contractOf(name);
     const path = `${folder}/own/editions.json`;
     const chosen = readJson(path, z.record(z.string(), z.string()));
-    const name = basename(folder).replace('-schema', '');
-    return withEditions(path, readInterfaceVersions(folder), chosen, editions).map((version) => ({ name, ...version }));
+    return withEditions(path, readInterfaceVersions(folder), chosen, editions).map((version) => ({
+      name,
+      folder,
+      ...version,
+    }));
   });
 }
 
@@ -78,14 +82,14 @@ export function withEditions(
 export type Extension = 'graphql' | 'manifest.json';
 
 /** The files of a version that people write, its own one first. A later edition that changes no entry of the manifest has none. */
-export function sourcesOf({ name, date, editions }: ComposedVersion, extension: Extension): string[] {
+export function sourcesOf({ folder, date, editions }: ComposedVersion, extension: Extension): string[] {
   const paths = editions.map((edition) => `${commonFolder}/editions/${edition.date}.${extension}`);
   return [
-    `packages/${name}-schema/own/${date}.${extension}`,
+    `${folder}/own/${date}.${extension}`,
     ...paths.filter((path, index) => extension === 'graphql' || index === 0 || fileExists(path)),
   ];
 }
 
-export function composedPath({ name, date }: ComposedVersion, extension: Extension): string {
-  return `packages/${name}-schema/versions/${date}.${extension}`;
+export function composedPath({ folder, date }: ComposedVersion, extension: Extension): string {
+  return `${folder}/versions/${date}.${extension}`;
 }

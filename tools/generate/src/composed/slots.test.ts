@@ -1,12 +1,13 @@
-import { names } from '@deedwire/firm/names';
 import { expect, test } from 'vitest';
+import { testLayout } from '../../test/support/test-layout.ts';
 import { fillSlotsOf } from './slots.ts';
 
-const fill = (text: string): string => fillSlotsOf('partner', 'versions/2026-11-01.graphql', text);
+const layout = await testLayout();
+const fill = (text: string): string => fillSlotsOf(layout, 'customer', 'versions/2026-11-01.graphql', text);
 
 test('a slot gets the value of the interface, within a line or instead of one', () => {
-  expect(fill('The header `{headerPrefix}-Test` of `{eventTypeInExamples}`.')).toBe(
-    `The header \`${names.headerPrefix}-Test\` of \`referral.converted\`.`,
+  expect(fill('The header `{headerPrefix}-Test` of `{eventTypeInDescriptions}`.')).toBe(
+    `The header \`${layout.names.headerPrefix}-Test\` of \`order.placed\`.`,
   );
   const lines = fill('a\n  {descriptionOfRecordId}\nb').split('\n');
   expect(lines.length).toBeGreaterThan(3);
@@ -19,7 +20,7 @@ test('what is no slot stays', () => {
 });
 
 test.each([
-  ['{eventtype}', '{eventtype} has no value in packages/partner-schema/own/slots.json.'],
+  ['{eventtype}', '{eventtype} has no value in tools/test-service/contracts/customer/own/slots.json.'],
   ['{constructor}', '{constructor} has no value'],
   ['See {descriptionOfRecordId}.', '{descriptionOfRecordId} has several lines'],
 ])('refuses %s', (text, message) => {

@@ -1,13 +1,18 @@
-import { names } from '@deedwire/firm/names';
+import { deliveryHeaders, type Names } from '@deedwire/core';
 import { compact, typicalBodyPath } from '../event-versions.ts';
 import { notice } from '../generated.ts';
-import { deliveryHeaderNames } from '../header-names.ts';
-import { deliveryHeaders } from '../reference/descriptions.ts';
+import type { LayoutWithPayloads } from '../layout.ts';
+import { type DeliveryHeader, readDeliveryHeaders } from '../reference/descriptions.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';
 
-/** The headers that name the event. Their values are constants of a message. */
-const { event: eventHeader, eventVersion: versionHeader, sequence } = deliveryHeaderNames;
+/** What documents name of a service. */
+type Publisher = Pick<LayoutWithPayloads, 'names' | 'payloads'>;
+
+interface Headers {
+  readonly names: Names;
+  readonly described: Readonly<Record<string, DeliveryHeader>>;
+}
 
 /**
  * The AsyncAPI 3.0 document of the webhooks of an interface: a channel, an operation and its messages for each event type, and
@@ -15,7 +20,12 @@ const { event: eventHeader, eventVersion: versionHeader, sequence } = deliveryHe
  *
  * @param eventTypes those of the interface
  */
-export function asyncApiDocument(interfaceName: string, eventTypes: readonly EventType[]): object {
+export function asyncApiDocument(
+  { names, payloads }: Publisher,
+  interfaceName: string,
+  eventTypes: readonly EventType[],
+): object {
+  const headers = { names, described: readDeliveryHeaders(payloads) };
   const channels: Record<string, object> = {
     handshake: {
       address: null,
@@ -41,7 +51,7 @@ export function asyncApiDocument(interfaceName: string, eventTypes: readonly Eve
   };
   const payload = reference('schemas', 'VerificationToken');
   const messages: Record<string, object> = {
-    HandshakeRequest: { name: 'handshake.request', title: 'Handshake', ...headersOf(['always'], {}), payload },
+    HandshakeRequest: { name: 'handshake.request', title: 'Handshake', ...headersOf(headers, ['always'], {}), payload },
     HandshakeResponse: { name: 'handshake.response', title: 'Response to the handshake', payload },
   };
   const schemas: Record<string, object> = {
@@ -56,7 +66,9 @@ export function asyncApiDocument(interfaceName: string, eventTypes: readonly Eve
     const { type, description } = eventType;
     const served = eventType.versions
       .filter(({ status }) => status !== 'retired')
-      .map((version) => message(eventType, version));
+      .map((version) =>
+        message(headers, { eventType, version, example: exampleOf(payloads, eventType.type, version.version) }),
+      );
     for (const { id, object, schema } of served) [messages[id], schemas[id]] = [object, schema];
     channels[type] = {
       address: null,
@@ -74,7 +86,7 @@ export function asyncApiDocument(interfaceName: string, eventTypes: readonly Eve
     info: {
       title: `Deedwire webhooks of the ${interfaceName} interface`,
       version: released.toSorted().at(-1),
-      description: `${notice}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds, or within the \`timeoutSeconds\` of the subscription. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`${sequence}\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
+      description: `${notice}\n\nDeedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins. The version of this document is that of the newest released payload.\n\nRespond with a 2xx status within 5 seconds, or within the \`timeoutSeconds\` of the subscription. Deedwire retries after any other response. Deliveries can repeat and can arrive out of order: deduplicate by \`webhook-id\` and order by \`${deliveryHeaders({ names }).sequence}\`.\n\nDeedwire keeps the headers and the first 16 kB of a response for 7 days, unless the operator keeps them for another time, and shows them to the owner of the subscription as \`WebhookAttempt.exchange\`: send no secret.`,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
@@ -84,8 +96,8 @@ export function asyncApiDocument(interfaceName: string, eventTypes: readonly Eve
       messages,
       schemas,
       securitySchemes: {
-        signature: signature(`${names.headerPrefix}-Webhook-Signature`),
-        standardWebhooks: signature('webhook-signature'),
+        signature: signature(headers, `${names.headerPrefix}-Webhook-Signature`),
+        standardWebhooks: signature(headers, 'webhook-signature'),
       },
     },
   };
@@ -106,21 +118,26 @@ function operation(channel: string, messages: readonly string[]) {
   };
 }
 
-function signature(header: string): object {
+function signature({ described }: Headers, header: string): object {
   return {
     type: 'httpApiKey',
     in: 'header',
     name: header,
-    description: `A signature, not a key. ${deliveryHeaders[header]?.description ?? ''} Compute it from the secret of the subscription, compare in constant time, and reject a timestamp that is more than 5 minutes away from your clock.`,
+    description: `A signature, not a key. ${described[header]?.description ?? ''} Compute it from the secret of the subscription, compare in constant time, and reject a timestamp that is more than 5 minutes away from your clock.`,
   };
 }
 
 /** @returns with the name in `components`: `ReferralConverted20261101` */
-function message({ type, description }: EventType, version: EventVersion) {
+function message(
+  headers: Headers,
+  { eventType, version, example }: { eventType: EventType; version: EventVersion; example: unknown },
+) {
+  const { type, description } = eventType;
+  // They name the event. Their values are constants of a message.
+  const { event: eventHeader, eventVersion: versionHeader } = deliveryHeaders(headers);
   const { $schema: _, $comment: __, ...schema } = version.schema;
   const id = `${schema.title}${compact(version.version)}`;
   const isDeprecated = version.status === 'deprecated';
-  const example = exampleOf(type, version.version);
   const sent = ['always', 'with events', 'with replays', 'with test events', 'during a secret rotation'];
   if (isDeprecated) sent.push('with deprecated versions');
   return {
@@ -132,7 +149,7 @@ function message({ type, description }: EventType, version: EventVersion) {
       title: `${type}, ${version.version}`,
       summary: description,
       description: lifecycle(version),
-      ...headersOf(sent, { [eventHeader]: type, [versionHeader]: version.version }),
+      ...headersOf(headers, sent, { [eventHeader]: type, [versionHeader]: version.version }),
       payload: reference('schemas', id),
       ...(example !== null && { examples: [{ name: 'typical', payload: example }] }),
       'x-status': version.status,
@@ -154,10 +171,14 @@ function lifecycle({ status, deprecatedOn, sunsetOn }: EventVersion): string {
  *
  * @param constants values of headers that are the same in every message
  */
-function headersOf(sent: readonly string[], constants: Readonly<Record<string, string>>): object {
-  const headers = Object.entries(deliveryHeaders).filter(([, header]) => sent.includes(header.sent));
+function headersOf(
+  { names, described }: Headers,
+  sent: readonly string[],
+  constants: Readonly<Record<string, string>>,
+): object {
+  const headers = Object.entries(described).filter(([, header]) => sent.includes(header.sent));
   const schemaOf = (areOwn: boolean): object => {
-    const chosen = headers.filter(([name]) => isOwnHeader(name) === areOwn);
+    const chosen = headers.filter(([name]) => isOwnHeader(names, name) === areOwn);
     const required = chosen.filter(([, header]) => header.sent === 'always' || header.sent === 'with events');
     return {
       type: 'object',
@@ -174,12 +195,12 @@ function headersOf(sent: readonly string[], constants: Readonly<Record<string, s
 }
 
 /** Whether the name is one of Standard Webhooks or of the service. */
-function isOwnHeader(name: string): boolean {
+function isOwnHeader(names: Names, name: string): boolean {
   return name.startsWith('webhook-') || name.startsWith(`${names.headerPrefix}-Webhook-`);
 }
 
 /** Null until the version has its typical fixture. A test requires one. */
-function exampleOf(type: string, version: string): unknown {
-  const file = typicalBodyPath(type, version);
+function exampleOf(payloads: string, type: string, version: string): unknown {
+  const file = typicalBodyPath(payloads, type, version);
   return fileExists(file) ? JSON.parse(readText(file)) : null;
 }

@@ -1,31 +1,31 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
-import { names } from '@deedwire/firm/names';
-import { eventsFolder, isOwnEvent, platformFolder } from '../event-versions.ts';
+import { isOwnEvent } from '../event-versions.ts';
 import type { Generated } from '../generated.ts';
+import type { LayoutWithPayloads } from '../layout.ts';
+import { commonFolder } from '../platform-folders.ts';
 import { findFiles, readText } from '../workspace-files.ts';
 
 /**
- * What `webhook-events` has of the platform: its code and its payloads, as they are in `webhook-contract`, which is not published, the
+ * What the package of payloads of a service has of the platform: its code and its payloads, as they are in `webhook-contract`, which is not published, the
  * platform's entries in its lists, and the headers of deliveries. An entry of the application is written by hand there.
  */
-export function composedPayloads(): Generated {
-  const sources = findFiles(`${platformFolder}/src/**/*.ts`).filter((path) => !/\/generated\/|\.test\.ts$/.test(path));
-  const copies = sources.map((path) => [path.replace(platformFolder, eventsFolder), readText(path)] as const);
-  const own: Record<string, unknown> = JSON.parse(readText(`${platformFolder}/versions.json`));
+export function composedPayloads({ names, interfaceNames, payloads }: LayoutWithPayloads): Generated {
+  const sources = findFiles(`${commonFolder}/src/**/*.ts`).filter((path) => !/\/generated\/|\.test\.ts$/.test(path));
+  const copies = sources.map((path) => [path.replace(commonFolder, payloads), readText(path)] as const);
+  const own: Record<string, unknown> = JSON.parse(readText(`${commonFolder}/versions.json`));
   const audience = Object.keys(own).map((type) => [type, { interfaces: interfaceNames }] as const);
   return {
     files: new Map([
       ...copies,
       [
-        `${eventsFolder}/delivery-headers.json`,
-        readText(`${platformFolder}/delivery-headers.json`)
+        `${payloads}/delivery-headers.json`,
+        readText(`${commonFolder}/delivery-headers.json`)
           .replaceAll('{headerPrefix}', names.headerPrefix)
           .replaceAll('{userAgent}', names.userAgent),
       ],
-      [`${eventsFolder}/versions.json`, composeList(readText(`${eventsFolder}/versions.json`), Object.entries(own))],
-      [`${eventsFolder}/event-types.json`, composeList(readText(`${eventsFolder}/event-types.json`), audience)],
+      [`${payloads}/versions.json`, composeList(readText(`${payloads}/versions.json`), Object.entries(own))],
+      [`${payloads}/event-types.json`, composeList(readText(`${payloads}/event-types.json`), audience)],
     ]),
-    stale: findFiles(`${eventsFolder}/src/*/*.ts`).filter((path) => isOwnEvent(path.split('/').at(-2) ?? '')),
+    stale: findFiles(`${payloads}/src/*/*.ts`).filter((path) => isOwnEvent(path.split('/').at(-2) ?? '')),
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { commonFolder } from '../platform-folders.ts';
 import { derivedFixturesOf, deriveFixtures } from './derived-fixtures.ts';
 
 const envelope = {
@@ -157,12 +158,12 @@ test('names a field with alternatives, a field of another type, and a field with
 });
 
 test('names the typical body that does not match its schema, the schema and each field', () => {
-  const body = z.object({ data: z.object({ name: z.iso.date(), formerName: z.string().nullable() }) });
+  const body = z.object({ data: z.object({ message: z.iso.date(), formerMessage: z.string().nullable() }) });
   const listed = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null } as const;
-  expect(() => derivedFixturesOf('lender.updated', { ...listed, body, schema: {} })).toThrow(
-    `packages/webhook-events/fixtures/lender.updated/2026-11-01/accept/typical.json does not match src/lender.updated/2026-11-01.ts. Change one of them:
-  data.name: Invalid ISO date
-  data.formerName: Invalid input: expected string, received undefined
+  expect(() => derivedFixturesOf(commonFolder, 'webhook.test', { ...listed, body, schema: {} })).toThrow(
+    `${commonFolder}/fixtures/webhook.test/2026-11-01/accept/typical.json does not match src/webhook.test/2026-11-01.ts. Change one of them:
+  data.message: Invalid ISO date
+  data.formerMessage: Invalid input: expected string, received undefined
 `,
   );
 });

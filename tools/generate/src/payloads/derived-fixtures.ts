@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readRecords, releasedStatus } from '@deedwire/release';
-import { contractFolderOf, eventsFolder, typicalBodyPath } from '../event-versions.ts';
+import { contractFolderOf, typicalBodyPath } from '../event-versions.ts';
 import { type PayloadSchema, withoutNull } from '../reference/event-page/payload-fields.ts';
 import { fileExists, filesBelow, readText, workspaceRoot } from '../workspace-files.ts';
 import type { EventVersion } from './event-types.ts';
@@ -207,11 +207,12 @@ function dayAfter(date: string): string {
  * The derived fixtures of one version, and the files in its folder that have the name of a derived fixture and are not one.
  * Paths are relative to the workspace.
  *
+ * @param payloads the package of payloads of the service
  * @throws {Error} if the typical body is missing or does not match the schema. The message names the file and the field.
  */
-export function derivedFixturesOf(type: string, { version, body, schema }: EventVersion) {
-  const folder = `${contractFolderOf(type)}/fixtures/${type}/${version}`;
-  const file = typicalBodyPath(type, version);
+export function derivedFixturesOf(payloads: string, type: string, { version, body, schema }: EventVersion) {
+  const folder = `${contractFolderOf(payloads, type)}/fixtures/${type}/${version}`;
+  const file = typicalBodyPath(payloads, type, version);
   if (!fileExists(file)) throw new Error(`${file} is missing. Write a typical body.`);
   const typical = JSON.parse(readText(file));
   const problems = body.safeParse(typical).error?.issues ?? [];
@@ -234,8 +235,10 @@ export function derivedFixturesOf(type: string, { version, body, schema }: Event
 /**
  * Whether the fixtures of a version are golden files. They are from its first release as `current`: from then on, `pnpm
  * generate` leaves them alone, so that they show what receivers rely on. Write those of an added field by hand.
+ *
+ * @param payloads the package of payloads whose releases count
  */
-export function areFixturesFrozen(type: string, version: string): boolean {
-  const status = releasedStatus(readRecords(join(workspaceRoot, eventsFolder)), `${type}/${version}`);
+export function areFixturesFrozen(payloads: string, type: string, version: string): boolean {
+  const status = releasedStatus(readRecords(join(workspaceRoot, payloads)), `${type}/${version}`);
   return status !== null && status !== 'preview';
 }

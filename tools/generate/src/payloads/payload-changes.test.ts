@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readDefaultLayout } from '../layout.ts';
 import { payloadRules } from '../reference/event-page/payload-fields.ts';
 import { readText } from '../workspace-files.ts';
 import { isBreakingChange, payloadChanges } from './payload-changes.ts';
@@ -35,7 +36,8 @@ test('the gate refuses these changes of a released payload, and no others', () =
   ]);
 });
 
-test('the reference compares payloads as the gate does', () => {
-  const { contractCheck } = JSON.parse(readText('packages/webhook-events/package.json'));
+test('the reference compares payloads as the gate does', async () => {
+  const { payloads } = await readDefaultLayout();
+  const { contractCheck } = JSON.parse(readText(`${payloads}/package.json`));
   expect({ direction: 'producer', ...contractCheck }).toMatchObject(payloadRules);
 });

@@ -1,29 +1,41 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { copyShop } from '../../test/support/shop.ts';
+import { writeGenerated } from '../generated.ts';
+import { hasPayloads, readDefaultLayout, readLayout } from '../layout.ts';
 import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { fileExists, readText } from '../workspace-files.ts';
+import { composedPayloads } from './composed-payloads.ts';
 import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
 import { readEventTypes } from './event-types.ts';
 import { payloadFiles } from './payloads.ts';
 
-const eventTypes = await readEventTypes();
-const payloads = eventTypes.flatMap(({ type, versions }) => versions.map((version) => ({ type, ...version })));
+const { payloads: folder } = await readDefaultLayout();
+if (folder === null) throw new Error('The service of the repository publishes no payloads.');
+const payloads = (await readEventTypes(folder)).flatMap(({ type, versions }) =>
+  versions.map((version) => ({ type, ...version })),
+);
 
 test('the types and the parser of receivers leave out a retired version', async () => {
+  const shop = copyShop();
+  onTestFinished(shop.close);
+  const layout = await readLayout(shop.folder);
+  if (!hasPayloads(layout)) throw new Error('The shop has no payloads.');
+  writeGenerated(composedPayloads(layout));
+  const eventTypes = await readEventTypes(layout.payloads);
   const changed = eventTypes.map((eventType) => ({
     ...eventType,
     versions: eventType.versions.map((version) =>
-      eventType.type === 'referral.converted' && version.version === '2026-11-01'
+      eventType.type === 'order.shipped' && version.version === '2026-11-01'
         ? { ...version, status: 'retired' as const }
         : version,
     ),
   }));
-  const files = await payloadFiles(changed, interfaceNames);
+  const files = await payloadFiles(layout, changed, layout.interfaceNames);
   for (const path of ['src/generated/webhook-event.ts', 'src/generated/validators.ts']) {
-    expect(files.get(path)).not.toContain('ReferralConverted20261101');
-    expect(files.get(path)).toContain('ReferralConverted20270201');
+    expect(files.get(path)).not.toContain('OrderShipped20261101');
+    expect(files.get(path)).toContain('OrderShipped20270201');
   }
-  expect(files.get('src/generated/validators.ts')).not.toContain('referral.converted/2026-11-01');
+  expect(files.get('src/generated/validators.ts')).not.toContain('order.shipped/2026-11-01');
 });
 
 /** The body of a release before the optional fields were added. */
@@ -40,8 +52,8 @@ test.each(payloads)(
   'the fixtures of $type at $version are those that its schema and its typical body imply',
   (payload) => {
     const { type, version } = payload;
-    const { fixtures, stale } = derivedFixturesOf(type, payload);
-    const isFrozen = areFixturesFrozen(type, version);
+    const { fixtures, stale } = derivedFixturesOf(folder, type, payload);
+    const isFrozen = areFixturesFrozen(folder, type, version);
     expect(stale).toEqual([]);
     const present = [...fixtures].filter(([path]) => !isFrozen || fileExists(path));
     expect(present.length).toBeGreaterThan(15);

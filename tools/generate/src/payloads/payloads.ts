@@ -1,54 +1,75 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
-import { compact, eventsFolder, isOwnEvent, platformFolder } from '../event-versions.ts';
+import { compact, isOwnEvent } from '../event-versions.ts';
 import { banner, type Generated } from '../generated.ts';
+import type { LayoutWithPayloads } from '../layout.ts';
+import { commonFolder, docsFolder } from '../platform-folders.ts';
 import { withRegions } from '../region.ts';
 import { asyncApiDocument } from './asyncapi-document.ts';
 import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
 import { registrySource, schemaOutputSource, schemasSource } from './event-list.ts';
-import { type EventType, readEventTypes } from './event-types.ts';
+import { type EventType, readEventTypes, readOwnEventTypes } from './event-types.ts';
 import { typedSchema } from './payload-schema.ts';
 import { changeTable, kindTable } from './payloads-page.ts';
 import { typeOfSchema } from './type-of-schema.ts';
 import { type ValidatedPayload, validatorsSource } from './validators-source.ts';
 
-const page = 'docs/payloads.md';
+const page = `${docsFolder}/payloads.md`;
+
+/** The generated files of the package of payloads of a service, and the derived fixtures of its versions that are not released. */
+export async function payloads(layout: LayoutWithPayloads): Promise<Generated> {
+  const folder = layout.payloads;
+  const eventTypes = await readEventTypes(folder);
+  const texts = await payloadFiles(layout, eventTypes, layout.interfaceNames);
+  const fixtures = fixturesOf(
+    folder,
+    eventTypes.filter(({ type }) => !isOwnEvent(type)),
+  );
+  return {
+    files: new Map([...inFolder(folder, texts), ...fixtures.files]),
+    folders: ['asyncapi', 'json-schema', 'src/generated', 'test/generated'].map((path) => `${folder}/${path}`),
+    stale: fixtures.stale,
+  };
+}
 
 /**
- * The generated files of `webhook-events`, those of `webhook-contract`, which has the events of the platform only, the derived fixtures
- * of versions that are not released, and the tables of `docs/payloads.md`.
+ * The generated files of `webhook-contract`, which has the events of the platform only, the derived fixtures of their versions that are not
+ * released, and the tables of `docs/payloads.md`.
  */
-export async function payloads(): Promise<Generated> {
-  const eventTypes = await readEventTypes();
-  // Every interface has them, whatever the application's are.
-  const own = eventTypes.filter(({ type }) => isOwnEvent(type)).map((each) => ({ ...each, interfaces: [] }));
-  const generated = [
-    ...Array.from(
-      await payloadFiles(eventTypes, interfaceNames),
-      ([path, text]) => [eventsFolder, path, text] as const,
-    ),
-    ...Array.from(await sourceFiles(own, []), ([path, text]) => [platformFolder, path, text] as const),
-  ];
-  const files = new Map(generated.map(([folder, path, text]) => [`${folder}/${path}`, text]));
+export async function ownPayloads({ payloads: folder }: LayoutWithPayloads): Promise<Generated> {
+  const eventTypes = await readOwnEventTypes();
+  const fixtures = fixturesOf(folder, eventTypes);
+  return {
+    files: new Map([
+      ...inFolder(commonFolder, await sourceFiles(eventTypes, [])),
+      ...fixtures.files,
+      [page, withRegions(page, { kinds: await kindTable(), changes: changeTable() })],
+    ]),
+    folders: [`${commonFolder}/src/generated`],
+    stale: fixtures.stale,
+  };
+}
+
+function inFolder(folder: string, texts: ReadonlyMap<string, string>): [path: string, text: string][] {
+  return Array.from(texts, ([path, text]) => [`${folder}/${path}`, text]);
+}
+
+/** @param folder the package of payloads that publishes them */
+function fixturesOf(folder: string, eventTypes: readonly EventType[]) {
   const derived = eventTypes.flatMap(({ type, versions }) =>
     versions
-      .filter(({ version }) => !areFixturesFrozen(type, version))
-      .map((version) => derivedFixturesOf(type, version)),
+      .filter(({ version }) => !areFixturesFrozen(folder, type, version))
+      .map((version) => derivedFixturesOf(folder, type, version)),
   );
-  for (const [path, fixture] of derived.flatMap(({ fixtures }) => [...fixtures]))
-    files.set(path, `${JSON.stringify(fixture, null, 2)}\n`);
-  files.set(page, withRegions(page, { kinds: await kindTable(), changes: changeTable() }));
   return {
-    files,
-    folders: [
-      ...['asyncapi', 'json-schema', 'src/generated', 'test/generated'].map((path) => `${eventsFolder}/${path}`),
-      `${platformFolder}/src/generated`,
-    ],
+    files: derived.flatMap(({ fixtures }) =>
+      Array.from(fixtures, ([path, fixture]) => [path, jsonOf(fixture)] as const),
+    ),
     stale: derived.flatMap(({ stale }) => stale),
   };
 }
 
 /** Returns the text of every generated file of a package of payloads, keyed by its path there. */
 export async function payloadFiles(
+  service: Pick<LayoutWithPayloads, 'names' | 'payloads'>,
   eventTypes: readonly EventType[],
   interfaces: readonly string[],
 ): Promise<Map<string, string>> {
@@ -57,7 +78,7 @@ export async function payloadFiles(
     for (const { version, schema } of versions) files.set(`json-schema/${type}/${version}.json`, jsonOf(schema));
   for (const name of interfaces) {
     const own = eventTypes.filter((eventType) => eventType.interfaces.includes(name));
-    files.set(`asyncapi/${name}.json`, jsonOf(asyncApiDocument(name, own)));
+    files.set(`asyncapi/${name}.json`, jsonOf(asyncApiDocument(service, name, own)));
   }
   files.set('test/generated/schema-output.ts', schemaOutputSource(eventTypes));
   return files;

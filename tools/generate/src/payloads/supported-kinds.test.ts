@@ -10,8 +10,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { strict } from '../../../../packages/webhook-events/src/strict.ts';
+import { strict } from '../../../../packages/webhook-contract/src/strict.ts';
+import { names } from '../../test/shop/src/names.ts';
 import { body, everyKind, typical } from '../../test/support/every-kind.ts';
+import { commonFolder } from '../platform-folders.ts';
 import { payloadFields } from '../reference/event-page/payload-fields.ts';
 import { workspaceRoot } from '../workspace-files.ts';
 import { asyncApiDocument } from './asyncapi-document.ts';
@@ -53,7 +55,7 @@ const validate = (input: unknown): Result => {
 
 const validateSchema = new Ajv2020({ formats: fullFormats }).compile(schema);
 const { components }: { components: { schemas: Record<string, object> } } = JSON.parse(
-  JSON.stringify(asyncApiDocument('partner', [everyKind])),
+  JSON.stringify(asyncApiDocument({ names, payloads: commonFolder }, 'customer', [everyKind])),
 );
 const validateMessage = new Ajv({ strict: true, formats: fullFormats }).compile(
   components.schemas['OrderPaid20270601'] ?? false,
@@ -398,10 +400,10 @@ function problemsOf({ issues }: z.ZodError): string[] {
 }
 
 test('the generated validator returns what the zod schema returns', () => {
-  const names = Object.keys(typical.data);
+  const members = Object.keys(typical.data);
   const counts = { accepted: 0, rejected: 0 };
   const changed = fc.oneof(
-    ...names.map((name) =>
+    ...members.map((name) =>
       fc.option(valuesOf(body.shape.data.shape[name] ?? z.string()), { freq: 12, nil: undefined }).map((value) => ({
         ...typical,
         data: { ...typical.data, [name]: value, addedLater: 1 },

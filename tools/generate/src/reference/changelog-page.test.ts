@@ -17,7 +17,7 @@ const records = {
     },
   },
 };
-const options = { of: 'a.b', subject: 'a.b/2026-11-01', root: '../..' };
+const options = { of: 'a.b', subject: 'a.b/2026-11-01', root: '../..', pathTo: (path: string) => path };
 
 test('lists the changes of one version by release, newest first', () => {
   const unreleased = { 'a.b/2026-11-01': { ...unchanged, changes: [minor('$.data.id', 'The type changed.')] } };

@@ -1,7 +1,9 @@
 import type { SubjectRecord } from '@deedwire/release';
+import { docsFolder } from '../platform-folders.ts';
 import { differenceTable } from './differences.ts';
 import type { History } from './history.ts';
 import { code, link, page } from './markdown.ts';
+import type { PathTo } from './path-to.ts';
 
 interface ChangelogOptions {
   /** For example `the lender interface`. */
@@ -9,19 +11,21 @@ interface ChangelogOptions {
   readonly history: History;
   /** The version, as a subject of the release records. */
   readonly subject: string;
-  /** The folder `docs/reference`, relative to the changelog. */
+  /** The folder of the reference, relative to the changelog. */
   readonly root: string;
+  /** Relative to the changelog. */
+  readonly pathTo: PathTo;
 }
 
 /** What each release changed in one version of an interface or an event type, newest first. */
-export function changelogPage({ of, history, subject, root }: ChangelogOptions): string {
+export function changelogPage({ of, history, subject, root, pathTo }: ChangelogOptions): string {
   const { packageName, records, unreleased } = history;
   const releases = Object.entries({ ...records, 'Next release': unreleased }).toReversed();
   const version = subject.replace(/.*\//, '');
   const links = [
     link('this version', `${version}.md`),
     link('all versions', `${root}/README.md`),
-    link('version lifecycle', `${root}/../versions.md`),
+    link('version lifecycle', pathTo(`${docsFolder}/versions.md`)),
   ];
   return page(`Changelog of ${of}, ${version}`, [
     `The changes of this version in each release of ${code(packageName)}. Releases that do not change it are omitted.`,

@@ -1,32 +1,40 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
-import { webhookEventTypes } from '@deedwire/webhook-events';
+import { deliveryHeaders } from '@deedwire/core';
 import { attemptsMax, retrySchedule } from '@deedwire/webhooks/retry-schedule';
-import { deliveryHeaderNames as own } from '../header-names.ts';
-import { deliveryHeaders } from './descriptions.ts';
-import { type History, remarksOn } from './history.ts';
+import { docsFolder, signingFolder } from '../platform-folders.ts';
+import { readDeliveryHeaders } from './descriptions.ts';
+import { remarksOn } from './history.ts';
 import { statusSummary } from './lifecycle.ts';
 import { code, codeBlock, link, page, table } from './markdown.ts';
+import type { PathTo } from './path-to.ts';
+import type { PublishedEvents } from './published-events.ts';
 
-/** The page about everything that deliveries of all event types share. */
-export function deliveriesPage(history: History): string {
+/**
+ * The page about everything that deliveries of all event types share.
+ *
+ * @param pathTo relative to the page
+ */
+export function deliveriesPage(events: PublishedEvents, pathTo: PathTo): string {
+  const { names, interfaceNames, payloads, history } = events;
+  const own = deliveryHeaders({ names });
   const remark = remarksOn(history, 'delivery-headers.json');
+  const docs = (path: string): string => pathTo(`${docsFolder}/${path}`);
   return page('Webhook deliveries', [
-    `Deedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins, with ${link('these exceptions', '../../completeness.md#when-an-event-is-not-delivered')}. This page describes what all deliveries share.`,
-    `See also: ${link('all versions', '../README.md')} · ${link('version lifecycle', '../../versions.md')} · ${link('how to verify a signature', '../../../packages/webhook-signing/README.md')} · ${link('how to read a body', '../../../packages/webhook-events/README.md')} · AsyncAPI documents of the ${interfaceNames.map((name) => link(name, `../../../packages/webhook-events/asyncapi/${name}.json`)).join(' and ')} interface.`,
+    `Deedwire sends each event with POST to the callback URL of every subscription that lists the event type, at the payload version that the subscription pins, with ${link('these exceptions', docs('completeness.md#when-an-event-is-not-delivered'))}. This page describes what all deliveries share.`,
+    `See also: ${link('all versions', '../README.md')} · ${link('version lifecycle', docs('versions.md'))} · ${link('how to verify a signature', pathTo(`${signingFolder}/README.md`))} · ${link('how to read a body', pathTo(`${payloads}/README.md`))} · AsyncAPI documents of the ${interfaceNames.map((name) => link(name, pathTo(`${payloads}/asyncapi/${name}.json`))).join(' and ')} interface.`,
     '## Event types',
-    eventTypeTable(''),
+    eventTypeTable(events, ''),
     '## Headers',
     'Header names are not case-sensitive.',
     table(
       ['header', 'sent', 'description'],
-      Object.entries(deliveryHeaders).map(([name, { sent, description }]) => [
+      Object.entries(readDeliveryHeaders(payloads)).map(([name, { sent, description }]) => [
         code(name),
         sent,
         description + remark(`/headers/${name}`, null),
       ]),
     ),
     '`always` includes the handshake. During a secret rotation, `webhook-signature` contains the signatures made with both secrets.',
-    `\`Deprecation\`, \`Sunset\` and \`Link\` arrive with the deliveries of a payload version that is ${link('deprecated', '../../versions.md#detect-a-deprecated-version')}.`,
+    `\`Deprecation\`, \`Sunset\` and \`Link\` arrive with the deliveries of a payload version that is ${link('deprecated', docs('versions.md#detect-a-deprecated-version'))}.`,
     'A subscription can have one header more, for what is in front of your receiver: its `requestHeader`, with a secret value, in every request, the handshake included.',
     '## Handshake',
     'Before a callback URL receives events, Deedwire sends it a signed request whose body has one key. Respond with a 2xx status and the same JSON object within 5 seconds.',
@@ -39,8 +47,8 @@ export function deliveriesPage(history: History): string {
     '## Retries',
     `Deedwire sends a delivery up to ${attemptsMax} times. Each delay is up to 20 % longer than the table says, so that deliveries that failed together are not all sent together again:`,
     retryTable(),
-    `After the last attempt, the delivery is \`FAILED\`: ${link('send it again', '../../webhook-did-not-arrive.md#4-send-it-again')}. A subscription whose attempts have all failed for 96 hours is paused.`,
-    `An attempt can be later: ${link('`Retry-After`', '../../webhook-did-not-arrive.md#an-attempt-failed')} delays the next attempt of its delivery, to at most 12 hours and up to 20 % later, and with 429 or 503 it stops all requests to the subscription. After 10 failures in a row, Deedwire sends one request at a time, up to 5 minutes apart. It can be earlier: once the receiver works again, ${link('pending deliveries are sent', '../../webhook-did-not-arrive.md#pending-deliveries')}, at most once an hour.`,
+    `After the last attempt, the delivery is \`FAILED\`: ${link('send it again', docs('webhook-did-not-arrive.md#4-send-it-again'))}. A subscription whose attempts have all failed for 96 hours is paused.`,
+    `An attempt can be later: ${link('`Retry-After`', docs('webhook-did-not-arrive.md#an-attempt-failed'))} delays the next attempt of its delivery, to at most 12 hours and up to 20 % later, and with 429 or 503 it stops all requests to the subscription. After 10 failures in a row, Deedwire sends one request at a time, up to 5 minutes apart. It can be earlier: once the receiver works again, ${link('pending deliveries are sent', docs('webhook-did-not-arrive.md#pending-deliveries'))}, at most once an hour.`,
   ]);
 }
 
@@ -71,8 +79,8 @@ function duration(ms: number): string {
 }
 
 /** @param base the path of the event pages, relative to the page that contains the table */
-export function eventTypeTable(base: string): string {
-  const rows = webhookEventTypes.flatMap(({ type, description, interfaces, versions }) =>
+export function eventTypeTable({ types }: PublishedEvents, base: string): string {
+  const rows = types.flatMap(({ type, description, interfaces, versions }) =>
     versions.map((version) => [
       code(type),
       link(version.version, `${base}${type}/${version.version}.md`),

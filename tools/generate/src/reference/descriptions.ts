@@ -1,21 +1,18 @@
-import { eventsFolder } from '../event-versions.ts';
-import { requestHeaderNames as own } from '../header-names.ts';
+import { type Names, requestHeaders } from '@deedwire/core';
+import { z } from 'zod';
+import { readJson } from '../composed/read-json.ts';
 import type { ManifestLimit } from '../schema-packages/template/manifest.ts';
-import { readText } from '../workspace-files.ts';
+import { fileExists, readText } from '../workspace-files.ts';
 
-/** Descriptions of the limits of a manifest. The name of a limit contains its unit. */
-export const limitDescriptions: Readonly<Record<string, string>> = {
+/** Descriptions of the limits that every manifest has. The name of a limit contains its unit. */
+const commonLimits: Readonly<Record<string, string>> = {
   apiKeyAddresses: 'Networks from which an API key is accepted.',
   apiKeys: 'API keys of a client that are accepted.',
   apiKeysPerDay: 'Keys that a client creates or rotates in 24 hours.',
-  clientEmailCharacters: 'Length of `clientEmail`.',
-  clientNameCharacters: 'Length of `clientName`.',
   clientCostPoints: 'Cost points that an API client can accumulate.',
   clientCostPointsRestoredPerSecond: 'Cost points that an API client regains.',
-  externalReferenceCharacters: 'Length of `externalReference`.',
   idempotencyKeyCharacters: 'Length of an idempotency key.',
   idempotencyKeyLifetimeHours: 'Time for which an idempotency key is remembered.',
-  noteCharacters: 'Length of `note`.',
   operationCostPoints: 'Cost of an operation: `requestedQueryCost`.',
   operationDurationMs: 'Duration of an operation.',
   operationsPerRequest: 'Operations that one request can run.',
@@ -24,14 +21,12 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   queryDepth: 'Depth of a document.',
   queryDirectives: 'Directives in a document.',
   queryTokens: 'Tokens in a document.',
-  referralIds: 'Identifiers in `referralsByIds`.',
   rejectedQueryBytesPerPoint: 'Size of a rejected document, or of a body with rejected variables, that costs a point.',
   rejectedQueryMinimumPoints: 'Least cost of a rejected document, or of rejected variables.',
   requestBodyBytes: 'Size of a request body.',
   requestBodyBytesPerPoint: 'Size of a request body that costs a point.',
   requestBodyDurationMs: 'Time in which a request body must arrive.',
   rootMutationFields: 'Root fields in a mutation.',
-  teamMembers: 'Members of a lender.',
   webhookAcknowledgementMaximumMs: 'The longest timeout of a subscription: `timeoutSeconds`.',
   webhookAcknowledgementMs:
     'Time in which a receiver must send its complete response, unless its subscription has another timeout.',
@@ -56,6 +51,21 @@ export const limitDescriptions: Readonly<Record<string, string>> = {
   webhookTestEventsPerMinute: 'Test events that an account sends.',
   webhookVerificationsPerMinute: 'Handshakes for an account.',
 };
+
+/**
+ * Descriptions of the limits of an interface. Those that only it has are in `own/descriptions.json`.
+ *
+ * @param contract the folder of its contract
+ */
+export function readLimitDescriptions(contract: string): Readonly<Record<string, string>> {
+  const path = ownDescriptions(contract);
+  return { ...commonLimits, ...(fileExists(path) && readJson(path, z.record(z.string(), z.string()))) };
+}
+
+/** Where the limits are described that only one interface has. */
+export function ownDescriptions(contract: string): string {
+  return `${contract}/own/descriptions.json`;
+}
 
 const units: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/Bytes$/, ' bytes'],
@@ -88,66 +98,93 @@ export interface DeliveryHeader {
   description: string;
 }
 
-const manifest: { headers: Record<string, DeliveryHeader> } = JSON.parse(
-  readText(`${eventsFolder}/delivery-headers.json`),
-);
+/**
+ * The headers of deliveries, by name, without those of the transport.
+ *
+ * @param payloads the package of payloads
+ */
+export function readDeliveryHeaders(payloads: string): Readonly<Record<string, DeliveryHeader>> {
+  const manifest: { headers: Record<string, DeliveryHeader> } = JSON.parse(
+    readText(`${payloads}/delivery-headers.json`),
+  );
+  return manifest.headers;
+}
 
-/** The headers of deliveries, by name, without those of the transport. */
-export const deliveryHeaders: Readonly<Record<string, DeliveryHeader>> = manifest.headers;
+/**
+ * Descriptions of the headers of a delivery of a version that is not deprecated, that is no test, outside a secret rotation.
+ *
+ * @param payloads the package of payloads
+ */
+export function readDeliveryHeaderDescriptions(payloads: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(readDeliveryHeaders(payloads))
+      .filter(([, { sent }]) => sent === 'always' || sent === 'with events')
+      .map(([name, { description }]) => [name, description]),
+  );
+}
 
-/** Descriptions of the headers of a delivery of a version that is not deprecated, that is no test, outside a secret rotation. */
-export const deliveryHeaderDescriptions: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(deliveryHeaders)
-    .filter(([, { sent }]) => sent === 'always' || sent === 'with events')
-    .map(([name, { description }]) => [name, description]),
-);
-
-/** @throws {Error} if the name has no description */
-export function descriptionOf(descriptions: Readonly<Record<string, string>>, name: string): string {
+/**
+ * @param file where to add a description
+ * @throws {Error} if the name has no description
+ */
+export function descriptionOf(
+  descriptions: Readonly<Record<string, string>>,
+  name: string,
+  file = 'tools/generate/src/reference/descriptions.ts',
+): string {
   const description = descriptions[name];
-  if (description === undefined)
-    throw new Error(`Add a description of ${name} to tools/generate/src/reference/descriptions.ts.`);
+  if (description === undefined) throw new Error(`Add a description of ${name} to ${file}.`);
   return description;
 }
 
 /** Descriptions of the request headers. */
-export const requestHeaderDescriptions: Readonly<Record<string, string>> = {
-  Accept:
-    '`application/graphql-response+json` or `application/json`: the media type of the response. Defaults to `application/json`.',
-  'Content-Type': '`application/json`, in UTF-8.',
-  [own.apiKey]: 'The API key. It works on this interface only.',
-  [own.clientId]: 'The id of the API client.',
-  [own.organizationId]: 'The id of the organization, the same for all its API clients.',
-  [own.schemaVersion]: 'The interface version to use. Defaults to the version pinned on the API client.',
-};
+export function requestHeaderDescriptions(names: Names): Readonly<Record<string, string>> {
+  const own = requestHeaders({ names });
+  return {
+    Accept:
+      '`application/graphql-response+json` or `application/json`: the media type of the response. Defaults to `application/json`.',
+    'Content-Type': '`application/json`, in UTF-8.',
+    [own.apiKey]: 'The API key. It works on this interface only.',
+    [own.clientId]: 'The id of the API client.',
+    [own.organizationId]: 'The id of the organization, the same for all its API clients.',
+    [own.schemaVersion]: 'The interface version to use. Defaults to the version pinned on the API client.',
+  };
+}
 
 /** Example values of the request headers. */
-export const requestHeaderExamples: Readonly<Record<string, string>> = {
-  Accept: 'application/graphql-response+json',
-  'Content-Type': 'application/json',
-  [own.apiKey]: '<API_KEY>',
-  [own.clientId]: '<CLIENT_ID>',
-  [own.organizationId]: '<ORGANIZATION_ID>',
-};
+export function requestHeaderExamples(names: Names): Readonly<Record<string, string>> {
+  const own = requestHeaders({ names });
+  return {
+    Accept: 'application/graphql-response+json',
+    'Content-Type': 'application/json',
+    [own.apiKey]: '<API_KEY>',
+    [own.clientId]: '<CLIENT_ID>',
+    [own.organizationId]: '<ORGANIZATION_ID>',
+  };
+}
 
 /** Descriptions of the response headers. */
-export const responseHeaderDescriptions: Readonly<Record<string, string>> = {
-  Allow: 'The allowed method.',
-  'Cache-Control': 'Responses must not be stored.',
-  Deprecation:
-    'The time of the deprecation: `@` followed by Unix seconds ([RFC 9745](https://www.rfc-editor.org/rfc/rfc9745)).',
-  Link: 'Links to the documentation of the deprecation and the sunset, if the operator has set one.',
-  RateLimit:
-    'The cost points that the client has left, `r`, and the seconds until it has more, `t` ([draft-ietf-httpapi-ratelimit-headers-11](https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11)).',
-  'RateLimit-Policy': 'The size of the client’s bucket of cost points, `q`, and the seconds in which it fills up, `w`.',
-  'Retry-After': 'Seconds to wait before the next request.',
-  Sunset:
-    'The time from which the version is rejected: an HTTP-date ([RFC 8594](https://www.rfc-editor.org/rfc/rfc8594)).',
-  'WWW-Authenticate': 'How to authenticate.',
-  'X-Content-Type-Options': 'The media type of the response must not be guessed.',
-  'X-Request-Id': 'Identifies the request. Quote it when you report a problem.',
-  [own.schemaVersion]: 'The version that served the request.',
-};
+export function responseHeaderDescriptions(names: Names): Readonly<Record<string, string>> {
+  const own = requestHeaders({ names });
+  return {
+    Allow: 'The allowed method.',
+    'Cache-Control': 'Responses must not be stored.',
+    Deprecation:
+      'The time of the deprecation: `@` followed by Unix seconds ([RFC 9745](https://www.rfc-editor.org/rfc/rfc9745)).',
+    Link: 'Links to the documentation of the deprecation and the sunset, if the operator has set one.',
+    RateLimit:
+      'The cost points that the client has left, `r`, and the seconds until it has more, `t` ([draft-ietf-httpapi-ratelimit-headers-11](https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11)).',
+    'RateLimit-Policy':
+      'The size of the client’s bucket of cost points, `q`, and the seconds in which it fills up, `w`.',
+    'Retry-After': 'Seconds to wait before the next request.',
+    Sunset:
+      'The time from which the version is rejected: an HTTP-date ([RFC 8594](https://www.rfc-editor.org/rfc/rfc8594)).',
+    'WWW-Authenticate': 'How to authenticate.',
+    'X-Content-Type-Options': 'The media type of the response must not be guessed.',
+    'X-Request-Id': 'Identifies the request. Quote it when you report a problem.',
+    [own.schemaVersion]: 'The version that served the request.',
+  };
+}
 
 /** Descriptions of when a header is sent, if that does not depend on the HTTP status. */
 export const sentDescriptions: Readonly<Record<string, string>> = {

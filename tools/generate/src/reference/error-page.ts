@@ -1,4 +1,7 @@
+import { docsFolder } from '../platform-folders.ts';
 import { readText } from '../workspace-files.ts';
+
+const page = `${docsFolder}/errors.md`;
 
 /** An error code as `docs/errors.md` documents it. */
 export interface DocumentedError {
@@ -17,12 +20,12 @@ export interface DocumentedError {
  * @throws {Error} if a section does not begin with its HTTP statuses
  */
 export function readErrorPage(): DocumentedError[] {
-  const [, ...sections] = readText('docs/errors.md').split(/^## /m);
+  const [, ...sections] = readText(page).split(/^## /m);
   return sections.map((section) => {
     const [, code, status, jsonStatus = status, meaning] =
       /^(\w+)\n\n(\d{3})(?: · (\d{3}))?(?:;[^.]*)?\. (.*?\.)(?:\s|$)/s.exec(section) ?? [];
     if (code === undefined || meaning === undefined)
-      throw new Error(`docs/errors.md: section ${section.split('\n')[0]} must begin with its HTTP statuses`);
+      throw new Error(`${page}: section ${section.split('\n')[0]} must begin with its HTTP statuses`);
     return { code, status: Number(status), jsonStatus: Number(jsonStatus), meaning };
   });
 }

@@ -1,9 +1,11 @@
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import type { ListedVersion } from '../event-versions.ts';
+import { docsFolder } from '../platform-folders.ts';
 import { eventTypeTable } from './deliveries-page.ts';
-import { packageFolder, type InterfaceContract } from './interface-contracts.ts';
+import type { InterfaceContract } from './interface-contracts.ts';
 import { statusSummary } from './lifecycle.ts';
 import { code, link, page, table } from './markdown.ts';
+import type { PathTo } from './path-to.ts';
+import type { PublishedEvents } from './published-events.ts';
 import { upgradeFile, upgrades } from './upgrade-links.ts';
 
 // Constants in the packages `actions` (live keys), `auth`, `graphql-server` (portal), `webhooks` (lane), `webhook-sender` (exchange) and
@@ -27,28 +29,32 @@ const installationLimits = [
   ['Bytes and time for which an unread body is read after the response', '65,536 in 2,000 ms'],
 ];
 
-/** The index of all versions with their statuses. */
-export function indexPage(contracts: readonly InterfaceContract[]): string {
-  const rows = contracts.flatMap(({ name, path, versions }) =>
+/**
+ * The index of all versions with their statuses.
+ *
+ * @param pathTo relative to the page
+ */
+export function indexPage(contracts: readonly InterfaceContract[], events: PublishedEvents, pathTo: PathTo): string {
+  const rows = contracts.flatMap(({ name, folder, path, history, versions }) =>
     versions.map((version) => [
       name,
       link(version.version, `${name}/${version.version}.md`),
       statusSummary(version),
       link('changelog', `${name}/${version.version}.changelog.md`),
       code(`POST ${path}`),
-      link(`@deedwire/${name}-schema`, `../../${packageFolder(name)}`),
+      link(history.packageName, pathTo(folder)),
     ]),
   );
   return page('Reference', [
-    `A page for each version of each interface and webhook payload, with the release that added each element, and a changelog. ${link('Version lifecycle', '../versions.md')} explains the statuses and how to migrate to a newer version.`,
+    `A page for each version of each interface and webhook payload, with the release that added each element, and a changelog. ${link('Version lifecycle', pathTo(`${docsFolder}/versions.md`))} explains the statuses and how to migrate to a newer version.`,
     '## Interfaces',
     table(['interface', 'version', 'status', 'changes', 'endpoint', 'package'], rows),
     '## Webhook events',
     `${link('Webhook deliveries', 'webhooks/README.md')} describes what all deliveries share: headers, signatures, the handshake, retries.`,
-    eventTypeTable('webhooks/'),
-    ...upgradeSection(contracts),
+    eventTypeTable(events, 'webhooks/'),
+    ...upgradeSection(contracts, events),
     '## Errors',
-    `${link('Error codes', '../errors.md')} lists the codes of the interfaces, and ${link('Findings', 'webhooks/findings.md')} why the signature of a webhook does not verify.`,
+    `${link('Error codes', pathTo(`${docsFolder}/errors.md`))} lists the codes of the interfaces, and ${link('Findings', 'webhooks/findings.md')} why the signature of a webhook does not verify.`,
     '## Limits',
     'The page of each interface version lists the limits that are part of its contract. These are limits of the installation, which can change without a new version:',
     table(['limit', 'value'], installationLimits),
@@ -56,10 +62,10 @@ export function indexPage(contracts: readonly InterfaceContract[]): string {
 }
 
 /** Links to every upgrade guide. Empty while each interface and each event type has one version. */
-function upgradeSection(contracts: readonly InterfaceContract[]): string[] {
+function upgradeSection(contracts: readonly InterfaceContract[], { types }: PublishedEvents): string[] {
   const sources = [
     ...contracts.map(({ name, versions }) => ({ subject: `${name} interface`, folder: name, versions })),
-    ...webhookEventTypes.map(({ type, versions }) => ({ subject: code(type), folder: `webhooks/${type}`, versions })),
+    ...types.map(({ type, versions }) => ({ subject: code(type), folder: `webhooks/${type}`, versions })),
   ];
   const rows = sources.flatMap(({ subject, folder, versions }) =>
     upgrades<ListedVersion>(versions).map(({ from, to }) => [

@@ -1,9 +1,11 @@
-import { type InterfaceName, interfaceNames, interfaces } from '@deedwire/firm/interfaces';
+import type { Names } from '@deedwire/core';
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
-import { type ComposedVersion, commonFolder, readComposedVersions } from '../composed/editions.ts';
+import { type ComposedVersion, readComposedVersions } from '../composed/editions.ts';
 import { fillSlotsOf } from '../composed/slots.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
+import type { Layout } from '../layout.ts';
+import { commonFolder } from '../platform-folders.ts';
 import { readText } from '../workspace-files.ts';
 import { type Example, readExamples, requireUsed } from './examples.ts';
 import { type History, readHistory, type Remark, remarksOn } from './history.ts';
@@ -20,7 +22,13 @@ export interface InterfaceVersion extends ListedVersion {
 }
 
 export interface InterfaceContract {
-  readonly name: InterfaceName;
+  readonly name: string;
+  /** In headings. */
+  readonly title: string;
+  /** Of the service. */
+  readonly names: Names;
+  /** The folder of the contract, relative to the workspace root. */
+  readonly folder: string;
   /** Path of the endpoint, relative to the base URL. */
   readonly path: string;
   readonly history: History;
@@ -28,26 +36,28 @@ export interface InterfaceContract {
   readonly versions: readonly InterfaceVersion[];
 }
 
-/** Folder of the contract package, relative to the workspace root. */
-export function packageFolder(name: InterfaceContract['name']): string {
-  return `packages/${name}-schema`;
-}
-
-/** Each interface with all its versions. */
-export function readInterfaceContracts(): InterfaceContract[] {
-  const composed = readComposedVersions();
-  const contracts = interfaceNames.map((name) => {
-    const history = readHistory(packageFolder(name));
-    const path = `${interfaces[name].path}/graphql`;
-    return { name, path, history, versions: readVersions(name, history, composed) };
+/** Each interface of a service, with all its versions. */
+export function readInterfaceContracts(layout: Layout): InterfaceContract[] {
+  const { names, interfaces, contractOf } = layout;
+  const composed = readComposedVersions(layout);
+  const contracts = Object.entries(interfaces).map(([name, { title, path: base = `/${name}` }]) => {
+    const folder = contractOf(name);
+    const history = readHistory(folder);
+    const versions = readVersions(layout, name, history, composed);
+    return { name, title, names, folder, path: `${base}/graphql`, history, versions };
   });
   const examples = contracts.flatMap(({ versions }) => versions.flatMap((version) => version.examples));
   requireUsed(`${commonFolder}/examples`, examples);
   return contracts;
 }
 
-function readVersions(name: InterfaceName, history: History, composed: readonly ComposedVersion[]): InterfaceVersion[] {
-  const folder = packageFolder(name);
+function readVersions(
+  layout: Layout,
+  name: string,
+  history: History,
+  composed: readonly ComposedVersion[],
+): InterfaceVersion[] {
+  const folder = layout.contractOf(name);
   const versions = readInterfaceVersions(folder);
   const read = new Map(
     versions.map(({ version: date }) => {
@@ -58,7 +68,7 @@ function readVersions(name: InterfaceName, history: History, composed: readonly 
         {
           schema: buildASTSchema(sdl),
           common: editions.map((edition) => `${commonFolder}/examples/${edition.date}`).toReversed(),
-          fillSlotsOf: (path: string, text: string) => fillSlotsOf(name, path, text),
+          fillSlotsOf: (path: string, text: string) => fillSlotsOf(layout, name, path, text),
         },
       ] as const;
     }),

@@ -1,6 +1,6 @@
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
-import type { ListedVersion } from '../event-versions.ts';
+import { type ListedVersion, readEventVersions } from '../event-versions.ts';
+import { readDefaultLayout } from '../layout.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { statusExplanation, statusSummary } from './lifecycle.ts';
 
@@ -24,10 +24,11 @@ function isLongEnough({ deprecatedOn, sunsetOn }: ListedVersion): boolean {
   return sunsetOn >= [Number(year) + 1, ...day].join('-');
 }
 
-test('every deprecated version is served for at least 12 more months', () => {
+test('every deprecated version is served for at least 12 more months', async () => {
+  const layout = await readDefaultLayout();
   expect(isLongEnough(deprecated)).toBe(true);
   expect(isLongEnough({ ...deprecated, sunsetOn: '2029-02-28' })).toBe(false);
-  const versions = [...readInterfaceContracts(), ...webhookEventTypes].flatMap(
+  const versions = [...readInterfaceContracts(layout), ...readEventVersions(layout.payloads ?? '')].flatMap(
     (contract): readonly ListedVersion[] => contract.versions,
   );
   expect(versions.length).toBeGreaterThan(10);

@@ -16,6 +16,6 @@ test('aligns all columns of a table but the last, and escapes cell separators', 
 test('generates the anchors that GitHub generates', () => {
   expect(anchor('query webhookEventTypes')).toBe('#query-webhookeventtypes');
   expect(anchor('BAD_REQUEST')).toBe('#bad_request');
-  expect(anchor('referral.converted, 2026-11-01')).toBe('#referralconverted-2026-11-01');
+  expect(anchor('order.placed, 2026-11-01')).toBe('#orderplaced-2026-11-01');
   expect(anchorsOf('# One\n\n```sh\n# a comment\n```\n\n## Two\n')).toEqual(['#one', '#two']);
 });

@@ -1,9 +1,11 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
-import { webhookEventTypes } from '@deedwire/webhook-events';
 import { expect, test } from 'vitest';
+import { readDefaultLayout } from '../layout.ts';
+import { readEventTypes } from '../payloads/event-types.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 
-const recordings = readInterfaceContracts().flatMap(({ name, versions }) =>
+const layout = await readDefaultLayout();
+const eventTypes = await readEventTypes(layout.payloads ?? '');
+const recordings = readInterfaceContracts(layout).flatMap(({ name, versions }) =>
   versions.flatMap(({ examples }) =>
     examples
       .filter(({ operation }) => operation === 'webhookEventTypes')
@@ -12,13 +14,13 @@ const recordings = readInterfaceContracts().flatMap(({ name, versions }) =>
 );
 
 test('every interface has a recorded response of webhookEventTypes', () => {
-  expect([...new Set(recordings.map(({ name }) => name))]).toEqual(interfaceNames);
+  expect([...new Set(recordings.map(({ name }) => name))]).toEqual(layout.interfaceNames);
 });
 
 // The contract tests record the responses of a running server. This test names the file without starting one.
 test.each(recordings)('$responsePath lists the event types of the registry', ({ name, response }) => {
-  const listed = webhookEventTypes
-    .filter(({ interfaces }) => interfaces.some((interfaceName) => interfaceName === name))
+  const listed = eventTypes
+    .filter(({ interfaces }) => interfaces.includes(name))
     .map(({ type, description, versions }) => ({
       type,
       description,

@@ -1,13 +1,16 @@
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { limitDescriptions, requestHeaderDescriptions, responseHeaderDescriptions } from './descriptions.ts';
+import { hasReference, readDefaultLayout } from '../layout.ts';
+import { readLimitDescriptions, requestHeaderDescriptions, responseHeaderDescriptions } from './descriptions.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { referencePages } from './reference-pages.ts';
 
 // `pnpm check` compares the committed pages with these.
-const pages = referencePages();
-const interfaceVersions = readInterfaceContracts().flatMap(({ versions }) => versions);
+const layout = await readDefaultLayout();
+const pages = hasReference(layout) ? await referencePages(layout) : [];
+const contracts = readInterfaceContracts(layout);
+const interfaceVersions = contracts.flatMap(({ versions }) => versions);
 
 test('the signatures of every example delivery verify', () => {
   for (const [path, text] of pages) {
@@ -22,7 +25,9 @@ test('the signatures of every example delivery verify', () => {
     );
     const [, secret = ''] = /`(whsec_\S+)`/.exec(text) ?? [];
     const now = new Date(Number(headers['webhook-timestamp']) * 1000);
-    expect(verifyWebhook({ prefix: 'X-Service', headers, body, secret, now }).id).toBe(headers['webhook-id']);
+    expect(verifyWebhook({ prefix: layout.names.headerPrefix, headers, body, secret, now }).id).toBe(
+      headers['webhook-id'],
+    );
   }
 });
 
@@ -53,10 +58,14 @@ test('every element of a contract has a description', () => {
   expect(silent).toEqual([]);
 });
 
+test.each(contracts)('the limits of the $name interface are described, and no others', ({ folder, versions }) => {
+  const named = versions.flatMap(({ manifest }) => Object.keys(manifest.limits));
+  expect(Object.keys(readLimitDescriptions(folder)).toSorted()).toEqual([...new Set(named)].toSorted());
+});
+
 test.each([
-  ['limits', limitDescriptions],
-  ['requestHeaders', requestHeaderDescriptions],
-  ['responseHeaders', responseHeaderDescriptions],
+  ['requestHeaders', requestHeaderDescriptions(layout.names)],
+  ['responseHeaders', responseHeaderDescriptions(layout.names)],
 ] as const)('the %s of the manifests are described, and no others', (part, descriptions) => {
   const named = interfaceVersions.flatMap(({ manifest }) => Object.keys(manifest[part]));
   expect(Object.keys(descriptions).toSorted()).toEqual([...new Set(named)].toSorted());

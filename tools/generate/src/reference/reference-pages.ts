@@ -1,62 +1,70 @@
-import { names } from '@deedwire/firm/names';
 import { exampleFindings } from '@deedwire/webhook-diagnosis';
-import { webhookEventTypes } from '@deedwire/webhook-events';
-import { eventsFolder } from '../event-versions.ts';
 import type { Generated } from '../generated.ts';
+import type { LayoutWithReference } from '../layout.ts';
+import { type EventType, readEventTypes } from '../payloads/event-types.ts';
+import { receiverFolder } from '../platform-folders.ts';
 import { withRegions } from '../region.ts';
 import { changelogPage } from './changelog-page.ts';
 import { deliveriesPage } from './deliveries-page.ts';
 import { interfaceDifferences } from './differences.ts';
 import { eventPage, payloadUpgradePage } from './event-page/event-page.ts';
-import { type PayloadSchema, readPayloadSchema, schemaPathOf, withoutNull } from './event-page/payload-fields.ts';
-import { readHistory } from './history.ts';
+import { type PayloadSchema, withoutNull } from './event-page/payload-fields.ts';
 import { indexPage } from './index-page.ts';
-import { packageFolder, readInterfaceContracts } from './interface-contracts.ts';
+import { readInterfaceContracts } from './interface-contracts.ts';
 import { interfacePage } from './interface-page/interface-page.ts';
 import { interfaceUpgradePage } from './interface-page/interface-upgrade-page.ts';
 import { code, link, page, table } from './markdown.ts';
+import { pathFrom, type PathTo } from './path-to.ts';
+import { readPublishedEvents } from './published-events.ts';
 import { upgradeFile, upgrades } from './upgrade-links.ts';
 
-/** Every page, by its path in `docs/reference`. */
-export function referencePages(): Map<string, string> {
-  const contracts = readInterfaceContracts();
-  const events = readHistory(eventsFolder);
-  const pages = new Map([
-    ['README.md', indexPage(contracts)],
-    ['webhooks/README.md', deliveriesPage(events)],
-    ['webhooks/findings.md', findingsPage()],
-  ]);
+/** Every page, by its path in the folder of the reference. */
+export async function referencePages(layout: LayoutWithReference): Promise<Map<string, string>> {
+  const contracts = readInterfaceContracts(layout);
+  const events = await readPublishedEvents(layout);
+  const pages = new Map<string, string>();
+  const add = (path: string, text: (pathTo: PathTo) => string): void =>
+    void pages.set(path, text(pathFrom(layout.reference, path)));
+  add('README.md', (pathTo) => indexPage(contracts, events, pathTo));
+  add('webhooks/README.md', (pathTo) => deliveriesPage(events, pathTo));
+  add('webhooks/findings.md', (pathTo) => findingsPage(layout, pathTo));
   for (const contract of contracts) {
-    const { name, history, versions } = contract;
+    const { name, folder, history, versions } = contract;
     const of = `the ${name} interface`;
     for (const version of versions) {
       const subject = version.version;
-      pages.set(`${name}/${subject}.md`, interfacePage(contract, version));
-      pages.set(`${name}/${subject}.changelog.md`, changelogPage({ of, history, subject, root: '..' }));
+      add(`${name}/${subject}.md`, (pathTo) => interfacePage(contract, version, pathTo));
+      add(`${name}/${subject}.changelog.md`, (pathTo) => changelogPage({ of, history, subject, root: '..', pathTo }));
     }
     for (const { from, to } of upgrades(versions)) {
-      const differences = interfaceDifferences(packageFolder(name), from.version, to.version);
-      pages.set(`${name}/${upgradeFile(from, to)}`, interfaceUpgradePage(contract, from, to, differences));
+      const differences = interfaceDifferences(folder, from.version, to.version);
+      add(`${name}/${upgradeFile(from, to)}`, (pathTo) =>
+        interfaceUpgradePage(contract, from, to, differences, pathTo),
+      );
     }
   }
-  for (const eventType of webhookEventTypes) {
+  for (const eventType of events.types) {
     const { type, versions } = eventType;
+    const { history } = events;
     for (const version of versions) {
       const subject = `${type}/${version.version}`;
-      const changelog = changelogPage({ of: type, history: events, subject, root: '../..' });
-      pages.set(`webhooks/${subject}.md`, eventPage(events, eventType, version));
-      pages.set(`webhooks/${subject}.changelog.md`, changelog);
+      add(`webhooks/${subject}.md`, (pathTo) => eventPage(events, eventType, version, pathTo));
+      add(`webhooks/${subject}.changelog.md`, (pathTo) =>
+        changelogPage({ of: type, history, subject, root: '../..', pathTo }),
+      );
     }
     for (const { from, to } of upgrades(versions))
-      pages.set(`webhooks/${type}/${upgradeFile(from, to)}`, payloadUpgradePage(events, type, from, to));
+      add(`webhooks/${type}/${upgradeFile(from, to)}`, (pathTo) =>
+        payloadUpgradePage(events, type, { from, to }, pathTo),
+      );
   }
   return pages;
 }
 
 /** The page about what `verify` finds in a captured request, with an anchor for each code. */
-function findingsPage(): string {
+function findingsPage({ names }: LayoutWithReference, pathTo: PathTo): string {
   return page('Findings', [
-    `What \`deedwire-operator webhook verify\` and ${link('`deedwire-webhook-receiver verify`', '../../../packages/webhook-receiver/README.md')} find in a request whose signature a receiver rejects, and what to do. Names and numbers in these texts are examples.`,
+    `What \`deedwire-operator webhook verify\` and ${link('`deedwire-webhook-receiver verify`', pathTo(`${receiverFolder}/README.md`))} find in a request whose signature a receiver rejects, and what to do. Names and numbers in these texts are examples.`,
     ...[...Map.groupBy(exampleFindings(names.headerPrefix), (finding) => finding.code)]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .flatMap(([heading, findings]) => [
@@ -66,29 +74,25 @@ function findingsPage(): string {
   ]);
 }
 
-const folder = 'docs/reference';
-const eventsReadme = `${eventsFolder}/README.md`;
-
-/** The pages of `docs/reference`, and the table of event types in the README of `webhook-events`. */
-export function reference(): Generated {
-  const files = new Map(Array.from(referencePages(), ([path, text]) => [`${folder}/${path}`, text]));
-  files.set(eventsReadme, withRegions(eventsReadme, { 'event types': eventTable() }));
+/** The pages of the reference, and the table of event types in the README of the package of payloads. */
+export async function reference(layout: LayoutWithReference): Promise<Generated> {
+  const { reference: folder, payloads } = layout;
+  const files = new Map(Array.from(await referencePages(layout), ([path, text]) => [`${folder}/${path}`, text]));
+  const readme = `${payloads}/README.md`;
+  files.set(readme, withRegions(readme, { 'event types': eventTable(await readEventTypes(payloads)) }));
   return { files, folders: [folder] };
 }
 
-function eventTable(): string {
-  const rows = webhookEventTypes.flatMap(({ type, interfaces, versions }) =>
-    versions.map(({ version, status }) => {
-      const { properties } = readPayloadSchema(schemaPathOf(type, version));
-      return [
-        code(type),
-        status === 'current' ? version : `${version}, ${status}`,
-        interfaces.length > 1 ? 'both' : interfaces.join(),
-        Object.entries(properties?.['data']?.properties ?? {})
-          .map(([name, field]) => code(fieldSummary(name, field)))
-          .join(', '),
-      ];
-    }),
+function eventTable(types: readonly EventType[]): string {
+  const rows = types.flatMap(({ type, interfaces, versions }) =>
+    versions.map(({ version, status, schema: { properties } }) => [
+      code(type),
+      status === 'current' ? version : `${version}, ${status}`,
+      interfaces.length > 1 ? 'both' : interfaces.join(),
+      Object.entries(properties?.['data']?.properties ?? {})
+        .map(([name, field]) => code(fieldSummary(name, field)))
+        .join(', '),
+    ]),
   );
   return table(['type', 'version', 'interface', code('data')], rows, { isLastPadded: true });
 }

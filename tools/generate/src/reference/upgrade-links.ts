@@ -1,6 +1,8 @@
 import type { ListedVersion } from '../event-versions.ts';
+import { docsFolder } from '../platform-folders.ts';
 import { statusExplanation } from './lifecycle.ts';
 import { link } from './markdown.ts';
+import type { PathTo } from './path-to.ts';
 
 interface Version {
   readonly version: string;
@@ -29,17 +31,17 @@ export function upgradeGuides(versions: readonly Version[], of: Version): string
  * The beginning of an upgrade guide, after its title.
  *
  * @param prefix of the names of the links to the pages of both versions
- * @param root the folder `docs/reference`, relative to the guide
+ * @param pathTo relative to the guide
  */
 export function upgradeIntroduction(
-  { prefix = '', root }: { prefix?: string; root: string },
+  { prefix = '', pathTo }: { prefix?: string; pathTo: PathTo },
   from: ListedVersion,
   to: ListedVersion,
   steps: readonly string[],
 ): string[] {
   const links = [
     ...[from, to].map(({ version }) => link(`${prefix}${version}`, `${version}.md`)),
-    link('how to move to a newer version', `${root}/../versions.md#move-to-a-newer-version`),
+    link('how to move to a newer version', `${pathTo(`${docsFolder}/versions.md`)}#move-to-a-newer-version`),
   ];
   return [
     `${from.version}: ${statusExplanation(from)}`,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { interfaceNames } from '@deedwire/firm/interfaces';
 import { runCodegen } from '../codegen.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
+import type { Layout } from '../layout.ts';
 import { costsOf, type Manifest, readManifest } from '../reference/manifest.ts';
 import { readText } from '../workspace-files.ts';
 
@@ -14,17 +14,16 @@ interface Version {
   readonly manifest: Manifest;
 }
 
-/** The code of the schema package of each interface, from `versions.json` and the SDL and the manifest of each version. */
-export async function schemaPackages(): Promise<Generated> {
-  const packages = await Promise.all(interfaceNames.map(schemaPackage));
+/** The code of the contract of each interface, from `versions.json` and the SDL and the manifest of each version. */
+export async function schemaPackages({ interfaceNames, contractOf }: Layout): Promise<Generated> {
+  const packages = await Promise.all(interfaceNames.map((name) => schemaPackage(name, contractOf(name))));
   return {
     files: new Map(packages.flatMap((files) => [...files])),
-    folders: interfaceNames.map((name) => `packages/${name}-schema/src/generated`),
+    folders: interfaceNames.map((name) => `${contractOf(name)}/src/generated`),
   };
 }
 
-async function schemaPackage(name: string): Promise<Map<string, string>> {
-  const folder = `packages/${name}-schema`;
+async function schemaPackage(name: string, folder: string): Promise<Map<string, string>> {
   const versions = readVersions(folder);
   // What each module lists of the versions. The others are the same for every version.
   const modules = {

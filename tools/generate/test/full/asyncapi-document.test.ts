@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type InterfaceName, interfaceNames } from '@deedwire/firm/interfaces';
+import { names } from '@deedwire/firm/names';
 import { installApart } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes, type EventVersionStatus } from '@deedwire/webhook-events';
@@ -13,7 +14,8 @@ import { asyncApiDocument } from '../../src/payloads/asyncapi-document.ts';
 import { workspaceRoot } from '../../src/workspace-files.ts';
 import { everyKind } from '../support/every-kind.ts';
 
-const root = join(workspaceRoot, 'packages/webhook-events');
+const events = 'packages/webhook-events';
+const root = join(workspaceRoot, events);
 
 interface Message {
   name: string;
@@ -104,8 +106,8 @@ describe.each(interfaceNames)('the AsyncAPI document of the %s interface', (inte
     expect(Object.keys(document.operations)).toEqual(Object.keys(expected));
     for (const [channel, { action, messages, security }] of Object.entries(document.operations)) {
       expect(action).toBe('send');
-      const names = Object.keys(document.channels[channel]?.messages ?? {}).filter((name) => name !== 'response');
-      expect(messages).toEqual(names.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })));
+      const versions = Object.keys(document.channels[channel]?.messages ?? {}).filter((name) => name !== 'response');
+      expect(messages).toEqual(versions.map((version) => ({ $ref: `#/channels/${channel}/messages/${version}` })));
       expect(security).toEqual([
         { $ref: '#/components/securitySchemes/signature' },
         { $ref: '#/components/securitySchemes/standardWebhooks' },
@@ -124,7 +126,7 @@ describe.each(interfaceNames)('the AsyncAPI document of the %s interface', (inte
         const ajv = new Ajv({ strict: true, formats: fullFormats });
         const validate = ajv.compile(document.components.schemas[id] ?? false);
         for (const [kind, isValid] of Object.entries(expected)) {
-          const folder = join(workspaceRoot, contractFolderOf(type), 'fixtures', type, version, kind);
+          const folder = join(workspaceRoot, contractFolderOf(events, type), 'fixtures', type, version, kind);
           for (const file of existsSync(folder) ? readdirSync(folder) : []) {
             judged += 1;
             const body: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'));
@@ -148,7 +150,7 @@ describe.each(interfaceNames)('the AsyncAPI document of the %s interface', (inte
       );
       expect(required).not.toContain('X-Service-Webhook-Signature-Next');
       expect(message.bindings.http.headers.required).toEqual(['Content-Type', 'User-Agent']);
-      const typical = typicalBodyPath(message.name, properties['X-Service-Webhook-Event-Version']?.const ?? '');
+      const typical = typicalBodyPath(events, message.name, properties['X-Service-Webhook-Event-Version']?.const ?? '');
       const payload: unknown = JSON.parse(readFileSync(join(workspaceRoot, typical), 'utf8'));
       expect(message.examples).toEqual([{ name: 'typical', payload }]);
     }
@@ -170,7 +172,7 @@ function withStatus(status: EventVersionStatus, sunsetOn: string | null = '2028-
         schema: schemaOf(eventType.type, version.version),
       })),
     }));
-  const document = asyncApiDocument('partner', eventTypes);
+  const document = asyncApiDocument({ names, payloads: events }, 'partner', eventTypes);
   return JSON.parse(JSON.stringify(document));
 }
 
@@ -196,7 +198,9 @@ test('marks a deprecated version and lists the headers that announce its end', a
 });
 
 test('is valid with a message of every kind that a payload can have', async () => {
-  const document: Document = JSON.parse(JSON.stringify(asyncApiDocument('partner', [everyKind])));
+  const document: Document = JSON.parse(
+    JSON.stringify(asyncApiDocument({ names, payloads: events }, 'partner', [everyKind])),
+  );
   expect(Object.keys(document.components.schemas)).toContain('OrderPaid20270601');
   expect(await problemsOf(document)).toEqual([]);
 });

@@ -6,7 +6,9 @@ import { compileBlocks } from '@deedwire/testing';
 import { afterAll, expect, test } from 'vitest';
 import { payloadFiles } from '../../src/payloads/payloads.ts';
 import { supportedKinds } from '../../src/payloads/supported-kinds.ts';
+import { commonFolder } from '../../src/platform-folders.ts';
 import { workspaceRoot } from '../../src/workspace-files.ts';
+import { names } from '../shop/src/names.ts';
 import { everyKind, typical } from '../support/every-kind.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'every-kind-'));
@@ -18,7 +20,7 @@ function write(path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-const events = join(workspaceRoot, 'packages/webhook-events');
+const events = join(workspaceRoot, commonFolder);
 for (const file of [
   'validation.ts',
   'parse-webhook-body.ts',
@@ -44,7 +46,8 @@ export const body = z.object({
 }).meta({ title: 'OrderPaid' });
 `,
 );
-for (const [path, text] of await payloadFiles([everyKind], everyKind.interfaces)) write(path, text);
+for (const [path, text] of await payloadFiles({ names, payloads: commonFolder }, [everyKind], everyKind.interfaces))
+  write(path, text);
 
 test('compiles what is generated of every kind, with the types that the schema returns', async () => {
   write(

@@ -39,7 +39,7 @@ export const typical = {
 export const everyKind: EventType = {
   type,
   description: 'An order was paid.',
-  interfaces: ['partner'],
+  interfaces: ['customer'],
   versions: [
     {
       version,

@@ -1,11 +1,12 @@
-import { interfaceNames } from '@deedwire/firm/interfaces';
-import type { WebhookEventType, WebhookEventVersion } from '@deedwire/webhook-events';
 import { z } from 'zod';
-import { eventsFolder } from '../../event-versions.ts';
+import type { EventType, EventVersion } from '../../payloads/event-types.ts';
+import { docsFolder } from '../../platform-folders.ts';
 import { describeDifferences, describeUpgrade } from '../differences.ts';
-import { describeAddition, type History, releaseOf, type Remark, remarksOn } from '../history.ts';
+import { describeAddition, releaseOf, type Remark, remarksOn } from '../history.ts';
 import { statusExplanation } from '../lifecycle.ts';
 import { code, codeBlock, jsonBlock, link, page, table } from '../markdown.ts';
+import type { PathTo } from '../path-to.ts';
+import type { PublishedEvents } from '../published-events.ts';
 import { upgradeGuides, upgradeIntroduction } from '../upgrade-links.ts';
 import { exampleDelivery, exampleSecret } from './example-delivery.ts';
 import {
@@ -18,23 +19,33 @@ import {
   schemaPathOf,
 } from './payload-fields.ts';
 
-/** The page of one payload version of an event type. */
-export function eventPage(history: History, eventType: WebhookEventType, version: WebhookEventVersion): string {
+/**
+ * The page of one payload version of an event type.
+ *
+ * @param pathTo relative to the page
+ */
+export function eventPage(
+  events: PublishedEvents,
+  eventType: EventType,
+  version: EventVersion,
+  pathTo: PathTo,
+): string {
+  const { payloads, history, interfaceNames } = events;
   const { type, description, interfaces, versions } = eventType;
   const older = versions.findLast((candidate) => candidate.version < version.version);
   const subject = `${type}/${version.version}`;
-  const schemaPath = schemaPathOf(type, version.version);
+  const schemaPath = schemaPathOf(payloads, type, version.version);
   const schema = readPayloadSchema(schemaPath);
   const fields = fieldsOf(`${type} at ${version.version}`, schema, remarksOn(history, subject));
-  const example = readTypicalBody(type, version.version);
+  const example = readTypicalBody(payloads, type, version.version);
   const links = [
     link('all versions', '../../README.md'),
-    link('version lifecycle', '../../../versions.md'),
+    link('version lifecycle', pathTo(`${docsFolder}/versions.md`)),
     link('changelog', `${version.version}.changelog.md`),
     ...upgradeGuides(versions, version),
     link('deliveries', '../README.md'),
-    link('JSON Schema', `../../../../${schemaPath}`),
-    link('types and a parser', `../../../../${eventsFolder}`),
+    link('JSON Schema', pathTo(schemaPath)),
+    link('types and a parser', pathTo(payloads)),
   ];
   const isShared = interfaces.length === interfaceNames.length;
   const audience = isShared ? 'every interface' : `the ${interfaces.join(' and ')} interface`;
@@ -55,39 +66,48 @@ export function eventPage(history: History, eventType: WebhookEventType, version
     ),
     ...(older === undefined
       ? []
-      : describeDifferences(older.version, payloadDifferences(schemaPathOf(type, older.version), schemaPath))),
+      : describeDifferences(
+          older.version,
+          payloadDifferences(schemaPathOf(payloads, type, older.version), schemaPath),
+        )),
     '## Delivery',
     `The same event as an HTTP request. See ${link('all headers', '../README.md#headers')}. Both signatures verify with the secret ${code(exampleSecret)}.`,
-    exampleDelivery(example, version),
-    typesInTypeScript(type, version.version, schema.title),
+    exampleDelivery(events, example, version),
+    typesInTypeScript(history.packageName, type, version.version, schema.title),
   ];
   return page(`${type}, ${version.version}`, blocks, schemaPath);
 }
 
-/** How to move subscriptions from one payload version of an event type to a newer one. */
+/**
+ * How to move subscriptions from one payload version of an event type to a newer one.
+ *
+ * @param pathTo relative to the page
+ */
 export function payloadUpgradePage(
-  history: History,
+  { payloads, history }: PublishedEvents,
   type: string,
-  from: WebhookEventVersion,
-  to: WebhookEventVersion,
+  { from, to }: { from: EventVersion; to: EventVersion },
+  pathTo: PathTo,
 ): string {
   const release = releaseOf(history, `${type}/${to.version}`, null);
   return page(`Upgrade ${type} from ${from.version} to ${to.version}`, [
-    ...upgradeIntroduction({ prefix: `${type}, `, root: '../..' }, from, to, [
+    ...upgradeIntroduction({ prefix: `${type}, `, pathTo }, from, to, [
       `Install ${code(history.packageName)} ${release === null ? 'in its next release' : `${release} or later`}. Handle both versions, according to ${code('version')} in the body, and deploy.`,
       `Pin ${to.version} with ${code('updateWebhookSubscription')}. It replaces the whole list: name the other event types of the subscription too. Deliveries that already exist keep ${from.version}.`,
       `Remove the code for ${from.version} once these deliveries have arrived.`,
     ]),
     pinOf(type, to),
-    ...describeUpgrade(payloadDifferences(schemaPathOf(type, from.version), schemaPathOf(type, to.version))),
+    ...describeUpgrade(
+      payloadDifferences(schemaPathOf(payloads, type, from.version), schemaPathOf(payloads, type, to.version)),
+    ),
     '## Body before',
-    jsonBlock(readTypicalBody(type, from.version)),
+    jsonBlock(readTypicalBody(payloads, type, from.version)),
     '## Body after',
-    jsonBlock(readTypicalBody(type, to.version)),
+    jsonBlock(readTypicalBody(payloads, type, to.version)),
   ]);
 }
 
-function pinOf(type: string, { version }: WebhookEventVersion): string {
+function pinOf(type: string, { version }: EventVersion): string {
   return codeBlock('graphql', `eventTypes: [{ type: "${type}", version: "${version}" }]`);
 }
 
@@ -131,8 +151,8 @@ function fieldsOf(name: string, schema: PayloadSchema, remark: Remark): PayloadF
   }
 }
 
-function typesInTypeScript(type: string, version: string, name: string | undefined): string {
+function typesInTypeScript(packageName: string, type: string, version: string, name: string | undefined): string {
   if (name === undefined) throw new Error(`the JSON Schema of ${type} ${version} has no title`);
-  const source = `import type { ${name} } from '@deedwire/webhook-events/${type}/${version}';`;
+  const source = `import type { ${name} } from '${packageName}/${type}/${version}';`;
   return `In TypeScript:\n\n${codeBlock('ts', source)}`;
 }

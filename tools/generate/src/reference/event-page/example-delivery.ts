@@ -1,25 +1,19 @@
-import { deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/core';
-import { names } from '@deedwire/firm/names';
+import { deliveryHeaders, deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/core';
 import { signWebhook } from '@deedwire/webhook-signing';
 import type { ListedVersion } from '../../event-versions.ts';
-import { deliveryHeaderNames as own } from '../../header-names.ts';
-import { deliveryHeaderDescriptions, descriptionOf } from '../descriptions.ts';
+import { descriptionOf, readDeliveryHeaderDescriptions } from '../descriptions.ts';
 import { codeBlock } from '../markdown.ts';
+import type { PublishedEvents } from '../published-events.ts';
+import type { EventBody } from './payload-fields.ts';
 
 /** A valid secret whose decoded bytes say that it is an example. */
 export const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
 
 const documentation = deprecationDocumentationAt('https://deedwire.example/docs');
 
-/** The fields of an event body that the headers repeat. */
-export interface EventBody {
-  type: string;
-  version: string;
-  timestamp: string;
-}
-
 /** A delivery as its receiver sees it. The signatures verify with the example secret. */
-export function exampleDelivery(body: EventBody, version: ListedVersion): string {
+export function exampleDelivery({ names, payloads }: PublishedEvents, body: EventBody, version: ListedVersion): string {
+  const own = deliveryHeaders({ names });
   const id = `gid://${names.gidNamespace}/WebhookDelivery/88`;
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);
   const rawBody = JSON.stringify(body);
@@ -34,7 +28,7 @@ export function exampleDelivery(body: EventBody, version: ListedVersion): string
     [own.attempt.toLowerCase()]: '1',
     ...signatures,
   };
-  const headers = Object.keys(deliveryHeaderDescriptions).map(
+  const headers = Object.keys(readDeliveryHeaderDescriptions(payloads)).map(
     (name) => `${name}: ${descriptionOf(values, name.toLowerCase())}`,
   );
   const deprecation = readDeprecation(version);

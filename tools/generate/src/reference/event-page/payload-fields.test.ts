@@ -4,16 +4,16 @@ import { payloadFields, type PayloadSchema } from './payload-fields.ts';
 const text = { type: 'string', description: 'A text.' };
 
 test('lists nullable fields and the fields inside them', () => {
-  const matter = { type: 'object', properties: { reference: text }, required: ['reference'] };
+  const invoice = { type: 'object', properties: { reference: text }, required: ['reference'] };
   const properties = {
     note: { type: ['string', 'null'], description: 'A note, or null.' },
-    matter: { anyOf: [matter, { type: 'null' }], description: 'The matter, or null.' },
+    invoice: { anyOf: [invoice, { type: 'null' }], description: 'The invoice, or null.' },
   };
   const always = { isOptional: false, isAddedLater: false };
-  expect(payloadFields({ type: 'object', properties, required: ['note', 'matter'] }, () => '', 'data')).toEqual([
+  expect(payloadFields({ type: 'object', properties, required: ['note', 'invoice'] }, () => '', 'data')).toEqual([
     { path: 'data.note', type: 'string', isNullable: true, ...always, description: 'A note, or null.' },
-    { path: 'data.matter', type: 'object', isNullable: true, ...always, description: 'The matter, or null.' },
-    { path: 'data.matter.reference', type: 'string', isNullable: false, ...always, description: 'A text.' },
+    { path: 'data.invoice', type: 'object', isNullable: true, ...always, description: 'The invoice, or null.' },
+    { path: 'data.invoice.reference', type: 'string', isNullable: false, ...always, description: 'A text.' },
   ]);
 });
 

@@ -1,11 +1,10 @@
 import { compareJsonSchemas } from '@deedwire/contract-check';
 import type { RecordedChange } from '@deedwire/release';
-import { eventsFolder, typicalBodyPath } from '../../event-versions.ts';
+import { typicalBodyPath } from '../../event-versions.ts';
 import { readText } from '../../workspace-files.ts';
 import { sourceOf } from '../differences.ts';
 import type { Remark } from '../history.ts';
 import { code } from '../markdown.ts';
-import type { EventBody } from './example-delivery.ts';
 
 /** The JSON Schema keywords that payload schemas use. */
 export interface PayloadSchema {
@@ -146,16 +145,27 @@ function gidForm(pattern: string): string | null {
   return typeName === undefined ? null : `gid://<namespace>/${typeName}/<number>`;
 }
 
-/** The JSON Schema of a payload version, relative to the workspace. */
-export function schemaPathOf(type: string, version: string): string {
-  return `${eventsFolder}/json-schema/${type}/${version}.json`;
+/**
+ * The JSON Schema of a payload version, relative to the workspace.
+ *
+ * @param payloads the package of payloads
+ */
+export function schemaPathOf(payloads: string, type: string, version: string): string {
+  return `${payloads}/json-schema/${type}/${version}.json`;
 }
 
-export function readTypicalBody(type: string, version: string): EventBody {
-  return JSON.parse(readText(typicalBodyPath(type, version)));
+/** The fields of an event body that the headers repeat. */
+export interface EventBody {
+  type: string;
+  version: string;
+  timestamp: string;
 }
 
-/** The rules of the gate for payloads, as in the `package.json` of `webhook-events`: its validators reject what they do not know. */
+export function readTypicalBody(payloads: string, type: string, version: string): EventBody {
+  return JSON.parse(readText(typicalBodyPath(payloads, type, version)));
+}
+
+/** The rules of the gate for payloads, as in the `package.json` of a package of payloads: its validators reject what they do not know. */
 export const payloadRules = { direction: 'producer', closedOutputs: true } as const;
 
 /**

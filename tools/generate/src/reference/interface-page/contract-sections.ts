@@ -1,14 +1,16 @@
-import { descriptionOf, limitDescriptions, limitValue } from '../descriptions.ts';
+import { docsFolder } from '../../platform-folders.ts';
+import { descriptionOf, limitValue, ownDescriptions, readLimitDescriptions } from '../descriptions.ts';
 import { readErrorPage } from '../error-page.ts';
 import type { Remark } from '../history.ts';
 import type { Manifest } from '../manifest.ts';
 import { anchor, code, jsonBlock, link, table } from '../markdown.ts';
+import type { PathTo } from '../path-to.ts';
 
 /** The error codes, with the HTTP statuses of a response without `data`. */
-export function describeErrors({ errors }: Manifest, remark: Remark): string[] {
+export function describeErrors({ errors }: Manifest, remark: Remark, pathTo: PathTo): string[] {
   const meanings = Object.fromEntries(readErrorPage().map((documented) => [documented.code, documented.meaning]));
   const rows = Object.entries(errors).map(([name, { status }]) => [
-    link(code(name), `../../errors.md${anchor(name)}`),
+    link(code(name), pathTo(`${docsFolder}/errors.md`) + anchor(name)),
     String(status['application/graphql-response+json']),
     String(status['application/json']),
     descriptionOf(meanings, name) + remark(`/errors/${name}`, null),
@@ -33,13 +35,18 @@ export function describeAbilities({ abilities }: Manifest, remark: Remark): stri
   ];
 }
 
-/** The limits, under their names in the manifest. */
-export function describeLimits({ limits, pagination }: Manifest, remark: Remark): string[] {
+/**
+ * The limits, under their names in the manifest.
+ *
+ * @param contract the folder of the contract
+ */
+export function describeLimits({ limits, pagination }: Manifest, remark: Remark, contract: string): string[] {
+  const descriptions = readLimitDescriptions(contract);
   const { firstMinimum, firstMaximum, firstDefault } = pagination;
   const rows = Object.entries(limits).map(([name, value]) => [
     code(name),
     limitValue(name, value),
-    descriptionOf(limitDescriptions, name) + remark(`/limits/${name}`, null),
+    descriptionOf(descriptions, name, ownDescriptions(contract)) + remark(`/limits/${name}`, null),
   ]);
   return [
     '## Limits',

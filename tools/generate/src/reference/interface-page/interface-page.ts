@@ -1,10 +1,11 @@
-import { interfaces } from '@deedwire/firm/interfaces';
+import { docsFolder } from '../../platform-folders.ts';
 import { describeDifferences, interfaceDifferences } from '../differences.ts';
 import type { Example } from '../examples.ts';
 import { describeAddition } from '../history.ts';
-import { type InterfaceContract, type InterfaceVersion, packageFolder } from '../interface-contracts.ts';
+import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import { statusExplanation } from '../lifecycle.ts';
 import { anchor, anchorsOf, code, link, oneLine, page, table } from '../markdown.ts';
+import type { PathTo } from '../path-to.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
 import { describeAbilities, describeCosts, describeErrors, describeLimits } from './contract-sections.ts';
 import { describeOperation, operationHeading } from './operation.ts';
@@ -14,9 +15,10 @@ import { describeType, isDescribed, typeLink } from './type.ts';
 /**
  * The page of one version of an interface.
  *
+ * @param pathTo relative to the page
  * @throws {Error} if two headings have the same anchor
  */
-export function interfacePage(contract: InterfaceContract, version: InterfaceVersion): string {
+export function interfacePage(contract: InterfaceContract, version: InterfaceVersion, pathTo: PathTo): string {
   const { schema } = version;
   const older = contract.versions.findLast((candidate) => candidate.version < version.version);
   const types = Object.values(schema.getTypeMap())
@@ -29,7 +31,7 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
     typeLink(field.type),
     field.description ?? '',
   ]);
-  const folder = packageFolder(contract.name);
+  const { folder } = contract;
   const sections = [
     ...(older === undefined
       ? []
@@ -40,16 +42,16 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
     '## Types',
     legend,
     ...types.flatMap(describeType),
-    ...describeErrors(version.manifest, version.remark),
+    ...describeErrors(version.manifest, version.remark, pathTo),
     ...describeAbilities(version.manifest, version.remark),
-    ...describeLimits(version.manifest, version.remark),
+    ...describeLimits(version.manifest, version.remark, folder),
     ...describeCosts(version.manifest),
   ];
   const headings = sections.flatMap((block) => (block.startsWith('## ') ? [block.slice(3)] : []));
   const text = page(
-    `${interfaces[contract.name].title} interface, ${version.version}`,
+    `${contract.title} interface, ${version.version}`,
     [
-      introduction(contract, version),
+      introduction(contract, version, pathTo),
       headings.map((heading) => link(heading, anchor(heading))).join(' · '),
       table(['operation', 'kind', 'returns', 'description'], overview),
       ...sections,
@@ -62,17 +64,18 @@ export function interfacePage(contract: InterfaceContract, version: InterfaceVer
   return text;
 }
 
-function introduction({ name, history, versions }: InterfaceContract, version: InterfaceVersion): string {
-  const folder = `../../../${packageFolder(name)}`;
+function introduction(contract: InterfaceContract, version: InterfaceVersion, pathTo: PathTo): string {
+  const { history, versions } = contract;
+  const folder = pathTo(contract.folder);
   const links = [
     link('all versions', '../README.md'),
-    link('version lifecycle', '../../versions.md'),
+    link('version lifecycle', pathTo(`${docsFolder}/versions.md`)),
     link('changelog', `${version.version}.changelog.md`),
     ...upgradeGuides(versions, version),
     link('SDL', `${folder}/versions/${version.version}.graphql`),
     link('manifest', `${folder}/versions/${version.version}.manifest.json`),
     link('types and a typed client', folder),
-    link('errors', '../../errors.md'),
+    link('errors', pathTo(`${docsFolder}/errors.md`)),
   ];
   const audience = oneLine(version.schema.getQueryType()?.description ?? '');
   return `${statusExplanation(version)}\n\n${audience}\n\n${describeAddition(history, version.version)}\n\nSee also: ${links.join(' · ')}.`;

@@ -2,17 +2,21 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Example } from '../examples.ts';
 import type { InterfaceVersion } from '../interface-contracts.ts';
+import { pathFrom } from '../path-to.ts';
 import { interfaceUpgradePage } from './interface-upgrade-page.ts';
 
 const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
 const contract = {
-  name: 'lender',
+  name: 'customer',
+  names: { gidNamespace: 'shop', apiKeyPrefix: 'sh', headerPrefix: 'X-Shop', userAgent: 'Shop' },
   history: {
-    packageName: '@deedwire/lender-schema',
+    packageName: '@deedwire/customer-schema',
     records: { '1.0.0': { '2026-11-01': { ...unchanged, isFirst: true } } },
     unreleased: { '2027-02-01': { ...unchanged, isFirst: true } },
   },
 } as const;
+
+const pathTo = pathFrom('reference', 'customer/2026-11-01-to-2027-02-01.md');
 
 function example(operation: string, document: string, data: unknown, date = '2026-11-01'): Example {
   const exchange = { result: 'success', variables: {}, responsePath: '', response: { data } } as const;
@@ -64,7 +68,7 @@ test('shows each affected operation before and after, and names the other ones',
     difference('major', 'Day.TUESDAY'),
     difference('minor', 'Query.new'),
   ];
-  const text = interfaceUpgradePage(contract, from, to, differences);
+  const text = interfaceUpgradePage(contract, from, to, differences, pathTo);
   const sections = new Map(
     text
       .split(/^## /m)
@@ -81,7 +85,7 @@ test('shows each affected operation before and after, and names the other ones',
     'Unchanged operations',
     'New operations',
   ]);
-  expect(sections.get('Steps')).toContain('Install `@deedwire/lender-schema` in its next release,');
+  expect(sections.get('Steps')).toContain('Install `@deedwire/customer-schema` in its next release,');
   expect(sections.get('Breaking changes')).not.toContain('Query.new');
   expect(sections.get('query day')).toMatch(/Affected by the change of `Day\.TUESDAY`\. The example is valid at both/);
   expect(sections.get('query name')).toMatch(
@@ -93,6 +97,6 @@ test('shows each affected operation before and after, and names the other ones',
 });
 
 test('states that there are no breaking changes', () => {
-  const text = interfaceUpgradePage(contract, { ...from, examples: stable }, { ...to, examples: stable }, []);
+  const text = interfaceUpgradePage(contract, { ...from, examples: stable }, { ...to, examples: stable }, [], pathTo);
   expect(text).toContain('## Breaking changes\n\nNone.\n\n## Other changes\n\nNone.\n\n## Unchanged operations');
 });

@@ -1,10 +1,11 @@
+import { requestHeaders } from '@deedwire/core';
 import type { RecordedChange } from '@deedwire/release';
-import { requestHeaderNames } from '../../header-names.ts';
 import { describeUpgrade, isBreaking } from '../differences.ts';
 import type { Example } from '../examples.ts';
 import { releaseOf } from '../history.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import { anchor, code, codeBlock, link, page } from '../markdown.ts';
+import type { PathTo } from '../path-to.ts';
 import { upgradeIntroduction } from '../upgrade-links.ts';
 import { describeExchange, operationHeading } from './operation.ts';
 import { usedCoordinates } from './used-coordinates.ts';
@@ -13,19 +14,21 @@ import { usedCoordinates } from './used-coordinates.ts';
  * How to move requests from one version of an interface to a newer one.
  *
  * @param differences between both versions
+ * @param pathTo relative to the page
  */
 export function interfaceUpgradePage(
-  { name, history }: Pick<InterfaceContract, 'name' | 'history'>,
+  { name, names, history }: Pick<InterfaceContract, 'name' | 'names' | 'history'>,
   from: InterfaceVersion,
   to: InterfaceVersion,
   differences: readonly RecordedChange[],
+  pathTo: PathTo,
 ): string {
   const release = releaseOf(history, to.version, null);
   return page(`Upgrade the ${name} interface from ${from.version} to ${to.version}`, [
-    ...upgradeIntroduction({ root: '..' }, from, to, [
+    ...upgradeIntroduction({ pathTo }, from, to, [
       `Install ${code(history.packageName)} ${release === null ? 'in its next release' : `${release} or later`}, and generate your types from ${to.version}.`,
       'Change the operations that the breaking changes affect. The examples below show each of them before and after.',
-      `Send ${code(`${requestHeaderNames.schemaVersion}: ${to.version}`)} with the changed operation. Each request chooses its version, so you can move one operation at a time. To go back, send ${from.version} again.`,
+      `Send ${code(`${requestHeaders({ names }).schemaVersion}: ${to.version}`)} with the changed operation. Each request chooses its version, so you can move one operation at a time. To go back, send ${from.version} again.`,
     ]),
     ...describeUpgrade(differences),
     ...describeOperations(from, to, differences),

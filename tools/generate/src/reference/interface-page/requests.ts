@@ -1,5 +1,5 @@
+import { type Names, requestHeaders as headersOf } from '@deedwire/core';
 import { stripIgnoredCharacters } from 'graphql';
-import { requestHeaderNames } from '../../header-names.ts';
 import type { ManifestResponseHeader } from '../../schema-packages/template/manifest.ts';
 import {
   descriptionOf,
@@ -13,14 +13,14 @@ import { code, codeBlock, table } from '../markdown.ts';
 
 /** The HTTP request and response of an operation. */
 export function describeRequests(
-  { path }: InterfaceContract,
+  { path, names }: InterfaceContract,
   { version, manifest, examples, remark }: InterfaceVersion,
 ) {
   const requestHeaders = Object.entries(manifest.requestHeaders);
   const responseHeaders = Object.entries(manifest.responseHeaders);
   const [example] = examples;
   if (example === undefined) throw new Error('The interface has no operations.');
-  const sent = requestHeaders.map(([name]) => `${name}: ${exampleOf(name, version)}`);
+  const sent = requestHeaders.map(([name]) => `${name}: ${exampleOf(names, name, version)}`);
   const variables = example.exchanges[0]?.variables ?? {};
   const body = JSON.stringify({
     query: stripIgnoredCharacters(example.document),
@@ -35,7 +35,7 @@ export function describeRequests(
       requestHeaders.map(([name, { required }]) => [
         code(name),
         required ? 'yes' : 'no',
-        descriptionOf(requestHeaderDescriptions, name) + remark(`/requestHeaders/${name}`, null),
+        descriptionOf(requestHeaderDescriptions(names), name) + remark(`/requestHeaders/${name}`, null),
       ]),
     ),
     table(
@@ -43,14 +43,14 @@ export function describeRequests(
       responseHeaders.map(([name, header]) => [
         code(name),
         whenSent(header),
-        `${header.value === undefined ? '' : `${code(header.value)}. `}${descriptionOf(responseHeaderDescriptions, name)}${remark(`/responseHeaders/${name}`, null)}`,
+        `${header.value === undefined ? '' : `${code(header.value)}. `}${descriptionOf(responseHeaderDescriptions(names), name)}${remark(`/responseHeaders/${name}`, null)}`,
       ]),
     ),
   ];
 }
 
-function exampleOf(name: string, version: string): string {
-  return name === requestHeaderNames.schemaVersion ? version : descriptionOf(requestHeaderExamples, name);
+function exampleOf(names: Names, name: string, version: string): string {
+  return name === headersOf({ names }).schemaVersion ? version : descriptionOf(requestHeaderExamples(names), name);
 }
 
 function whenSent({ sent }: ManifestResponseHeader): string {

@@ -3,29 +3,29 @@ import { expect, test } from 'vitest';
 import { usedCoordinates } from './used-coordinates.ts';
 
 const schema = buildSchema(`
-  type Query { lender: Lender  referrals(first: Int, where: Filter): [Referral!]!  unused: Int }
-  type Lender { id: ID!  name: String }
-  type Referral { id: ID!  status: Status! }
+  type Query { customer: Customer  orders(first: Int, where: Filter): [Order!]!  unused: Int }
+  type Customer { id: ID!  name: String }
+  type Order { id: ID!  status: Status! }
   enum Status { OPEN CLOSED }
   input Filter { status: Status  and: Filter  note: String }
 `);
 
 test('contains what a document selects and passes, with its enums and input types', () => {
   const document =
-    'query Q($where: Filter) { lender { ...Names } referrals(where: $where) { status } } fragment Names on Lender { name }';
+    'query Q($where: Filter) { customer { ...Names } orders(where: $where) { status } } fragment Names on Customer { name }';
   expect([...usedCoordinates(schema, document)].filter((each) => each !== 'Int').toSorted()).toEqual([
+    'Customer',
+    'Customer.name',
     'Filter',
     'Filter.and',
     'Filter.note',
     'Filter.status',
-    'Lender',
-    'Lender.name',
+    'Order',
+    'Order.status',
     'Query',
-    'Query.lender',
-    'Query.referrals',
-    'Query.referrals(where:)',
-    'Referral',
-    'Referral.status',
+    'Query.customer',
+    'Query.orders',
+    'Query.orders(where:)',
     'Status',
     'Status.CLOSED',
     'Status.OPEN',

@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyShop } from '../test/support/shop.ts';
+import { testLayout } from '../test/support/test-layout.ts';
+import { hasPayloads, hasReference, readLayout, readLayouts } from './layout.ts';
+import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
+
+let shop: ReturnType<typeof copyShop>;
+beforeEach(() => {
+  shop = copyShop();
+});
+afterEach(() => shop.close());
+
+const write = (path: string, text: string): void => writeFileSync(join(shop.folder, path), text);
+
+test('the parts of a service stand at their default places, in any folder', async () => {
+  const root = relative(workspaceRoot, shop.folder);
+  const layout = await readLayout(shop.folder);
+  expect(layout).toMatchObject({
+    root,
+    names: { headerPrefix: 'X-Shop' },
+    interfaceNames: ['customer'],
+    events: `${root}/src/events`,
+    generated: `${root}/src/generated`,
+    payloads: `${root}/webhook-events`,
+    reference: null,
+  });
+  expect(layout.contractOf('customer')).toBe(`${root}/contracts/customer`);
+  expect(layout.appOf('customer')).toBe(`${root}/src/customer`);
+});
+
+test('its package.json can name other places', async () => {
+  const root = relative(workspaceRoot, shop.folder);
+  const places = { contracts: '<interface>-schema', apps: 'apps/<interface>', payloads: 'events', reference: 'docs' };
+  write('package.json', JSON.stringify({ type: 'module', deedwire: places }));
+  mkdirSync(join(shop.folder, 'events'));
+  write('events/versions.json', '{}');
+  const layout = await readLayout(shop.folder);
+  expect(layout).toMatchObject({ payloads: `${root}/events`, reference: `${root}/docs` });
+  expect([hasPayloads(layout), hasReference(layout)]).toEqual([true, true]);
+  expect(layout.contractOf('customer')).toBe(`${root}/customer-schema`);
+  expect(layout.appOf('customer')).toBe(`${root}/apps/customer`);
+});
+
+test('a service can publish no payloads', async () => {
+  const layout = await testLayout();
+  expect(layout).toMatchObject({ interfaceNames: ['customer', 'supplier'], payloads: null });
+  expect([hasPayloads(layout), hasReference(layout)]).toEqual([false, false]);
+});
+
+test.each(['package.json', 'src/names.ts', 'src/interfaces.ts'])('refuses a folder without %s', async (path) => {
+  rmSync(join(shop.folder, path));
+  await expect(readLayout(shop.folder)).rejects.toThrow(`is no folder with a service: it has no ${path}.`);
+});
+
+test.each([
+  ['src/names.ts', 'export const name = 1;', 'src/names.ts must export `names`.'],
+  ['src/interfaces.ts', 'export {};', 'src/interfaces.ts must export `interfaces`.'],
+  ['package.json', '{ "type": "module", "deedwire": { "contract": "." } }', 'Unrecognized key: "contract"'],
+])('refuses a folder whose %s is %j', async (path, text, message) => {
+  write(path, text);
+  await expect(readLayout(shop.folder)).rejects.toThrow(message);
+});
+
+test('the services of the workspace are those that its package.json lists', async () => {
+  const { deedwire } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
+  expect((await readLayouts()).map(({ root }) => root)).toEqual(deedwire.services);
+});
+
+test('no generator names a folder of a service', async () => {
+  const layouts = await readLayouts();
+  const folders = layouts.flatMap(({ root, payloads, reference, interfaceNames, contractOf, appOf }) => [
+    root,
+    ...[payloads, reference].filter((path) => path !== null),
+    ...interfaceNames.flatMap((name) => [contractOf(name), appOf(name).replace(/\/src$/, '')]),
+  ]);
+  const named = [...folders, 'packages/*-schema', 'packages/${', "'apps/", '`apps/', '}-schema', 'webhook-events/'];
+  const comment = /^\s*(?:\/[/*]|\*).*|\s\/\/\s.*/gm;
+  const sources = findFiles('tools/generate/src/**/*.ts').filter((path) => !/\.test\.ts$|\/template\//.test(path));
+  expect(sources.length).toBeGreaterThan(50);
+  const lines = sources.flatMap((path) =>
+    readText(path)
+      .replaceAll(comment, '')
+      .split('\n')
+      .filter((line) => named.some((each) => line.includes(each)))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(lines).toEqual([]);
+});

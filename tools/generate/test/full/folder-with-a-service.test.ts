@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { compileBlocks } from '@deedwire/testing';
+import { afterAll, expect, test } from 'vitest';
+import { workspaceRoot } from '../../src/workspace-files.ts';
+import { copyShop } from '../support/shop.ts';
+
+const shop = copyShop();
+afterAll(() => shop.close());
+
+function generate(...args: readonly string[]) {
+  const command = ['--conditions=deedwire-source', 'tools/generate/src/main.ts', '--service', shop.folder, ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: workspaceRoot, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+const git = (...args: readonly string[]): string =>
+  spawnSync('git', args, { cwd: workspaceRoot, encoding: 'utf8' }).stdout;
+
+const before = git('status', '--porcelain');
+const first = generate();
+
+const read = (path: string): string => readFileSync(join(shop.folder, path), 'utf8');
+
+test('writes the files of a service in any folder, and none of this workspace', () => {
+  expect(first).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(git('status', '--porcelain')).toBe(before);
+  expect(read('contracts/customer/versions/2026-11-01.graphql')).toMatch(
+    /^type Query \{[^}]*\bcustomer: Customer!\n[^}]*\bwebhookSubscriptions\b/m,
+  );
+  expect(read('contracts/customer/versions/2026-11-01.manifest.json')).toContain('"X-Shop-API-Key"');
+  expect(read('contracts/customer/src/generated/sdl.ts')).toContain('type Customer {');
+  expect(JSON.parse(read('webhook-events/versions.json'))).toMatchObject({ 'order.shipped': {}, 'webhook.test': {} });
+  expect(JSON.parse(read('webhook-events/asyncapi/customer.json')).channels).toHaveProperty('order.shipped');
+  expect(existsSync(join(shop.folder, 'webhook-events/fixtures/order.shipped/2027-02-01/reject'))).toBe(true);
+  expect(existsSync(join(shop.folder, 'webhook-events/fixtures/webhook.test'))).toBe(false);
+});
+
+test('what it writes compiles with the service, and makes its value', async () => {
+  expect(await compileBlocks(shop.folder, '**/*.ts', { target: 'esnext', exactOptionalPropertyTypes: true })).toBe('');
+  const script = `const { service } = await import(${JSON.stringify(pathToFileURL(join(shop.folder, 'src/service.ts')).href)});
+process.stdout.write(JSON.stringify([service.interfaces, service.events.map(({ type }) => type)]));`;
+  const options = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];
+  const { stdout, stderr } = spawnSync(process.execPath, options, { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  const [interfaces, types] = JSON.parse(stdout);
+  expect(interfaces).toMatchObject({ customer: { path: '/customer', records: ['Order'] } });
+  expect(types).toEqual(expect.arrayContaining(['order.shipped', 'webhook.test']));
+});
+
+test('lists what is out of date, and writes it', () => {
+  expect(generate('--check')).toEqual({ status: 0, stdout: '', stderr: '' });
+  const path = 'src/generated/events.ts';
+  const text = read(path);
+  writeFileSync(join(shop.folder, path), '');
+  const listed = `out of date: ${join(relative(workspaceRoot, shop.folder), path)}\n`;
+  expect(generate('--check')).toEqual({ status: 1, stdout: listed, stderr: '' });
+  expect(generate('served-versions')).toMatchObject({ status: 0 });
+  expect(read(path)).toBe(text);
+});
+
+test('refuses a generator of this repository', () => {
+  const { status, stderr } = generate('deployment');
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^No generator of a service is called deployment\. Use composed-contracts, /);
+});
+
+test('names what the service lacks', () => {
+  const path = 'src/events/order.shipped/2026-11-01.ts';
+  const text = read(path);
+  rmSync(join(shop.folder, path));
+  expect(generate('served-versions').stderr).toMatch(
+    /order\.shipped\/2026-11-01\.ts is missing, but .*webhook-events\/versions\.json lists order\.shipped at 2026-11-01\.\n$/,
+  );
+  writeFileSync(join(shop.folder, path), text);
+});

@@ -1,0 +1,1 @@
+export const interfaces = { customer: { title: 'Customer', account: 'Customer' } } as const;

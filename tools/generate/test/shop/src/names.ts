@@ -1,0 +1,1 @@
+export const names = { gidNamespace: 'shop', apiKeyPrefix: 'sh', headerPrefix: 'X-Shop', userAgent: 'Shop' } as const;

@@ -1,0 +1,36 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { workspaceRoot } from '../../src/workspace-files.ts';
+
+/** What imports generated files, which are not beside the sources of the shop. */
+const importing = {
+  'src/with-renderers.ts': `import { renderersFor } from '@deedwire/core';
+import type { WebhookEvent } from '../webhook-events/src/index.ts';
+
+export const withRenderers = renderersFor<WebhookEvent>();
+`,
+  'src/service.ts': `import { defineService } from '@deedwire/core';
+import { webhookEventTypes } from '../webhook-events/src/index.ts';
+import { events } from './generated/events.ts';
+import { interfaceVersions } from './generated/interface-versions.ts';
+import { interfaces } from './interfaces.ts';
+import { names } from './names.ts';
+
+export const service = defineService({
+  names,
+  interfaces: { customer: { ...interfaces.customer, versions: interfaceVersions.customer } },
+  contracts: webhookEventTypes,
+  events,
+});
+`,
+};
+
+/** A copy of `test/shop`, a service of one interface and one event, in a folder outside of the workspace. Nothing in it is generated. */
+export function copyShop(): { folder: string; close: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'shop-'));
+  cpSync(join(import.meta.dirname, '../shop'), folder, { recursive: true });
+  for (const [path, text] of Object.entries(importing)) writeFileSync(join(folder, path), text);
+  symlinkSync(join(workspaceRoot, 'tools/generate/node_modules'), join(folder, 'node_modules'));
+  return { folder, close: () => rmSync(folder, { recursive: true }) };
+}

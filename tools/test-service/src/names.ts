@@ -1,0 +1,7 @@
+/** Those of `testService`, which imports what is generated. */
+export const names = {
+  gidNamespace: 'service',
+  apiKeyPrefix: 'dw',
+  headerPrefix: 'X-Service',
+  userAgent: 'Deedwire-Webhooks',
+} as const;

@@ -1,0 +1,1 @@
+export { testService as service } from '@deedwire/core/test-service';

@@ -1,0 +1,6 @@
+import { requireIdOfType } from '@deedwire/graphql-server';
+import type { GraphQLSchema } from 'graphql';
+import { createSupplierSchema } from '../create-supplier-schema.ts';
+
+export const createSchema = (): GraphQLSchema =>
+  createSupplierSchema({ checkId: requireIdOfType, sequenceType: 'Long', eventsHaveId: false });
