@@ -58,7 +58,8 @@ export interface Persons {
   readonly address: string;
   /**
    * The further columns that identify. `person erase` sets what can be null to null. The others are texts: it sets them to `erased-4711`,
-   * and the address to `erased-4711@erased.invalid`, with the number of the record, of up to 19 digits. Defaults to none.
+   * and the address to `erased-4711@erased.invalid`, with the number of the record, of up to 19 digits. The types and the check constraints
+   * must allow it: the service does not start otherwise. Constraints over columns that are not listed here are not tried. Defaults to none.
    */
   readonly columns?: readonly string[];
   /**
@@ -68,7 +69,7 @@ export interface Persons {
   readonly knownBy?: readonly string[];
   /**
    * Whether an account cannot have two rows with one address. Spellings of one address count as several. The table then has an index that
-   * begins with `account_id`. Defaults to false.
+   * begins with `account_id`, or its parents have, and it has one of the column that leads to them. Defaults to false.
    */
   readonly isAddressUnique?: boolean;
 }

@@ -2,6 +2,7 @@ import { interfaceNames as known } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection, missing } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
+import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createServiceDatabase } from './support/database.ts';
 
@@ -116,6 +117,59 @@ test('the first interface gets what every interface has, without another to copy
       [account?.['id']],
     ),
   ).rejects.toThrow('is frozen');
+});
+
+test.each(['a_b', 'Desk', 'desk-', 'desk2', 'pg-desk', `${'desk-'.repeat(6)}desk`])(
+  'an interface with the name %s is refused, whose role could be that of another one',
+  async (name) => {
+    const own = await forTest(createServiceDatabase());
+    const owner = await forTest(connect(own.databaseUrl));
+    await owner.run(`alter type interface_name add value '${name}'`);
+    await expect(owner.run(`select add_interface('${name}', 'SpareDesk')`)).rejects.toThrow(
+      `The name of the interface ${name} must consist of lowercase words with hyphens between them`,
+    );
+  },
+);
+
+test('a role that is no group role does not become that of an interface', async () => {
+  const own = await forTest(createServiceDatabase());
+  const owner = await forTest(connect(own.databaseUrl));
+  await owner.run(`alter type interface_name add value 'other-desk'`);
+  onTestFinished(async () => {
+    await superuser.run('drop role other_desk_api');
+  });
+  await owner.run('create role other_desk_api');
+  for (const [attribute, none] of [
+    ['login', 'nologin'],
+    ['superuser', 'nosuperuser'],
+    ['bypassrls', 'nobypassrls'],
+    ['createrole', 'nocreaterole'],
+  ]) {
+    await owner.run(`alter role other_desk_api ${attribute}`);
+    await expect(owner.run(`select add_interface('other-desk', 'OtherDesk')`)).rejects.toThrow(
+      'The role other_desk_api exists and is no group role of the interface other-desk',
+    );
+    await owner.run(`alter role other_desk_api ${none}`);
+  }
+  expect(await owner.run(`select from interface where name = 'other-desk'`)).toEqual([]);
+});
+
+test('says which logins a role had before it became that of an interface, once', async () => {
+  const own = await forTest(createServiceDatabase());
+  const owner = new Client({ connectionString: own.databaseUrl });
+  await owner.connect();
+  const warnings: unknown[] = [];
+  owner.on('notice', ({ message }) => warnings.push(message));
+  onTestFinished(async () => {
+    await owner.query('drop owned by third_desk_api; drop role stranger, third_desk_api');
+    await owner.end();
+  });
+  await owner.query(`alter type interface_name add value 'third-desk'`);
+  await owner.query('create role third_desk_api; create role stranger login in role third_desk_api');
+  for (let calls = 0; calls < 2; calls += 1) await owner.query(`select add_interface('third-desk', 'ThirdDesk')`);
+  expect(warnings).toEqual([
+    'The role third_desk_api existed before, with the logins stranger. They can do all that the interface third-desk can in this database, too, unless you revoke their right to connect.',
+  ]);
 });
 
 test('a new interface may do what every other one may, and reads only its own rows', async () => {

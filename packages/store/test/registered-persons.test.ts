@@ -2,11 +2,12 @@ import { isEmail, isText } from '@deedwire/core';
 import { connect } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { type PersonAddress, selectAddresses } from '../src/persons/person-erasures.ts';
 import { selectPersonRegistry } from '../src/persons/person-registry.ts';
-import { createMigratedDatabase, withStore } from './support/database.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
 
 // The tables of an application: guests, and the visits of a guest, whose account is that of the guest.
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const owner = await forFile(connect(database.databaseUrl));
 const operator = await forFile(connect(await database.urlFor('operator')));
 
@@ -15,7 +16,7 @@ await owner.run(`
   create table guest (
     id bigint primary key default new_record_id(),
     account_id bigint not null,
-    interface interface_name not null default 'lender',
+    interface interface_name not null default 'supplier',
     "First ""Name""" varchar(30) not null,
     email text not null unique,
     born date,
@@ -24,17 +25,17 @@ await owner.run(`
     initial text generated always as (left("First ""Name""", 1)) stored
   );
   create table visit (id bigint primary key default new_record_id(), guest_id bigint not null, companion text, address text);
-  select own_table('guest', 'lender', 'select');
-  select own_table('visit', 'lender', 'select', 'guest_id');
+  select own_table('guest', 'supplier', 'select');
+  select own_table('visit', 'supplier', 'select', 'guest_id');
   delete from person_table;
   delete from event_type;
   insert into person_table values
     ('guest', 'Guest', array['First "Name"', 'email', 'born', 'notes', 'phone', 'initial'], '{email}', array['name', 'it''s "odd"']),
     ('visit', 'Visit', '{companion,address}', '{address}', '{}');
   insert into event_type values
-    ('guest.came', '{lender}', 'Guest', '{}', '{guest.name,guest.email}', '{guest.email}'),
-    ('guest.left', '{lender}', 'Guest', '{}', '{guest.name}', '{}'),
-    ('guest.counted', '{lender}', 'Guest', '{}', '{}', '{}')`);
+    ('guest.came', '{supplier}', 'Guest', '{}', '{guest.name,guest.email}', '{guest.email}'),
+    ('guest.left', '{supplier}', 'Guest', '{}', '{guest.name}', '{}'),
+    ('guest.counted', '{supplier}', 'Guest', '{}', '{}', '{}')`);
 
 interface Guest {
   account: string;
@@ -44,7 +45,7 @@ interface Guest {
 async function addGuest(email = 'ada@example.test'): Promise<Guest> {
   const [row] = await owner.run(
     `with organization as (insert into organization (name) values ('Test') returning id), account as (
-       insert into account (interface, organization_id, name) select 'lender', id, 'Test' from organization returning id
+       insert into account (interface, organization_id, name) select 'supplier', id, 'Test' from organization returning id
      )
      select id::text as account, new_record_id()::text as id from account`,
   );
@@ -74,7 +75,7 @@ test('an erasure replaces the columns that are registered, by texts only where n
     {
       id: guest.id,
       account_id: guest.account,
-      interface: 'lender',
+      interface: 'supplier',
       'First "Name"': `erased-${guest.id}`,
       email: `erased-${guest.id}@erased.invalid`,
       born: null,
@@ -86,7 +87,7 @@ test('an erasure replaces the columns that are registered, by texts only where n
   expect(await rowOf(guest)).toMatchObject({ isErased: true });
   expect(await rowOf(other)).toMatchObject({ isErased: false });
   expect(await owner.run('select record_type, record_id, account_id, interface from person_erasure')).toEqual([
-    { record_type: 'Guest', record_id: guest.id, account_id: guest.account, interface: 'lender' },
+    { record_type: 'Guest', record_id: guest.id, account_id: guest.account, interface: 'supplier' },
   ]);
 });
 
@@ -138,7 +139,7 @@ test('the saved results of a record are found wherever they name it, and their k
   for (const [key, payload] of keys)
     await owner.run(
       `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, payload)
-       values ($1, 'lender', 'm', $2, '', gen_random_uuid(), now(), $3)`,
+       values ($1, 'supplier', 'm', $2, '', gen_random_uuid(), now(), $3)`,
       [guest.account, key, JSON.stringify(payload)],
     );
   expect(await rowOf(guest)).toMatchObject({ savedResults: 3 });
@@ -154,7 +155,7 @@ test('a saved result that is nested as deep as the database can store stops no e
   const guest = await addGuest();
   await owner.run(
     `insert into idempotency_key (account_id, interface, mutation, key, input_hash, claim, claimed_until, payload)
-     values ($1, 'lender', 'm', 'k', '', gen_random_uuid(), now(), $2)`,
+     values ($1, 'supplier', 'm', 'k', '', gen_random_uuid(), now(), $2)`,
     [
       guest.account,
       `{"guest":{"id":"gid://service/Guest/${guest.id}","name":"k"},"list":${'['.repeat(11_000)}${']'.repeat(11_000)}}`,
@@ -165,17 +166,179 @@ test('a saved result that is nested as deep as the database can store stops no e
   expect(await owner.run('select record_deleted as erased from idempotency_key')).toEqual([]);
 });
 
+/** Columns, those that are registered, and what an erasure leaves of the row. */
+const replaced: [what: string, columns: string, registered: string[], values: string, left: Record<string, unknown>][] =
+  [
+    ['a text that can be null', 'name text', ['name'], `'Ada'`, { name: null }],
+    ['a number that a later release made of a text', 'name int not null', ['name'], '7', { name: 7 }],
+    ['a list that a later release made of a text', 'name text[] not null', ['name'], `'{Ada}'`, { name: ['Ada'] }],
+    ['an enum', 'name mood not null', ['name'], `'good'`, { name: 'good' }],
+    ['a text in a domain over a domain that allows no null', 'name nick', ['name'], `'Ada'`, { name: 'erased-7' }],
+    ['a domain that is too short', 'name short not null', ['name'], `'Ada'`, { name: 'Ada' }],
+    ['a domain over a domain that is too short', 'name shorter not null', ['name'], `'Ada'`, { name: 'Ada' }],
+    ['a domain that is too short and can be null', 'name shorter', ['name'], `'Ada'`, { name: null }],
+    ['a domain of other texts', 'name initial not null', ['name'], `'A'`, { name: 'A' }],
+    ['a text that is too short', 'name varchar(25) not null', ['name'], `'Ada'`, { name: 'Ada' }],
+    ['a text that is long enough', 'name char(26) not null', ['name'], `'Ada'`, { name: 'erased-7'.padEnd(26) }],
+    ['a constraint of other texts', `name text not null check (name ~ '^[A-Z]')`, ['name'], `'Ada'`, { name: 'Ada' }],
+    ['a constraint that allows no null', 'name text check (name is not null)', ['name'], `'Ada'`, { name: 'erased-7' }],
+    [
+      'a constraint that allows it',
+      'name text not null check (length(name) < 99)',
+      ['name'],
+      `'Ada'`,
+      { name: 'erased-7' },
+    ],
+    [
+      'a constraint over columns that are replaced',
+      'name text, phone text, age int, check (num_nonnulls(name, phone) > 0)',
+      ['name', 'phone', 'age'],
+      `'Ada', '1', 36`,
+      { name: 'Ada', phone: '1', age: null },
+    ],
+    [
+      'a constraint over columns that are replaced and allows it',
+      'name text not null, phone text not null, check (name <> phone or length(phone) > 3)',
+      ['name', 'phone'],
+      `'Ada', '1'`,
+      { name: 'erased-7', phone: 'erased-7' },
+    ],
+    [
+      'an index in which nulls are equal',
+      'name text unique nulls not distinct',
+      ['name'],
+      `'Ada'`,
+      { name: 'erased-7' },
+    ],
+    ['a number in an index in which nulls are equal', 'name int unique nulls not distinct', ['name'], '1', { name: 1 }],
+    ['a name of another table', `name text not null references nickname`, ['name'], `'Ada'`, { name: 'Ada' }],
+    ['a name of another table that can be null', `name text references nickname`, ['name'], `'Ada'`, { name: null }],
+    ['the account', 'name text', ['account_id', 'interface', 'id'], `'Ada'`, { name: 'Ada', id: '7' }],
+  ];
+
+describe('an erasure', () => {
+  test.each(replaced)('replaces a column only if it can be: %s', async (_, columns, registered, values, left) => {
+    const { account } = await addGuest();
+    await owner.run(`
+      begin;
+      create domain nickname_text as text;
+      create domain nick as nickname_text not null;
+      create domain short as varchar(5);
+      create domain shorter as short;
+      create domain initial as text check (value ~ '^[A-Z]$');
+      create type mood as enum ('good');
+      create table nickname (name text primary key);
+      insert into nickname values ('Ada');
+      create table friend (id bigint primary key default new_record_id(), account_id bigint not null,
+        interface interface_name not null default 'supplier', ${columns});
+      select own_table('friend', 'supplier', '')`);
+    try {
+      await owner.run(`insert into person_table values ('friend', 'Friend', $1, '{}', '{}')`, [registered]);
+      await owner.run(`insert into friend values (7, $1, 'supplier', ${values})`, [account]);
+      await owner.run(`select begin_person_erasure('Friend', 7, $1)`, [account]);
+      expect(await owner.run('select * from friend')).toEqual([
+        { id: '7', account_id: account, interface: 'supplier', ...left },
+      ]);
+      const columnsOf = await owner.run(`select column_name as name from placeholders_of('friend', $1, '{}')`, [
+        registered,
+      ]);
+      const changed = await owner.run(`select person_row('Friend', 7) ->> 'isErased' as erased`);
+      expect(changed).toEqual([{ erased: columnsOf.length > 0 ? 'true' : null }]);
+    } finally {
+      await owner.run('rollback');
+    }
+  });
+
+  test('waits for no lock to know what it replaces', async () => {
+    const guest = await addGuest();
+    await owner.run('begin; alter table guest add check (length(email) > 3); lock table guest');
+    try {
+      const locked = await operator.run(
+        `select column_name as name from placeholders_of('guest', '{email,born}', '{}')`,
+      );
+      expect(locked).toEqual([{ name: 'email' }, { name: 'born' }]);
+    } finally {
+      await owner.run('rollback');
+    }
+    await begin(guest);
+  });
+
+  test('replaces no column to which another table refers, unless that follows', async () => {
+    const { account } = await addGuest();
+    for (const [follows, left] of [
+      ['', 'Ada'],
+      ['on update cascade', 'erased-7'],
+    ] as const) {
+      await owner.run(`
+        begin;
+        create table friend (id bigint primary key default new_record_id(), account_id bigint not null,
+          interface interface_name not null default 'supplier', name text not null unique);
+        select own_table('friend', 'supplier', '');
+        create table nickname (name text references friend (name) ${follows});
+        insert into person_table values ('friend', 'Friend', '{name}', '{}', '{}')`);
+      try {
+        await owner.run(`insert into friend values (7, $1, 'supplier', 'Ada')`, [account]);
+        await owner.run(`insert into nickname values ('Ada')`);
+        await owner.run(`select begin_person_erasure('Friend', 7, $1)`, [account]);
+        expect(await owner.run('select name from friend union all select name from nickname')).toEqual([
+          { name: left },
+          { name: left },
+        ]);
+      } finally {
+        await owner.run('rollback');
+      }
+    }
+  });
+});
+
+/** The accounts and addresses, in pages of two. */
+async function readAddresses(table: string, address: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  await withStore(await database.urlFor('operator'), async (store) => {
+    const ofTable = { table, record: '', noun: '', address, columns: [], knownBy: [], isAddressUnique: true };
+    for (let after: PersonAddress | null = null; ;) {
+      const page: PersonAddress[] = await selectAddresses(store, ofTable, after, 2);
+      found.push(...page.map((row) => [row.accountId, row.address]));
+      after = page.at(-1) ?? null;
+      if (page.length < 2) break;
+    }
+  });
+  return found;
+}
+
+test('an operator reads the addresses of a table and of a child in the order of accounts', async () => {
+  const guests = [await addGuest('c@example.test'), await addGuest('a@example.test')];
+  const [first, second] = guests;
+  await owner.run(
+    `insert into guest (account_id, "First ""Name""", email, phone)
+     select account_id, '', 'b@example.test', '' from guest where id = $1`,
+    [first?.id],
+  );
+  await owner.run(
+    `insert into visit (guest_id, address) select id, email from guest order by id desc;
+     insert into visit (guest_id) select id from guest`,
+  );
+  const expected = (...ofFirst: string[]) => [
+    ...ofFirst.map((address) => [first?.account, address]),
+    [second?.account, 'a@example.test'],
+  ];
+  expect(await readAddresses('guest', 'email')).toEqual(expected('c@example.test', 'b@example.test'));
+  expect(await readAddresses('visit', 'address')).toEqual(expected('b@example.test', 'c@example.test'));
+  // Not another column, or table.
+  expect([await readAddresses('guest', 'phone'), await readAddresses('account', 'name')]).toEqual([[], []]);
+});
+
 test('what another owner has created in place of a table is not run', async () => {
-  const own = await forTest(createMigratedDatabase());
+  const own = await forTest(createServiceDatabase());
   const session = await forTest(connect(own.databaseUrl));
   await session.run(`
     create table guest (id bigint primary key default new_record_id(), account_id bigint not null,
-      interface interface_name not null default 'lender', email text not null);
-    select own_table('guest', 'lender', 'select');
+      interface interface_name not null default 'supplier', email text not null);
+    select own_table('guest', 'supplier', 'select');
     insert into person_table values ('guest', 'Guest', '{email}', '{email}', '{}');
     drop table guest;
     create function steal() returns text language plpgsql as $$ begin raise 'It runs as %.', current_user; end $$;
-    create view guest as select 7::bigint as id, 1::bigint as account_id, 'lender'::interface_name as interface, steal() as email`);
+    create view guest as select 7::bigint as id, 1::bigint as account_id, 'supplier'::interface_name as interface, steal() as email`);
   expect(await session.run(`select person_row('Guest', 7) as row`)).toEqual([{ row: null }]);
   await session.run(`
     drop view guest;
@@ -300,11 +463,11 @@ describe('what an earlier release has registered', () => {
     await owner.run(`
       begin;
       create table visitor (id bigint primary key default new_record_id(), account_id bigint not null,
-        interface interface_name not null default 'lender', mail text);
-      select own_table('visitor', 'lender', '');
+        interface interface_name not null default 'supplier', mail text);
+      select own_table('visitor', 'supplier', '');
       insert into person_table values ('visitor', 'Guest', '{mail}', '{mail}', '{}')`);
     try {
-      await owner.run(`insert into visitor values (7, $1, 'lender', 'bea@example.test')`, [guest.account]);
+      await owner.run(`insert into visitor values (7, $1, 'supplier', 'bea@example.test')`, [guest.account]);
       const [{ result } = {}] = (await owner.run(`select person_addresses('Guest', 0) as result`)) as {
         result?: { rows: { address: string }[] };
       }[];
@@ -323,12 +486,12 @@ describe('what an earlier release has registered', () => {
 
 test('a record of another interface is not erased', async () => {
   const guest = await addGuest();
-  const [partner] = await owner.run(
+  const [customer] = await owner.run(
     `with organization as (insert into organization (name) values ('Test') returning id)
-     insert into account (interface, organization_id, name) select 'partner', id, 'Test' from organization returning id::text as id`,
+     insert into account (interface, organization_id, name) select 'customer', id, 'Test' from organization returning id::text as id`,
   );
-  await begin({ id: '7', account: String(partner?.['id']) });
-  await expect(begin({ ...guest, account: String(partner?.['id']) })).rejects.toThrow('is of another account than');
+  await begin({ id: '7', account: String(customer?.['id']) });
+  await expect(begin({ ...guest, account: String(customer?.['id']) })).rejects.toThrow('is of another account than');
   expect(await owner.run('select from person_erasure')).toEqual([]);
 });
 
@@ -346,8 +509,8 @@ test('a type of record that is not registered finds nothing, whatever it is', as
 test('the registry says which records and events identify persons', async () => {
   const { records, events } = await withStore(await database.urlFor('operator'), selectPersonRegistry);
   expect([...records.values()]).toEqual([
-    { type: 'Guest', interfaceName: 'lender', accountType: 'Lender', tables: ['guest'] },
-    { type: 'Visit', interfaceName: 'lender', accountType: 'Lender', tables: ['visit'] },
+    { type: 'Guest', interfaceName: 'supplier', accountType: 'Supplier', tables: ['guest'] },
+    { type: 'Visit', interfaceName: 'supplier', accountType: 'Supplier', tables: ['visit'] },
   ]);
   const kinds = Object.fromEntries([...events.values()].map(({ type, hasAddress }) => [type, hasAddress]));
   expect(kinds).toEqual({ 'guest.came': true, 'guest.left': false });

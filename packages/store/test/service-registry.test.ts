@@ -144,6 +144,30 @@ test('names what the database does not know of a service', async () => {
   ]);
 });
 
+test('a table that is no longer guarded needs own_table() again', async () => {
+  const service = serviceOf({}, { tables: { referral: {} } });
+  await migrate(database.databaseUrl, service);
+  for (const change of [
+    'alter table referral disable trigger check_home',
+    'drop trigger check_home_of_deleted on referral',
+    'alter table referral disable row level security',
+    'alter table referral rename to referred; create table referral (id bigint)',
+  ]) {
+    await owner.run(`begin; ${change}`);
+    try {
+      const problems = await findUnregistered(
+        { query: async ({ text }, values) => (await owner.run(text, [...values])) as never },
+        service,
+      );
+      expect(problems).toEqual([
+        'own_table() has not registered referral, or the table was created again; call it in a migration',
+      ]);
+    } finally {
+      await owner.run('rollback');
+    }
+  }
+});
+
 test('a table that was created again needs own_table() again', async () => {
   const service = serviceOf({}, { tables: { booking: {} }, sequences: { booking_number: '' } });
   const problems = () => withStore(database.databaseUrl, (store) => findUnregistered(store, service));
@@ -194,6 +218,20 @@ test('what identifies persons is registered, and stays when a release no longer 
   for (const service of [earlier, later, earlier, serviceOf({})]) await migrate(database.databaseUrl, service);
   expect(await personsOf()).toEqual([all]);
   expect(await typesOf()).toEqual([{ ...known, persons: ['order.buyer', 'order.note'], addresses: ['order.buyer'] }]);
+});
+
+test.each([
+  ['whose event another interface had', ['lender', 'partner'], [], ['partner'], personal.persons],
+  ['whose event another interface gets', ['partner'], personal.persons, ['lender'], []],
+  ['in whose event another interface takes part', ['partner'], personal.persons, ['lender', 'partner'], []],
+] as const)('a migration refuses persons %s', async (_, interfaces, persons, laterInterfaces, laterPersons) => {
+  await migrate(database.databaseUrl, serviceOf({ interfaces, persons }, buyers()));
+  const before = await typesOf();
+  const later = serviceOf({ interfaces: laterInterfaces, persons: laterPersons }, buyers());
+  await expect(migrate(database.databaseUrl, later)).rejects.toThrow(
+    `the persons of the record Order are in events of the interface ${laterInterfaces.join(', ')}, and in the database of ${interfaces.join(', ')}`,
+  );
+  expect(await typesOf()).toEqual(before);
 });
 
 test.each([
@@ -278,7 +316,7 @@ test('names the columns that an erasure could not replace', async () => {
     expect(problems).toEqual([
       'the database does not know all of the events order.paid; run: deedwire-operator database migrate',
       'the database does not know all that identifies persons in buyer; run: deedwire-operator database migrate',
-      'person erase cannot replace buyer.born, buyer.email, buyer.gone, buyer.id, buyer.initial, buyer.short: each must exist, and can be null or is a text with room for the placeholder',
+      'person erase cannot replace buyer.born, buyer.code, buyer.email, buyer.gone, buyer.id, buyer.initial, buyer.short: its type and its constraints must allow null, or erased-<id> (of an address, erased-<id>@erased.invalid)',
       'own_table() has registered buyer for another interface than that of the events of their persons',
     ]);
   } finally {

@@ -1,9 +1,6 @@
-import type { Service } from '@deedwire/core';
+import { interfaceNamesOf, type Service } from '@deedwire/core';
 import { type Database, sql } from '../statements/database.ts';
 import { describeService } from './describe-service.ts';
-
-/** Of an address, and of another text, with a number of 19 digits. */
-const placeholderLengths = [41, 26];
 
 const kinds = ['interface', 'event', 'action', 'persons', 'column', 'account', 'table', 'sequence'] as const;
 
@@ -17,7 +14,7 @@ const remedies: Readonly<Record<(typeof kinds)[number], (names: string) => strin
   persons: (names) =>
     `the database does not know all that identifies persons in ${names}; run: deedwire-operator database migrate`,
   column: (names) =>
-    `person erase cannot replace ${names}: each must exist, and can be null or is a text with room for the placeholder`,
+    `person erase cannot replace ${names}: its type and its constraints must allow null, or erased-<id> (of an address, erased-<id>@erased.invalid)`,
   account: (names) =>
     `own_table() has registered ${names} for another interface than that of the events of their persons`,
   table: (names) => `own_table() has not registered ${names}, or the table was created again; call it in a migration`,
@@ -49,9 +46,10 @@ export async function findUnregistered(database: Database, service: Service): Pr
       where not exists (
         select
         from own_table o
-        join pg_class c on c.oid = to_regclass(quote_ident(o.relation)) and c.relrowsecurity
-        join pg_trigger t on t.tgrelid = c.oid and t.tgname = 'check_home'
+        join pg_class c on c.oid = to_regclass(quote_ident(o.relation)) and c.relkind = 'r' and not c.relispartition and c.relrowsecurity
+        join pg_trigger t on t.tgrelid = c.oid and t.tgname in ('check_home', 'check_home_of_deleted') and t.tgenabled in ('O', 'A')
         where o.relation = s.name
+        having count(*) = 2
       )
       union all
       select 'sequence', s.name
@@ -74,15 +72,12 @@ export async function findUnregistered(database: Database, service: Service): Pr
       )
       union all
       select 'column', s.relation || '.' || c.name
-      from jsonb_to_recordset($1::jsonb -> 'persons') as s (relation text, columns text[], addresses text[]), unnest(s.columns) as c (name)
-      where to_regclass(quote_ident(s.relation)) is not null and not exists (
-        select
-        from pg_attribute a
-        join pg_type t on t.oid = a.atttypid
-        where a.attrelid = to_regclass(quote_ident(s.relation)) and a.attname = c.name and not a.attisdropped and a.attgenerated = ''
-          and (not (a.attnotnull or t.typnotnull) or t.typcategory = 'S'
-            -- The length of varchar(n) is 4 less.
-            and (a.atttypmod < 0 or a.atttypmod - 4 >= case when c.name = any (s.addresses) then $2::int else $3::int end))
+      from jsonb_to_recordset($1::jsonb -> 'persons') as s (relation text, columns text[], addresses text[])
+      -- What an earlier release has registered is replaced too.
+      left join person_table p using (relation)
+      cross join unnest(s.columns) as c (name)
+      where to_regclass(quote_ident(s.relation)) is not null and c.name not in (
+        select r.column_name from placeholders_of(s.relation, s.columns || p.columns, s.addresses || p.addresses) r
       )
       union all
       select 'action', s.action
@@ -102,7 +97,6 @@ export async function findUnregistered(database: Database, service: Service): Pr
       group by s.relation`;
   const rows = await database.query<{ kind: (typeof kinds)[number]; name: string }>(statement, [
     JSON.stringify(describeService(service)),
-    ...placeholderLengths,
   ]);
   return kinds.flatMap((kind) => {
     const names = rows.filter((row) => row.kind === kind).map(({ name }) => name);
@@ -111,22 +105,27 @@ export async function findUnregistered(database: Database, service: Service): Pr
 }
 
 /**
- * The tables and sequences that a migration has registered and the service does not list, or only a later release of it: an id of such a table
- * that repeats is an error, and no command draws numbers of such a sequence. One sentence each, without the period.
+ * The tables and sequences of interfaces of the service that a migration has registered and the service does not list, or only a later release
+ * of it: an id of such a table that repeats is an error, and no command draws numbers of such a sequence. One sentence each, without the period.
  */
-export async function findUnlisted(database: Database, { tables, sequences }: Service): Promise<string[]> {
+export async function findUnlisted(database: Database, service: Service): Promise<string[]> {
   const statement = sql('find-unlisted')`
+      with own as (
+        select relation from own_table where of_interface::text = any ($3::text[]) and to_regclass(quote_ident(relation)) is not null
+      )
       select 'own_table()' as by, 'tables' as list, relation as name
-      from own_table
-      where relation <> all ($1::text[]) and to_regclass(quote_ident(relation)) is not null
+      from own
+      where relation <> all ($1::text[])
       union all
-      select 'own_sequence()', 'sequences', sequence
-      from own_sequence
-      where sequence <> all ($2::text[]) and to_regclass(quote_ident(sequence)) is not null
+      select 'own_sequence()', 'sequences', s.sequence
+      from own_sequence s
+      join own using (relation)
+      where s.sequence <> all ($2::text[]) and to_regclass(quote_ident(s.sequence)) is not null
       order by 1, 3`;
   const rows = await database.query<Record<'by' | 'list' | 'name', string>>(statement, [
-    tables,
-    Object.keys(sequences),
+    service.tables,
+    Object.keys(service.sequences),
+    interfaceNamesOf(service),
   ]);
   return rows.map(
     ({ by, list, name }) => `${by} has registered ${name}, which \`${list}\` of the service does not list; add it`,

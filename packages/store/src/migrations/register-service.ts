@@ -60,12 +60,20 @@ async function refuseConflicts(client: Client, { events, persons }: DescribedSer
      join person_table p using (relation)
      where p.record_type <> s.record_type
      union all
-     select distinct format('the persons of the record %s are in events of the interface %s, and in the database of %s',
-       e.record_type, array_to_string(s.interfaces, ', '), array_to_string(e.interfaces, ', '))
-     from jsonb_to_recordset($1::jsonb) as s (interfaces text[], record_type text, persons text[])
-     join event_type e using (record_type)
-     -- It has none if its interfaces were created after the last migration.
-     where s.persons <> '{}' and e.persons <> '{}' and e.interfaces <> '{}' and not e.interfaces::text[] @> s.interfaces
+     select format('the persons of the record %s are in events of the interface %s, and in the database of %s', m.record_type,
+       string_agg(distinct i.name, ', ') filter (where i.is_said), string_agg(distinct i.name, ', ') filter (where not i.is_said))
+     from (
+       -- As the events will be registered.
+       select coalesce(e.record_type, s.record_type) as record_type, s.interfaces, e.interfaces::text[] as known_interfaces
+       from jsonb_to_recordset($1::jsonb) as s (type text, interfaces text[], record_type text, persons text[])
+       full join event_type e using (type)
+       where s.persons <> '{}' or e.persons <> '{}'
+     ) m
+     cross join lateral (
+       select unnest(m.interfaces), true union all select unnest(m.known_interfaces), false
+     ) as i (name, is_said)
+     group by m.record_type
+     having count(distinct i.name) > 1 and bool_or(i.is_said)
      order by 1`,
     [JSON.stringify(events), JSON.stringify(persons)],
   );

@@ -48,19 +48,16 @@ export async function selectOpenErasures(database: Database): Promise<PersonReco
 
 export type PersonAddress = Pick<PersonRecord, 'accountId' | 'id'> & { address: string };
 
-/** Of the next `limit` rows, in the order of accounts. Served by the index by account of the table. */
+/** Of the next `limit` rows that have one, in the order of accounts. */
 export async function selectAddresses(
   database: Database,
   { table, address }: PersonTable,
   after: Pick<PersonAddress, 'accountId' | 'id'> | null,
   limit: number,
 ): Promise<PersonAddress[]> {
-  const statement = sql(`select-addresses-${table}`, 'in-index-order')`
-      select id, account_id as "accountId", ${address} as address
-      from ${table}
-      where (account_id, id) > ($1::bigint, $2::bigint)
-      order by account_id, id
-      limit $3`;
-  const values = [after?.accountId ?? '0', after?.id ?? '0', limit];
+  const statement = sql('select-addresses')`
+      select id, account_id as "accountId", address
+      from person_addresses_by_account($1, $2, $3, $4, $5)`;
+  const values = [table, address, after?.accountId ?? '0', after?.id ?? '0', limit];
   return database.query<PersonAddress & Record<string, unknown>>(statement, values);
 }

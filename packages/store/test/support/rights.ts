@@ -112,6 +112,7 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
         'offer_home:',
         'person_accounts: operator',
         'person_addresses: operator',
+        'person_addresses_by_account: operator',
         'person_row: operator',
         'record_use: interface',
         'refuse_account_elsewhere:',

@@ -108,7 +108,7 @@ export const withoutSample: TestedService = {
     ),
     fixture(['supply-chain'], `insert into delivery_note (account_id, interface) values (${accountOfRow}, $1)`),
   ]),
-  granted: shop.tables,
+  granted: [...shop.tables, 'sequence order_number'],
   createDatabase: () =>
     createTestDatabase({
       template: 'without_sample',
