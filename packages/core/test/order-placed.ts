@@ -4,15 +4,21 @@ import { formatGid } from '../src/gid.ts';
 import { toRecordId } from '../src/record-id.ts';
 
 const text = z.string();
-const order = z.object({ id: text, item: text, note: text.nullable() });
+const order = z.object({ id: text, item: text, buyerEmail: text.nullable().optional(), note: text.nullable() });
 
 /** The event of the test service. Appended by `placeOrder`. */
 export const orderPlaced = defineEvent('order.placed', {
   record: 'Order',
-  persons: ['order.note'],
+  persons: ['order.buyerEmail', 'order.note'],
+  address: 'order.buyerEmail',
   snapshot: z.object({ order, placedAt: text }),
   sample: (gidNamespace) => ({
-    order: { id: formatGid(gidNamespace, 'Order', toRecordId('4711')), item: 'Tea «Grün» 🏡', note: null },
+    order: {
+      id: formatGid(gidNamespace, 'Order', toRecordId('4711')),
+      item: 'Tea «Grün» 🏡',
+      buyerEmail: null,
+      note: null,
+    },
     placedAt: '2026-11-03T09:30:00.000Z',
   }),
 });

@@ -27,7 +27,8 @@ export const testService = defineService({
   tables: {
     customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } },
   },
-  auditActions: { 'order.place': 'lost' },
+  // Only tests remove an order, and record that as an operator.
+  auditActions: { 'order.place': 'lost', 'order.remove': 'delete' },
   clientActions: ['order.place'],
 });
 

@@ -79,7 +79,7 @@ function newOrder(
       const id = formatGid(gidNamespace, 'Order', orderId);
       const { item, buyerEmail, note } = details;
       const order = { id, item, buyerEmail, note, placedAt: now };
-      const snapshot = { order: { id, item, note }, placedAt: now.toISOString() };
+      const snapshot = { order: { id, item, buyerEmail, note }, placedAt: now.toISOString() };
       return {
         rows: [
           { into: insertOrders, values: [orderId, accountId, item, buyerEmail, note] },

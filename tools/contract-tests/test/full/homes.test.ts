@@ -6,7 +6,6 @@ import {
   retryWebhookDelivery,
   rotateWebhookSecret,
 } from '@deedwire/actions';
-import { interfaceNames } from '@deedwire/core/test-service';
 import {
   callOperatorWith,
   createHarness,
@@ -19,7 +18,6 @@ import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { freezeAtRequests } from '../support/freeze-under-load.ts';
 import { comeHome, freeze, hashTables, leave, untilQuiet } from '../support/homes.ts';
-import { createInterfaceClient, startInterfaces } from '../support/interface-client.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { PlaceDocument } from '../support/webhook-operations.ts';
 
@@ -82,27 +80,6 @@ test('an account that leaves is read until it is at home elsewhere, and no reque
   expect(await send(place)).toMatchObject({ status: 200 });
   expect(await send(read)).toMatchObject({ status: 200 });
 });
-
-test.each(interfaceNames)(
-  'the API of the %s interface reads an account that is frozen, and refuses its changes',
-  async (name) => {
-    const { harness } = await open();
-    const { accountId } = harness.accounts[name];
-    const client = createInterfaceClient(await startInterfaces(harness, [name]), name, '2026-11-01');
-    const send = async (query: string) => {
-      const { status, body } = await client.send(query);
-      return [status, body.errors?.[0]?.extensions.code];
-    };
-    const read = '{ webhookListeners { id } }';
-    const change =
-      'mutation { createWebhookListener(input: { eventTypes: [{ type: "webhook.test" }] }) { userErrors { code } } }';
-    await freeze(harness, [accountId]);
-    expect(await send(change)).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(await send(read)).toEqual([200, undefined]);
-    await comeHome(harness, [accountId]);
-    expect(await send(change)).toEqual([200, undefined]);
-  },
-);
 
 test('a freeze at each request refuses only what comes after it, and loses and doubles nothing', async () => {
   const { harness, receiver } = await open();

@@ -1,35 +1,32 @@
-import { RefusedError } from '@deedwire/actions';
-import { callOperator, createTestAccounts } from '@deedwire/dev-environment/firm-harness';
-import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
+import { callOperator, createTestAccounts } from '@deedwire/dev-environment/harness';
 import { connect, eventually, missing, postGraphql } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { accepted, startErasing } from '../support/erasing.ts';
+import { accepted, numberOf, startErasing } from '../support/erasing.ts';
 
 // What a login of an interface stores in events neither erases another person nor keeps a person from being erased.
 
-const { t, lender, partner, env, good, broken, subscribe, erase, erasable, refer } = await startErasing();
+const { t, customer, env, good, broken, subscribe, erase, erasable, place, remove } = await startErasing();
 const logins = {
-  lender: await forFile(connect(await t.database.urlFor('lender_api'))),
-  partner: await forFile(connect(await t.database.urlFor('partner_api'))),
+  customer: await forFile(connect(await t.database.urlFor('customer_api'))),
+  supplier: await forFile(connect(await t.database.urlFor('supplier_api'))),
 };
 const others = await createTestAccounts(t.operator);
 
 /** Stores an event as a login of an interface can. Returns its id. */
 async function plant(
   account: { accountId: string },
-  type: string,
   record: string | null,
   snapshot: object | string,
-  by: 'lender' | 'partner' = type.startsWith('team_member') ? 'lender' : 'partner',
+  by: keyof typeof logins = 'customer',
 ): Promise<string> {
   const [row = missing()] = await logins[by].run(
-    `insert into webhook_event (account_id, interface, event_type, record_id, snapshot) values ($1, $2, $3, $4, $5) returning id::text`,
+    `insert into webhook_event (account_id, interface, event_type, record_id, snapshot) values ($1, $2, 'order.placed', $3, $4)
+     returning id::text`,
     [
       account.accountId,
       by,
-      type,
-      record?.split('/').at(-1) ?? null,
+      record === null ? null : numberOf(record),
       typeof snapshot === 'string' ? snapshot : JSON.stringify(snapshot),
     ],
   );
@@ -37,178 +34,158 @@ async function plant(
 }
 
 /** Stores an event as a build of an earlier release could, with a snapshot that PostgreSQL cannot read. */
-async function plantUnreadable(account: { accountId: string }, type: string, record: string | null, snapshot: string) {
+async function plantUnreadable(account: { accountId: string }, record: string | null, snapshot: string) {
   const [{ definition } = missing()] = await t.sql(
     `select pg_get_constraintdef(oid) as definition from pg_constraint
      where conname = 'webhook_event_is_jsonb' and conrelid = 'webhook_event'::regclass`,
   );
   await t.sql('alter table webhook_event drop constraint webhook_event_is_jsonb');
-  const id = await plant(account, type, record, snapshot);
+  const id = await plant(account, record, snapshot);
   await t.sql(`alter table webhook_event add constraint webhook_event_is_jsonb ${String(definition)}`);
   return id;
 }
 
-const addressOf = (email: string) => ({ teamMember: { email } });
+const addressOf = (buyerEmail: string) => ({ order: { buyerEmail } });
 const eventGid = (id: string): string => `gid://service/WebhookEvent/${id}`;
 const keptOf = async (...options: string[]) => JSON.parse((await erase(...options, '--json')).stdout);
 
-async function referralOf(clientEmail: string): Promise<string> {
-  return (await refer(`Key of ${clientEmail}`, { clientName: 'Grace Hopper', clientEmail })).referral.id;
-}
+const orderOf = async (buyerEmail: string): Promise<string> =>
+  (await place(`Key of ${buyerEmail}`, { item: 'Tea', buyerEmail })).order.id;
 
-const addMember = (email: string, { id: lenderId } = lender) =>
-  addTeamMember(t.operator, { lenderId, firstName: 'Grace', lastName: 'Hopper', email });
+const emailOf = (id: string) => t.sql('select buyer_email from customer_order where id = $1', [numberOf(id)]);
+/** The accounts of the events of a record that are not erased. */
+const accountsOfEvents = (id: string) =>
+  t.sql(`select account_id::text from webhook_event where record_id = $1 and snapshot::text <> '{}'`, [numberOf(id)]);
 
-test('planted events with the address of a person erase no other referral, and lose no delivery of it', async () => {
-  const number = (await subscribe('partner', broken, ['referral.created'])).split('/').at(-1);
-  const [own, bystander] = [await referralOf('own@client'), await referralOf('bystander@client')];
+test('planted events with the address of a person erase no other order, and lose no delivery of it', async () => {
+  const number = numberOf(await subscribe(broken));
+  const [own, bystander] = [await orderOf('own@client'), await orderOf('bystander@client')];
   await eventually(async () =>
     expect(await t.sql('select from webhook_pending_delivery where subscription_id = $1', [number])).toHaveLength(2),
   );
-  for (const type of ['referral.created', 'referral.declined', 'referral.converted']) {
-    await plant(partner, type, bystander, addressOf('own@client'));
-    await plant(partner, type, null, { ...addressOf('own@client'), referral: { id: bystander } });
-    await plant(others.partner, type, own, addressOf('own@client'));
-  }
+  await plant(customer, null, { order: { id: bystander, buyerEmail: 'own@client' } });
+  await plant(others.customer, own, addressOf('own@client'));
   expect(await keptOf('--email', 'own@client', '--yes')).toMatchObject({
-    records: [{ recordId: own, accountId: partner.id }],
-    namedByEvents: [],
+    records: [{ recordId: own, accountId: customer.id }],
     unreadable: [],
   });
-  expect(await t.sql('select client_email from referral where id = $1', [bystander.split('/').at(-1)])).toEqual([
-    { client_email: 'bystander@client' },
-  ]);
+  expect(await emailOf(bystander)).toEqual([{ buyer_email: 'bystander@client' }]);
   expect(
     await t.sql(
       `select record_id::text from webhook_pending_delivery p join webhook_delivery d on d.id = p.delivery_id
        where p.subscription_id = $1`,
       [number],
     ),
-  ).toEqual([{ record_id: bystander.split('/').at(-1) }]);
+  ).toEqual([{ record_id: numberOf(bystander) }]);
 });
 
-test('a team member whom only an event gives the address is listed apart, and erased with --record only', async () => {
-  const own = await addMember('own@member');
-  const bystander = await addMember('bystander@member');
-  await plant(lender, 'team_member.updated', bystander.id, addressOf('own@member'));
-  await plant(others.lender, 'team_member.updated', bystander.id, addressOf('own@member'));
-  const named = [{ recordId: bystander.id, accountId: lender.id }];
-  expect(await keptOf('--email', 'own@member', '--dry-run')).toMatchObject({
-    records: [{ recordId: own.id, accountId: lender.id }],
+test('an order which only an event gives the address is listed apart, and erased with --record only', async () => {
+  const [own, bystander] = [await orderOf('own@order'), await orderOf('bystander@order')];
+  await plant(customer, bystander, addressOf('own@order'));
+  await plant(others.customer, bystander, addressOf('own@order'));
+  const named = [{ recordId: bystander, accountId: customer.id }];
+  expect(await keptOf('--email', 'own@order', '--dry-run')).toMatchObject({
+    records: [{ recordId: own, accountId: customer.id }],
     namedByEvents: named,
   });
-  const erased = await erase('--email', 'own@member', '--yes');
+  const erased = await erase('--email', 'own@order', '--yes');
   expect(erased).toMatchObject(accepted);
   expect(erased.stdout).toMatch(/^named by an event only, kept +account\n.*\n.*erase it with --record\.\n\nrecord /);
   expect(erased.stdout).toContain('\nNothing else of it is left\n');
-  const again = await keptOf('--email', 'own@member', '--yes');
+  const again = await keptOf('--email', 'own@order', '--yes');
   expect(again).toMatchObject({ records: [], tables: [], namedByEvents: named });
-  expect(await t.sql('select email from team_member where id = $1', [bystander.id.split('/').at(-1)])).toEqual([
-    { email: 'bystander@member' },
-  ]);
+  expect(await emailOf(bystander)).toEqual([{ buyer_email: 'bystander@order' }]);
   // The event of the other account stays.
-  expect(await erase('--record', bystander.id, '--yes')).toMatchObject({
+  expect(await erase('--record', bystander, '--yes')).toMatchObject({
     ...accepted,
     stdout: expect.stringContaining('Nothing of it is left'),
   });
-  expect(
-    await t.sql(`select account_id::text from webhook_event where record_id = $1 and snapshot::text <> '{}'`, [
-      bystander.id.split('/').at(-1),
-    ]),
-  ).toEqual([{ account_id: others.lender.accountId }]);
+  expect(await accountsOfEvents(bystander)).toEqual([{ account_id: others.customer.accountId }]);
 });
 
-test('an earlier address of a team member is one that only an event gives', async () => {
-  const { id } = await addMember('earlier@member');
-  await updateTeamMember(t.operator, { teamMemberId: id, email: 'later@member' });
-  const named = { records: [], namedByEvents: [{ recordId: id, accountId: lender.id }] };
-  expect(await keptOf('--email', 'earlier@member', '--yes')).toMatchObject(named);
-  expect(await keptOf('--email', 'earlier@member', '--account', others.lender.id, '--yes')).toMatchObject({
+test('an earlier address of an order is one that only an event gives', async () => {
+  const id = await orderOf('earlier@order');
+  await t.sql(`update customer_order set buyer_email = 'later@order' where id = $1`, [numberOf(id)]);
+  const named = { records: [], namedByEvents: [{ recordId: id, accountId: customer.id }] };
+  expect(await keptOf('--email', 'earlier@order', '--yes')).toMatchObject(named);
+  expect(await keptOf('--email', 'earlier@order', '--account', others.customer.id, '--yes')).toMatchObject({
     namedByEvents: [],
   });
-  expect(await keptOf('--email', 'later@member', '--yes')).toMatchObject({ records: named.namedByEvents });
+  expect(await keptOf('--email', 'later@order', '--yes')).toMatchObject({ records: named.namedByEvents });
 });
 
 test('an event of the other interface changes nothing', async () => {
-  const { id } = await addMember('own@interface');
-  await plant(others.partner, 'team_member.updated', id, addressOf('own@interface'), 'partner');
-  await plant(others.partner, 'team_member.updated', null, { teamMember: { id, email: 'own@interface' } }, 'partner');
+  const id = await orderOf('own@interface');
+  await plant(others.supplier, id, addressOf('own@interface'), 'supplier');
+  await plant(others.supplier, null, { order: { id, buyerEmail: 'own@interface' } }, 'supplier');
   expect(await keptOf('--email', 'own@interface', '--yes')).toMatchObject({
-    records: [{ recordId: id, accountId: lender.id }],
+    records: [{ recordId: id, accountId: customer.id }],
     unreadable: [],
   });
   expect(await t.sql('select from person_erasure')).toEqual([]);
-  expect(await erase('--record', id, '--account', partner.id, '--yes')).toMatchObject({
+  expect(await erase('--record', id, '--account', t.accounts.supplier.id, '--yes')).toMatchObject({
     exitCode: 1,
-    stderr: `error: ${id} is of the account ${lender.id}. Pass this one, or none.\n`,
+    stderr: `error: ${id} is of the account ${customer.id}. Pass this one, or none.\n`,
   });
 });
 
-test('of a removed team member, all events have to agree', async () => {
-  const [own, renamed, stolen] = [
-    await addMember('own@removed'),
-    await addMember('renamed@removed'),
-    await addMember('stolen@removed'),
+test('of a removed order, all events have to agree', async () => {
+  const [own, changed, stolen] = [
+    await orderOf('own@removed'),
+    await orderOf('changed@removed'),
+    await orderOf('stolen@removed'),
   ];
-  await updateTeamMember(t.operator, { teamMemberId: renamed.id, email: 'own@removed.example' });
-  for (const { id } of [own, renamed, stolen]) await removeTeamMember(t.operator, { teamMemberId: id });
-  await plant(others.lender, 'team_member.added', stolen.id, addressOf('own@removed'));
+  await plant(customer, changed, addressOf('own@removed.example'));
+  for (const id of [own, changed, stolen]) await remove(id);
+  await plant(others.customer, stolen, addressOf('own@removed'));
   expect(await keptOf('--email', 'own@removed', '--yes')).toMatchObject({
-    records: [{ recordId: own.id, accountId: lender.id }],
-    namedByEvents: [{ recordId: stolen.id, accountId: others.lender.id }],
+    records: [{ recordId: own, accountId: customer.id }],
+    namedByEvents: [{ recordId: stolen, accountId: others.customer.id }],
   });
   expect(await keptOf('--email', 'stolen@removed', '--dry-run')).toMatchObject({
     records: [],
-    namedByEvents: [{ recordId: stolen.id, accountId: lender.id }],
+    namedByEvents: [{ recordId: stolen, accountId: customer.id }],
   });
-  expect(await keptOf('--email', 'renamed@removed', '--dry-run')).toMatchObject({
+  expect(await keptOf('--email', 'changed@removed', '--dry-run')).toMatchObject({
     records: [],
-    namedByEvents: [{ recordId: renamed.id, accountId: lender.id }],
+    namedByEvents: [{ recordId: changed, accountId: customer.id }],
   });
-  const refused = await erase('--record', stolen.id, '--yes');
+  const refused = await erase('--record', stolen, '--yes');
   expect(refused).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `error: The row of ${stolen.id} is gone, and what is kept of it belongs to several accounts: ${lender.id}, ${others.lender.id}. Add --account.\n`,
+    stderr: `error: The row of ${stolen} is gone, and what is kept of it belongs to several accounts: ${customer.id}, ${others.customer.id}. Add --account.\n`,
   });
-  expect(await erase('--record', stolen.id, '--account', lender.id, '--yes')).toMatchObject(accepted);
-  expect(
-    await t.sql(`select account_id::text from webhook_event where record_id = $1 and snapshot::text <> '{}'`, [
-      stolen.id.split('/').at(-1),
-    ]),
-  ).toEqual([{ account_id: others.lender.accountId }]);
+  expect(await erase('--record', stolen, '--account', customer.id, '--yes')).toMatchObject(accepted);
+  expect(await accountsOfEvents(stolen)).toEqual([{ account_id: others.customer.accountId }]);
 });
 
 test('an erasure that an earlier release began for another account than that of the row does not begin', async () => {
-  const { id } = await addMember('own@begun');
+  const id = await orderOf('own@begun');
   await expect(
-    t.sql(`select begin_person_erasure('TeamMember', $1, $2)`, [id.split('/').at(-1), others.lender.accountId]),
+    t.sql(`select begin_person_erasure('Order', $1, $2)`, [numberOf(id), others.customer.accountId]),
   ).rejects.toThrow('is of another account than');
-  expect(await t.sql('select email from team_member where id = $1', [id.split('/').at(-1)])).toEqual([
-    { email: 'own@begun' },
-  ]);
+  expect(await emailOf(id)).toEqual([{ buyer_email: 'own@begun' }]);
 });
 
-test('events about team members that never existed erase nothing, and are counted', async () => {
-  const { id } = await addMember('own@invented');
+test('events about orders that never existed erase nothing, and are counted', async () => {
+  const id = await orderOf('own@invented');
   const erasures = () => t.sql(`select subject from audit_entry where action = 'person.erase'`);
   const before = await erasures();
-  await logins.lender.run(
+  await logins.customer.run(
     `insert into webhook_event (account_id, interface, event_type, record_id, snapshot)
-     select $1, 'lender', 'team_member.added', $2::bigint - n, $3 from generate_series(1, 3000) n`,
-    [lender.accountId, id.split('/').at(-1), JSON.stringify(addressOf('own@invented'))],
+     select $1, 'customer', 'order.placed', $2::bigint - n, $3 from generate_series(1, 3000) n`,
+    [customer.accountId, numberOf(id), JSON.stringify(addressOf('own@invented'))],
   );
   const { stdout } = await erase('--email', 'own@invented', '--dry-run');
   expect(stdout).toContain('and 2980 more, which --json prints\n');
-  expect(stdout.match(/TeamMember/g)).toHaveLength(21);
+  expect(stdout.match(/Order/g)).toHaveLength(21);
   const { records, namedByEvents } = await keptOf('--email', 'own@invented', '--yes');
-  expect(records).toEqual([{ recordId: id, accountId: lender.id }]);
+  expect(records).toEqual([{ recordId: id, accountId: customer.id }]);
   expect(namedByEvents).toHaveLength(3_000);
   expect(await erasures()).toHaveLength(before.length + 1);
   expect(await t.sql('select from person_erasure')).toEqual([]);
-  await t.sql('delete from webhook_event where record_id between $1::bigint - 3000 and $1::bigint - 1', [
-    id.split('/').at(-1),
-  ]);
+  await t.sql('delete from webhook_event where record_id between $1::bigint - 3000 and $1::bigint - 1', [numberOf(id)]);
 });
 
 /** Stores an event about a record again as soon as it is erased, until there are `times` of them. */
@@ -226,41 +203,38 @@ async function writeAgain(record: string, times: number): Promise<void> {
   );
   await t.sql(
     `create or replace trigger write_again after update on webhook_event
-     for each row when (new.record_id = ${record.split('/').at(-1)}) execute function write_again(${times})`,
+     for each row when (new.record_id = ${numberOf(record)}) execute function write_again(${times})`,
   );
 }
 
 test('what an interface stores about a person meanwhile is erased too', async () => {
-  const referral = await referralOf('own@meanwhile');
-  await writeAgain(referral, 4);
+  const order = await orderOf('own@meanwhile');
+  await writeAgain(order, 4);
   expect(await erase('--email', 'own@meanwhile', '--yes')).toMatchObject(accepted);
   await t.sql('drop trigger write_again on webhook_event');
-  expect(await t.sql('select snapshot from webhook_event where record_id = $1', [referral.split('/').at(-1)])).toEqual(
+  expect(await t.sql('select snapshot from webhook_event where record_id = $1', [numberOf(order)])).toEqual(
     Array.from({ length: 4 }, () => ({ snapshot: {} })),
   );
 });
 
 test('an interface that stores events about a record all the time keeps only its erasure from ending', async () => {
-  const [busy, { id: begun }, { id: own }] = [
-    await referralOf('own@busy'),
-    await addMember('begun@busy'),
-    await addMember('own@busy'),
-  ];
+  const busy = (await place('Key of another one', { item: 'Tea', buyerEmail: 'own@busy' }, others.customer)).order.id;
+  const [begun, own] = [await orderOf('begun@busy'), await orderOf('own@busy')];
   await writeAgain(busy, 1_000);
   const event = String.raw`gid://service/WebhookEvent/\d+`;
-  const kept = `What was written about ${busy} of ${partner.id} meanwhile is kept: webhook_event \\(1\\), among them the event ${event}\\. Run the command again with --record ${busy}\\.`;
-  const ofBusy = `The erasure of ${busy} of ${partner.id}, which was interrupted, is not finished\\. ${kept}\n$`;
+  const kept = `What was written about ${busy} of ${others.customer.id} meanwhile is kept: webhook_event \\(1\\), among them the event ${event}\\. Run the command again with --record ${busy}\\.`;
+  const ofBusy = `The erasure of ${busy} of ${others.customer.id}, which was interrupted, is not finished\\. ${kept}\n$`;
   expect(await erase('--record', busy, '--yes')).toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(new RegExp(`^error: The erasure is not finished\\. ${kept}\n$`)),
   });
-  await t.sql(`select begin_person_erasure('TeamMember', $1, $2)`, [begun.split('/').at(-1), lender.accountId]);
-  expect(await erase('--email', 'own@busy', '--account', lender.id, '--yes')).toEqual({
+  await t.sql(`select begin_person_erasure('Order', $1, $2)`, [numberOf(begun), customer.accountId]);
+  expect(await erase('--email', 'own@busy', '--account', customer.id, '--yes')).toEqual({
     exitCode: 0,
     stdout: expect.stringMatching(/\nNothing of it is left\n$/),
     stderr: expect.stringMatching(new RegExp(`^${ofBusy}`)),
   });
-  expect(await t.sql('select record_id::text from person_erasure')).toEqual([{ record_id: busy.split('/').at(-1) }]);
+  expect(await t.sql('select record_id::text from person_erasure')).toEqual([{ record_id: numberOf(busy) }]);
   expect(await erase('--record', own, '--dry-run')).toMatchObject({
     stdout: expect.stringMatching(/\n\nNothing else is kept\n$/),
   });
@@ -273,44 +247,45 @@ test('an interface that stores events about a record all the time keeps only its
   expect(await t.sql('select from person_erasure')).toEqual([]);
 });
 
-const noReferral = 'it has no id of a Referral';
+const noOrder = 'it has no id of a Order';
 const noAddress = 'it has no address of at most 254 characters';
 const noJsonb = 'its snapshot is no jsonb: ';
-const memberWith = (email: string): string => `{"teamMember":{"id":"gid://service/TeamMember/1","email":${email}}}`;
+const orderWith = (email: string): string => `{"order":{"id":"gid://service/Order/1","buyerEmail":${email}}}`;
 
 const odd = [
-  ['referral.created', `{"referral":{"id":"gid://service/Referral/${'9'.repeat(19)}"}}`, noReferral],
-  ['referral.created', `{"referral":{"id":"gid://service/Referral/${'9'.repeat(23)}"}}`, noReferral],
-  ['referral.created', '{"referral":{"id":"gid://service/TeamMember/1"}}', noReferral],
-  ['referral.created', '{"referral":{"id":4711}}', noReferral],
-  ['referral.created', '{"referral":"gid://service/Referral/1"}', noReferral],
-  ['referral.declined', '[{"referral":null}]', noReferral],
-  ['referral.declined', 'null', noReferral],
-  ['referral.converted', `${'['.repeat(5_000)}${']'.repeat(5_000)}`, noReferral],
-  ['referral.converted', '{"referral":1e999999}', noJsonb],
-  ['referral.created', String.raw`{"referral":{"id":"\ud800"}}`, noJsonb],
-  ['team_member.added', String.raw`{"teamMember":{"email":"\u0000"}}`, noJsonb],
+  [`{"order":{"id":"gid://service/Order/${'9'.repeat(19)}"}}`, noOrder],
+  [`{"order":{"id":"gid://service/Order/${'9'.repeat(23)}"}}`, noOrder],
+  ['{"order":{"id":"gid://service/Customer/1"}}', noOrder],
+  ['{"order":{"id":4711}}', noOrder],
+  ['{"order":"gid://service/Order/1"}', noOrder],
+  ['[{"order":null}]', noOrder],
+  ['null', noOrder],
+  [`${'['.repeat(5_000)}${']'.repeat(5_000)}`, noOrder],
+  ['{"order":1e999999}', noJsonb],
+  [String.raw`{"order":{"id":"\ud800"}}`, noJsonb],
+  [String.raw`{"order":{"buyerEmail":"\u0000"}}`, noJsonb],
 ] as const;
-const withoutAddress = ['{}', '4711', 'null', JSON.stringify(`${'é'.repeat(200_000)}@`)];
+const withoutAddress = ['4711', JSON.stringify(`${'é'.repeat(200_000)}@`)];
 
 test('events that cannot be read are named, and stop nothing', async () => {
   const reasons = new Map<string, string>();
-  for (const [type, snapshot, reason] of odd) {
-    const account = type.startsWith('team_member') ? others.lender : others.partner;
-    reasons.set(eventGid(await plantUnreadable(account, type, null, snapshot)), reason);
-  }
+  for (const [snapshot, reason] of odd)
+    reasons.set(eventGid(await plantUnreadable(others.customer, null, snapshot)), reason);
   const byEmail = new Map(reasons);
   for (const email of withoutAddress)
-    byEmail.set(eventGid(await plant(others.lender, 'team_member.added', null, memberWith(email))), noAddress);
-  const later = await plant(others.lender, 'team_member.added', '9000000000000000000', addressOf('own@unreadable'));
+    byEmail.set(eventGid(await plant(others.customer, null, orderWith(email))), noAddress);
+  const later = await plant(others.customer, '9000000000000000000', addressOf('own@unreadable'));
   byEmail.set(eventGid(later), 'it is older than its record');
-  const negative = await plant(others.lender, 'team_member.added', '-1', addressOf('own@unreadable'));
-  byEmail.set(eventGid(negative), 'it has no id of a TeamMember');
+  const negative = await plant(others.customer, '-1', addressOf('own@unreadable'));
+  byEmail.set(eventGid(negative), noOrder);
 
-  const [{ id: member }, referral] = [await addMember('own@unreadable'), await referralOf('own@unreadable')];
+  const [first, second] = [
+    await orderOf('own@unreadable'),
+    (await place('Another key', { item: 'Tea', buyerEmail: 'own@unreadable' }, others.customer)).order.id,
+  ];
   for (const [options, named] of [
-    [['--email', 'own@unreadable', '--account', lender.id], byEmail],
-    [['--record', referral], reasons],
+    [['--email', 'own@unreadable', '--account', customer.id], byEmail],
+    [['--record', second], reasons],
   ] as const) {
     const dry = await erase(...options, '--dry-run');
     expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/record .*\n.*\n\ntable /) });
@@ -323,68 +298,63 @@ test('events that cannot be read are named, and stop nothing', async () => {
     for (const text of [dry.stderr, JSON.parse(stderr).warning.message])
       for (const eventId of named.keys()) expect(text).toContain(`  ${eventId}: `);
   }
-  for (const id of [member, referral])
+  for (const id of [first, second])
     expect(await erase('--record', id, '--dry-run')).toMatchObject({ stdout: 'Nothing is kept\n' });
-  for (const id of byEmail.keys()) await t.sql('delete from webhook_event where id = $1', [id.split('/').at(-1)]);
+  for (const id of byEmail.keys()) await t.sql('delete from webhook_event where id = $1', [numberOf(id)]);
 });
 
 test('an unreadable event of the record is erased with it', async () => {
-  const { id } = await addMember('own@unreadable');
-  const event = await plantUnreadable(lender, 'team_member.added', id, String.raw`{"teamMember":"\ud800"}`);
-  expect(await erase('--email', 'own@unreadable', '--yes')).toMatchObject(accepted);
+  const id = await orderOf('own@of-record');
+  const event = await plantUnreadable(customer, id, String.raw`{"order":"\ud800"}`);
+  expect(await erase('--email', 'own@of-record', '--yes')).toMatchObject(accepted);
   expect(await t.sql('select snapshot from webhook_event where id = $1', [event])).toEqual([{ snapshot: {} }]);
 });
 
 test('the worker delivers what comes after an event that PostgreSQL cannot read', async () => {
-  await subscribe('lender', good, ['team_member.added']);
-  const whole = String.raw`{"teamMember":{"id":"gid://service/TeamMember/1","firstName":"\u0000","lastName":"\ud800","email":"a@b"}}`;
-  for (const snapshot of [whole, String.raw`{"teamMember":"\ud800"}`, '{"teamMember":1e999999}']) {
-    const event = await plantUnreadable(lender, 'team_member.added', null, snapshot);
-    await t.sql(`insert into webhook_event_queue (account_id, interface, event_id) values ($1, 'lender', $2)`, [
-      lender.accountId,
+  await subscribe(good);
+  const whole = String.raw`{"order":{"id":"gid://service/Order/1","item":"\u0000","buyerEmail":"a@b","note":"\ud800"}}`;
+  for (const snapshot of [whole, String.raw`{"order":"\ud800"}`, '{"order":1e999999}']) {
+    const event = await plantUnreadable(customer, null, snapshot);
+    await t.sql(`insert into webhook_event_queue (account_id, interface, event_id) values ($1, 'customer', $2)`, [
+      customer.accountId,
       event,
     ]);
   }
-  await addMember('after@unreadable');
+  await place('after', { item: 'After the unreadable ones', buyerEmail: 'after@unreadable' });
   await eventually(async () => {
     expect(good.deliveries.map(({ body }) => body.toString())).toEqual(
-      expect.arrayContaining([expect.stringContaining('after@unreadable')]),
+      expect.arrayContaining([expect.stringContaining('After the unreadable ones')]),
     );
     expect(await t.sql('select from webhook_event_queue where blocked_on is null')).toEqual([]);
   });
   await t.sql(`delete from webhook_event where record_id is null`);
 });
 
-test.each(['\0', '\ud800'])('what clients and operators pass with %j is refused before it is stored', async (bad) => {
+test.each(['\0', '\ud800'])('what clients pass with %j is refused before it is stored', async (bad) => {
   const before = await erasable();
-  const mutation =
-    'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }';
-  const details = { clientName: 'Grace', clientEmail: 'grace@client.example' };
-  const written = JSON.stringify(bad);
   const requests = [
-    { query: mutation, variables: { input: { ...details, externalReference: bad } } },
     {
-      query: `mutation { createReferral(input: { clientName: "Grace", clientEmail: "grace@client.example", externalReference: ${written} }) {
-        referral { id } userErrors { code } } }`,
+      query: 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } userErrors { code } } }',
+      variables: { input: { item: 'Tea', note: bad } },
+    },
+    {
+      query: `mutation { placeOrder(input: { item: "Tea", note: ${JSON.stringify(bad)} }) { order { id } userErrors { code } } }`,
     },
   ];
   for (const request of requests) {
-    const { status, body } = await postGraphql<object>(t.urls.partner, t.accounts.partner.credential, request);
+    const { status, body } = await postGraphql<object>(t.urls.customer, customer.credential, request);
     expect({ status, codes: body.errors?.map(({ extensions }) => extensions?.['code']) }).toEqual({
       status: 200,
       codes: [expect.stringMatching(/^(?:BAD_USER_INPUT|GRAPHQL_\w+_FAILED)$/)],
     });
   }
-  const names = { firstName: bad, lastName: 'Hopper', email: 'grace@lender.example' };
-  await expect(addTeamMember(t.operator, { lenderId: lender.id, ...names })).rejects.toThrow(RefusedError);
-  await expect(updateLender(t.operator, { lenderId: lender.id, name: bad })).rejects.toThrow(RefusedError);
   expect(await erasable()).toEqual(before);
 });
 
 test('an address on the command line is erased, and a warning says who sees it', async () => {
-  await addMember('own@flag');
+  await orderOf('own@flag');
   const { exitCode, stdout, stderr } = await callOperator(env, 'person', 'erase', '--email', 'own@flag', '--dry-run');
-  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('team_member') });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining('customer_order') });
   expect(stderr).toBe(
     'The list of processes and the history of the shell show this address. Pass --email - and pipe it.\n',
   );
@@ -392,9 +362,9 @@ test('an address on the command line is erased, and a warning says who sees it',
 
 test.each(['\\u0000', '\\ud800', '\\udc00\\ud800'])('no login stores a snapshot with %s', async (text) => {
   const before = await erasable();
-  await expect(plant(lender, 'team_member.added', null, `{"teamMember":{"email":"${text}"}}`)).rejects.toThrow(
+  await expect(plant(customer, null, `{"order":{"buyerEmail":"${text}"}}`)).rejects.toThrow(
     /unsupported Unicode escape sequence|invalid input syntax for type json/,
   );
-  await expect(plant(partner, 'referral.created', null, `{"referral":1e999999}`)).rejects.toThrow('overflows numeric');
+  await expect(plant(customer, null, `{"order":1e999999}`)).rejects.toThrow('overflows numeric');
   expect(await erasable()).toEqual(before);
 });

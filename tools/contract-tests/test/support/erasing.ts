@@ -1,7 +1,4 @@
-import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/firm-harness';
-import { addTeamMember } from '@deedwire/firm/lender';
-import type { TeamMemberDetails } from '@deedwire/firm/lender';
-import type { ReferralDetails } from '@deedwire/firm/partner';
+import { callOperatorWith, startTestSystem, type TestAccount } from '@deedwire/dev-environment/harness';
 import { missing, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { onTestFinished } from 'vitest';
@@ -10,29 +7,8 @@ import { skipPauses } from './skip-pauses.ts';
 import { subscribe as subscribeWith } from './subscribe.ts';
 
 /** Each is the only one of its kind, so that it is found in any spelling. */
-export const person = { firstName: 'Ördög-Plånted', lastName: 'Žluťoučký', email: 'Ördög.Žluťoučký@Plånted.example' };
-export const client = {
-  clientName: 'Ördög-Plånted',
-  clientEmail: person.email,
-  externalReference: 'CRM-Plånted',
-  note: 'Plånted?',
-};
-export const planted = [person.firstName, person.lastName, person.email, 'CRM-Plånted', 'Plånted?'];
-
-/** The details of a record that identify, and what replaces each: text that is unique, an address that is unique, or null. */
-export const identifyingDetails = {
-  Referral: { clientName: 'text', clientEmail: null, externalReference: null, note: null, declineReason: null },
-  TeamMember: { firstName: 'text', lastName: 'text', email: 'address' },
-} as const satisfies {
-  Referral: Record<keyof ReferralDetails | 'declineReason', 'text' | null>;
-  TeamMember: Record<keyof TeamMemberDetails, 'address' | 'text'>;
-};
-
-/** What replaces a detail of a record, by its global identifier. */
-export function placeholderOf(gid: string, kind: 'address' | 'text'): string {
-  const placeholder = `erased-${gid.split('/').at(-1)}`;
-  return kind === 'text' ? placeholder : `${placeholder}@erased.invalid`;
-}
+export const person = { buyerEmail: 'Ördög.Žluťoučký@Plånted.example', note: 'Žluťoučký Plånted?' };
+const details = { item: 'Tea', ...person };
 
 /** How a text can be spelled where it is kept. */
 const spellingsOf = (text: string): string[] => [
@@ -47,8 +23,8 @@ const spellingsOf = (text: string): string[] => [
   Buffer.from(text).toString('base64').slice(0, -4).toLowerCase(),
 ];
 
-/** The spellings of the person that a text has. */
-export function findIn(text: string): string[] {
+/** The spellings that a text has of these texts, which are those of the person unless others are given. */
+export function findIn(text: string, planted: readonly string[] = Object.values(person)): string[] {
   const lower = text.toLowerCase();
   return planted.flatMap(spellingsOf).filter((spelling) => lower.includes(spelling));
 }
@@ -60,12 +36,8 @@ export interface Listed {
 
 /** What the requests select. */
 interface Data {
-  createReferral: { referral: { id: string }; userErrors: object[] };
   createWebhookListener: { webhookListener: { id: string } };
-  deleteWebhookListener: object;
-  deleteWebhookSubscription: object;
-  lender: object;
-  pauseWebhookSubscription: object;
+  placeOrder: { order: { id: string }; userErrors: object[] };
   replayWebhookEvents: { webhookReplay: { id: string } };
   retryWebhookDelivery: { userErrors: object[] };
   webhookDeliveries: { nodes: Listed[] };
@@ -84,7 +56,10 @@ export const events = `query ($id: ID!) { webhookEvents(subscriptionId: $id, fir
   edges { sequence node { eventId payload payloadDeletion } } lastSequence
 } }`;
 export const accepted = { exitCode: 0, stderr: '' };
-export const memberTypes = ['team_member.added', 'team_member.updated', 'team_member.removed'];
+export const orderTypes = ['order.placed'];
+
+/** The number of a record. */
+export const numberOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
 
 /** A system in which persons are erased, and what tests ask it. For one test file. */
 export async function startErasing() {
@@ -92,8 +67,7 @@ export async function startErasing() {
   /** What the apps have logged. */
   const lines: string[] = [];
   const t = await forFile(startTestSystem({ env: { LOG_LEVEL: 'debug' }, onLine: (_, line) => lines.push(line) }));
-  const lender = t.accounts.lender;
-  const partner = t.accounts.partner;
+  const { customer, otherCustomer } = t.accounts;
   const env = {
     DATABASE_URL: await t.database.urlFor('operator'),
     DATABASE_DIRECT_URL: t.database.databaseUrl,
@@ -112,23 +86,19 @@ export async function startErasing() {
     }),
   );
 
-  async function ask(account: 'lender' | 'partner', query: string, variables: object = {}): Promise<Data> {
-    const { body } = await postGraphql<Data>(t.urls[account], t.accounts[account].credential, {
-      query,
-      variables,
-    });
+  async function ask(query: string, variables: object = {}, { credential }: TestAccount = customer): Promise<Data> {
+    const { body } = await postGraphql<Data>(t.urls.customer, credential, { query, variables });
     if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
     return body.data ?? missing();
   }
 
   /** Until the test ends: an erasure waits 11 s for deliveries of its records, of which other tests have none. */
-  async function subscribe(account: 'lender' | 'partner', { url }: Receiver, types: string[]): Promise<string> {
+  async function subscribe({ url }: Receiver, types = orderTypes): Promise<string> {
     await t.forgetHandshakes();
     const input = { callbackUrl: url, eventTypes: types.map((type) => ({ type })) };
-    const { id } = await subscribeWith(t[account], input);
+    const { id } = await subscribeWith(t.customer, input);
     onTestFinished(async () => {
       await ask(
-        account,
         `mutation ($input: DeleteWebhookSubscriptionInput!) { deleteWebhookSubscription(input: $input) { userErrors { message } } }`,
         { input: { id } },
       );
@@ -148,44 +118,50 @@ export async function startErasing() {
   /** What only the command changes. */
   const erasable = () =>
     t.sql(
-      `select t::text from team_member t union all select r::text from referral r union all select k::text from idempotency_key k
+      `select o::text from customer_order o union all select k::text from idempotency_key k
        union all select e::text from webhook_event e union all select p::text from webhook_payload p
        union all select a::text from audit_entry a union all select p::text from person_erasure p`,
     );
 
-  const list = async (account: 'lender' | 'partner', id: string, status?: string) =>
-    (await ask(account, listed, { id, status })).webhookDeliveries.nodes;
+  const list = async (id: string, status?: string) => (await ask(listed, { id, status })).webhookDeliveries.nodes;
   const statusesOf = async (...of: Parameters<typeof list>) =>
     (await list(...of)).map(({ status: found, payloadDeletion }) => `${found} ${payloadDeletion}`);
 
   const retry = async (id: string) =>
     (
       await ask(
-        'lender',
-        `mutation ($input: RetryWebhookDeliveryInput!) { retryWebhookDelivery(input: $input) { userErrors { code } } }`,
+        `mutation ($input: RetryWebhookDeliveryInput!) { retryWebhookDelivery(input: $input) { userErrors { code message } } }`,
         { input: { id } },
       )
     ).retryWebhookDelivery.userErrors;
 
-  const refer = async (idempotencyKey: string, details: object = client) =>
+  const place = async (idempotencyKey: string | null, of: object = details, account: TestAccount = customer) =>
     (
       await ask(
-        'partner',
-        'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { referral { id } userErrors { code } } }',
-        { input: { ...details, idempotencyKey } },
+        'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } userErrors { code } } }',
+        { input: { ...of, idempotencyKey } },
+        account,
       )
-    ).createReferral;
+    ).placeOrder;
 
-  async function plant() {
-    const member = await addTeamMember(t.operator, { lenderId: lender.id, ...person });
-    const { referral } = await refer(`Key of ${member.id}`);
-    return { memberId: member.id, referralId: referral.id };
+  let planted = 0;
+  /** Places an order of the person. Returns its id. The result of a key is saved for a day, and does not go with a removed order. */
+  const plant = async (account: TestAccount = customer, hasKey = true): Promise<string> =>
+    (await place(hasKey ? `Key ${(planted += 1)}` : null, details, account)).order.id;
+  /** As an operator. */
+  async function remove(orderId: string): Promise<void> {
+    await t.sql(
+      `with removed as (delete from customer_order where id = $1 returning account_id, interface)
+       insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
+       select 'OPERATOR', 'ada', 'order.remove', $2, account_id, interface from removed`,
+      [numberOf(orderId), orderId],
+    );
   }
   return {
     t,
     lines,
-    lender,
-    partner,
+    customer,
+    otherCustomer,
     env,
     dump: dumpAll,
     good,
@@ -197,7 +173,8 @@ export async function startErasing() {
     list,
     statusesOf,
     retry,
-    refer,
+    place,
     plant,
+    remove,
   };
 }

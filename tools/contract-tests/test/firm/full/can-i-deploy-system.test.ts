@@ -44,20 +44,6 @@ test('the builds that run fit each other', async () => {
   ).toMatchObject({ exitCode: 0 });
 });
 
-test('a version that clients pin cannot be retired', async () => {
-  expect(await ask('can-i-retire', 'lender@2026-11-01')).toMatchObject({
-    exitCode: 1,
-    stdout: expect.stringContaining(`${t.accounts.lender.credential.clientId} pins lender@2026-11-01.`),
-  });
-});
-
-test('an app of the previous release, which does not register, makes each answer unknown', async () => {
-  await t.sql(`insert into webhook_worker (name, leased_until) values ('old', now() + interval '1 hour')`);
-  const answer = await ask('can-i-deploy', '--build', contracts('lender-api'));
-  await t.sql(`delete from webhook_worker where name = 'old'`);
-  expect(answer).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('webhook-worker unknown (test, seen') });
-});
-
 test('a worker that lacks a version is refused, and what it cannot send waits for one that has it', async () => {
   const less = await changeBuild(folder, ['webhook-worker'], {
     'packages/webhook-events/dist/generated/registry.js': (text) =>

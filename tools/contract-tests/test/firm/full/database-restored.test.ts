@@ -25,8 +25,8 @@ import { convertReferral } from '@deedwire/firm/partner';
 import { connect, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
-import { startCopiedPostgres } from '../support/cold-copies.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startCopiedPostgres } from '../../support/cold-copies.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 // A copy of a stopped server is the restored one, and what the server has afterwards is the old one. Both have the same logins.
 
