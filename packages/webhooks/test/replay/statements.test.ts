@@ -25,17 +25,19 @@ interface ReplayOptions {
   types?: string[];
   fromSequence?: number;
   untilSequence?: number;
+  /** Defaults to 0. */
+  lastId?: DeliveryId;
 }
 
 /** Inserts a replay of everything so far, as an API does, and reads it as the worker does. */
 async function addReplay(
   lane: SubscriptionId,
-  { deliveryId, onlyFailed = true, types, fromSequence, untilSequence }: ReplayOptions = {},
+  { deliveryId, onlyFailed = true, types, fromSequence, untilSequence, lastId }: ReplayOptions = {},
 ): Promise<OpenReplay> {
   const rows = await world.admin.run(
     `insert into webhook_replay (account_id, interface, subscription_id, delivery_id, event_types, only_failed, per_second,
        from_id, until_id, from_sequence, until_sequence, last_id)
-     values ($1, 'customer', $2, $3, $4, $5, 50, 0, new_record_id(), $6, $7, 0)
+     values ($1, 'customer', $2, $3, $4, $5, 50, 0, new_record_id(), $6, $7, $8)
      returning id::text`,
     [
       world.account.id,
@@ -45,6 +47,7 @@ async function addReplay(
       onlyFailed,
       fromSequence ?? null,
       untilSequence ?? null,
+      lastId ?? 0,
     ],
   );
   const { id } = onlyRow(rows);
@@ -216,6 +219,14 @@ describe('a replay', () => {
     expect(sequences(await feedAll(rest))).toEqual([5]);
   });
 
+  test.each([true, false])('starts after its last delivery: only failed ones %j', async (onlyFailed) => {
+    const { lane, deliveries } = await seedFailed(5);
+    const lastId = deliveries[2]?.deliveryId ?? missing();
+    const replay = await addReplay(lane, { onlyFailed, lastId });
+    expect(sequences(await feedAll(replay, 1))).toEqual([4, 5]);
+    expect(await replayRow(replay)).toMatchObject({ queued: 2, skipped: 0, ended: true });
+  });
+
   test('reads its range in parts of 10 days, and of 256 deliveries', async () => {
     const { lane } = await seedFailed(300);
     const everything = await addReplay(lane, { onlyFailed: false });
@@ -270,6 +281,25 @@ describe('nothing is queued', () => {
     ['by a worker that has read an earlier state of the replay', feedPart],
   ])('%s', async (_, change) => {
     expect(await feedAfter(change)).toEqual(nothing);
+  });
+
+  test.each([
+    ['frozen', '0, next_freeze()'],
+    ['leaving', '1, next_freeze()'],
+    ['at home elsewhere', '1, null'],
+  ])('while the account is %s, by a replay or by a retry', async (_, home) => {
+    const { lane, deliveries } = await world.seedLane(2);
+    const retry = await addReplay(lane, { deliveryId: deliveries[0].deliveryId, onlyFailed: false });
+    const before = await world.read(lane);
+    const freeze = () => world.admin.run(`insert into account_home values ($1, ${home})`, [world.account.id]);
+    try {
+      expect(await feedAfter(freeze)).toEqual(nothing);
+      expect(await storage.retry(retry)).toBe('changed');
+    } finally {
+      await world.admin.run('delete from account_home');
+    }
+    expect(await world.read(lane)).toEqual(before);
+    expect((await readOpen()).map(({ id }) => id)).toContain(retry.id);
   });
 
   test('once the subscription is deleted, which ends the replay', async () => {

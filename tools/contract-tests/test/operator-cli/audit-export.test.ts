@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
@@ -50,6 +51,20 @@ async function linesOf(name: string): Promise<Line[]> {
     .map((line) => JSON.parse(line));
 }
 
+/** What docs/operations/keys-and-audit.md says of a line: the hash of what stands before it, and the hash of the line before. */
+async function expectChained(...names: string[]): Promise<void> {
+  let previous = '0'.repeat(64);
+  for (const name of names)
+    for (const line of (await readFile(pathOf(name), 'utf8')).split('\n').slice(0, -1)) {
+      const { hash } = JSON.parse(line);
+      expect(line).toContain(`,"previous":"${previous}","entry":{`);
+      previous = createHash('sha256')
+        .update(line.replace(`,"hash":"${hash}"`, ''))
+        .digest('hex');
+      expect(hash).toBe(previous);
+    }
+}
+
 const verify = (...names: string[]) => callOperator(env, 'audit', 'verify', ...names.map(pathOf));
 const succeeded = { exitCode: 0, stderr: '' };
 
@@ -79,6 +94,7 @@ test('exports all entries, then the new ones, which continue the chain, and veri
   expect(await exportTo('c', 'a', 'b')).toEqual(succeeded);
   const [third, ...others] = await linesOf('c');
   expect(others).toEqual([]);
+  await expectChained('a', 'b', 'c');
   expect(third).toMatchObject({ line: 3, previous: first[1]?.hash, entry: { action: 'supplier.update', actor: null } });
 
   expect(await verify('a', 'b', 'c')).toEqual({

@@ -16,7 +16,15 @@ test('three workers number the deliveries of a subscription without gaps', async
   expect(deliveries.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 60 }, (_, index) => index + 1),
   );
-  expect(receiver.deliveries).toHaveLength(60);
+  // A receiver gets the numbers that the API shows.
+  const numbered = receiver.deliveries.map(({ headers }) => [
+    headers['webhook-id'],
+    Number(headers['x-service-webhook-sequence']),
+  ]);
+  expect(Object.fromEntries(numbered)).toEqual(
+    Object.fromEntries(deliveries.map(({ id, sequence }) => [id, sequence])),
+  );
+  expect(numbered).toHaveLength(60);
 });
 
 test('polling finds an event without a notification', async ({ harness, receiver }) => {
