@@ -262,6 +262,12 @@ test('names all actions that the audit log would refuse, and those of clients th
   ]);
 });
 
+test('refuses migrations that are no folder of this machine', () => {
+  expect(faultsOf({ customer }, { migrations: new URL('https://shop.example/migrations/') })).toEqual([
+    'Its migrations must be the `file:` URL of a folder; it is https://shop.example/migrations/.',
+  ]);
+});
+
 test('refuses an address of an event that does not identify', () => {
   expect(
     faultsOf(

@@ -57,7 +57,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     const { port = pair ?? 0, adminPort = (pair ?? 0) + 100 } = own;
     return [name, { title, account, path, port, adminPort, records: [...records], versions }] as const;
   });
-  const { tables = {}, sequences = {}, auditActions = {}, clientActions = [] } = options;
+  const { tables = {}, sequences = {}, auditActions = {}, clientActions = [], migrations = null } = options;
   const persons = Object.entries(tables).flatMap(([table, { persons: of }]): PersonTable[] =>
     of === undefined ? [] : [{ table, isAddressUnique: false, columns: [], knownBy: [], ...of }],
   );
@@ -75,6 +75,9 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     ...Object.keys(auditActions)
       .filter((action) => action.length > auditActionMaxLength || !/^[a-z_]+\.[a-z_-]+$/.test(action))
       .map((action) => `${JSON.stringify(action)} is not an action of the audit log, such as order.cancel.`),
+    ...(migrations === null || migrations.protocol === 'file:'
+      ? []
+      : [`Its migrations must be the \`file:\` URL of a folder; it is ${migrations.href}.`]),
     ...clientActions
       .filter((action) => !Object.hasOwn(auditActions, action))
       .map((action) => `Clients take the action ${action}, which is not in \`auditActions\`.`),
@@ -82,7 +85,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
   if (faults.length > 0) throw new ServiceError(faults);
   const value = { names, interfaces: Object.fromEntries(interfaces), events, tables: Object.keys(tables), persons };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return { ...value, sequences, auditActions, clientActions } as unknown as ServiceOf<Options>;
+  return { ...value, sequences, auditActions, clientActions, migrations } as unknown as ServiceOf<Options>;
 }
 
 /** Gives each contract its event. */

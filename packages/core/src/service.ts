@@ -99,6 +99,8 @@ export interface Service {
   readonly sequences: Readonly<Record<string, string>>;
   readonly auditActions: Readonly<Record<string, ActionKind>>;
   readonly clientActions: readonly string[];
+  /** A folder. Null: another program creates its tables. */
+  readonly migrations: URL | null;
 }
 
 /** As the application writes it. */
@@ -121,6 +123,11 @@ export interface ServiceOptions {
   readonly auditActions?: Readonly<Record<string, ActionKind>>;
   /** Those of `auditActions` that clients take. The database lets no interface record another one. Defaults to none. */
   readonly clientActions?: readonly string[];
+  /**
+   * A folder of SQL files, `new URL('./migrations/', import.meta.url)`, which `database migrate` applies in the order of their names, after
+   * the migrations of the platform and the interfaces. Defaults to none: another program creates its tables.
+   */
+  readonly migrations?: URL;
 }
 
 /** A service that knows the names and the types of accounts of its interfaces. */

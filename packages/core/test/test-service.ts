@@ -30,27 +30,9 @@ export const testService = defineService({
   // Only tests remove an order, and record that as an operator.
   auditActions: { 'order.place': 'lost', 'order.remove': 'delete' },
   clientActions: ['order.place'],
+  migrations: new URL('./migrations/', import.meta.url),
 });
 
 export type InterfaceName = keyof typeof testService.interfaces;
 
 export const interfaceNames = Object.keys(testService.interfaces) as [InterfaceName, ...InterfaceName[]];
-
-/**
- * What a database of the test service has beside the migrations of the platform. Each is a transaction: what adds a value to the enumeration
- * cannot use it.
- */
-export const testServiceStatements: readonly string[] = [
-  ...interfaceNames.map((name) => `alter type interface_name add value '${name}'`),
-  ...interfaceNames.map((name) => `select add_interface('${name}', '${testService.interfaces[name].account}')`),
-  `create table customer_order (
-     id bigint primary key default new_record_id(),
-     account_id bigint not null,
-     interface interface_name not null default 'customer',
-     item text not null,
-     buyer_email text,
-     note text
-   );
-   create index customer_order_by_account on customer_order (account_id, id);
-   select own_table('customer_order', 'customer', 'select, insert')`,
-];

@@ -9,6 +9,7 @@ import {
   findDatabaseProblems,
   findUnregistered,
   migrate,
+  type Migrated,
   onNewWait,
   type SecretKeyRing,
   type PooledStore,
@@ -145,11 +146,8 @@ function userName(): string {
   }
 }
 
-/** Applies the migrations that this build needs, and registers the service. Returns the names of the applied ones. Reports each new cause of a wait. */
-export async function migrateDatabase(
-  shell: Shell,
-  options: { cell?: number; waitMs: number },
-): Promise<{ applied: string[] }> {
+/** Applies the migrations that this build needs, and registers the service. Reports each new cause of a wait. */
+export async function migrateDatabase(shell: Shell, options: { cell?: number; waitMs: number }): Promise<Migrated> {
   const config = readOperatorConfig(shell);
   if (config.DATABASE_PREPARED_STATEMENTS === 'off' && config.DATABASE_DIRECT_URL === undefined)
     throw new Error(

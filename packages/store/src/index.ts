@@ -56,7 +56,8 @@ export { vacuumTables } from './persons/vacuum.ts';
 
 // Migrations, and the rights that they grant.
 export { findUnregistered } from './migrations/find-unregistered.ts';
-export { applyMigrations, migrate, type MigrateOptions, readMigrations } from './migrations/migrate.ts';
+export { applyMigrations, migrate, type Migrated, type MigrateOptions } from './migrations/migrate.ts';
+export { readMigrations } from './migrations/read-migrations.ts';
 export { createLoginSql, type GroupRole, groupRolesOf, selectDatabaseName } from './migrations/rights.ts';
 
 // Copies of a database.

@@ -2,6 +2,7 @@ import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
+  applyMigrations,
   type Database,
   describeDatabaseProblems,
   findDatabaseProblems,
@@ -9,10 +10,10 @@ import {
   type GroupRole,
   migrate,
   onlyRow,
+  readMigrations,
   type Store,
   type StoreOptions,
 } from '../src/index.ts';
-import { applyMigrations, readMigrations } from '../src/migrations/migrate.ts';
 import { createServiceDatabase, withStore } from './support/database.ts';
 import { orderWrite } from './support/order-write.ts';
 import { seedAccount } from './support/seed.ts';

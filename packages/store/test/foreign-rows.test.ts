@@ -63,6 +63,7 @@ test('deletes the rows of children before those of their parents, and of every t
     'account',
     'account_home',
     'app_contracts',
+    'app_migration',
     'app_process',
     'audit_action',
     // It says what happened here.

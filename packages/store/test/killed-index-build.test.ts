@@ -5,8 +5,7 @@ import { createTestDatabase, startPostgres } from '@deedwire/embedded-postgres';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { migrate } from '../src/index.ts';
-import { applyMigrations, readMigrations } from '../src/migrations/migrate.ts';
+import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
 
 // Not the server of the run, because a test restarts it.
 const server = await forFile(startPostgres());

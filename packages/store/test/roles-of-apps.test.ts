@@ -3,9 +3,9 @@ import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { groupRolesOf } from '../src/index.ts';
+import { groupRolesOf, migrate } from '../src/index.ts';
 import { migratedRoles } from '../src/migrations/rights.ts';
-import { createServiceDatabase, migrateTestService } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
 // Migrated by an owner that is no superuser, because a superuser is a member of every role.
 const database = await forFile(createTestDatabase({ template: 'empty', prepare: async () => {} }));
@@ -39,7 +39,7 @@ const ownerLogin = await forFile(createLogin('owner', 'createrole'));
 await superuser.run(
   `grant ${[...new Set([...groupRolesOf(testService), ...(await migratedRoles())])].join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
 );
-await migrateTestService(ownerLogin.url);
+await migrate(ownerLogin.url, testService);
 const owner = await forFile(connect(ownerLogin.url));
 
 /** Names roles that this cluster does not have. The logins of the group roles keep their rights to call the functions. */

@@ -55,6 +55,8 @@ const withoutPersons = [
   'app_contracts.app',
   'app_contracts.contracts',
   'app_contracts.digest',
+  'app_migration.checksum',
+  'app_migration.name',
   'app_process.app',
   'app_process.digest',
   'app_process.id',

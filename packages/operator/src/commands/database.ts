@@ -37,9 +37,14 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     .action(async (options: OutputOptions & { cell?: number; wait: number }) => {
       const { cell, wait } = options;
       const migrated = await migrateDatabase(shell, { ...(cell !== undefined && { cell }), waitMs: wait * 60_000 });
-      print(shell, options, migrated, ({ applied }) =>
-        applied.length === 0 ? 'Nothing to apply' : applied.map((name) => `Applied ${name}`).join('\n'),
-      );
+      print(shell, options, migrated, ({ applied, addedInterfaces, appliedOfApplication }) => {
+        const lines = [
+          ...applied.map((name) => `Applied ${name}`),
+          ...addedInterfaces.map((name) => `Added the interface ${name}`),
+          ...appliedOfApplication.map((name) => `Applied ${name} of the application`),
+        ];
+        return lines.length === 0 ? 'Nothing to apply' : lines.join('\n');
+      });
     });
 
   addVerb(noun, 'logins', 'print the SQL that creates a login for each app')

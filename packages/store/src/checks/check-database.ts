@@ -4,8 +4,8 @@ import {
   MigrationMissingError,
   StoreUnavailableError,
 } from '../kernel/errors.ts';
+import { compareMigrations } from '../migrations/compare-migrations.ts';
 import { findSettingProblems } from '../migrations/database-settings.ts';
-import { compareMigrations } from '../migrations/migrate.ts';
 import type { AppliedMigration } from '../migrations/pending-migrations.ts';
 import { type GroupRole, type MissingRight, missingRights } from '../migrations/rights.ts';
 import { firstRow, onlyRow, sql } from '../statements/database.ts';

@@ -78,10 +78,13 @@ export class MigrationChangedError extends Error {
   readonly code = 'MIGRATION_CHANGED';
   override readonly name = 'MigrationChangedError';
 
-  constructor(migration: string) {
+  constructor(migration: string, of: 'application' | 'platform' = 'platform') {
     super(
-      `Migration ${migration} was applied to the database, but is missing from this build or differs from it. An earlier ` +
-        'build, before the first public release, made the database; it cannot be upgraded. Use an empty database.',
+      of === 'platform'
+        ? `Migration ${migration} was applied to the database, but is missing from this build or differs from it. An earlier ` +
+            'build, before the first public release, made the database; it cannot be upgraded. Use an empty database.'
+        : `Migration ${migration} of the application was applied to the database, but its folder lacks it or has another form ` +
+            'of it. Restore the file, and write the change as a migration with a later name.',
     );
   }
 }
@@ -91,11 +94,24 @@ export class MigrationMissingError extends Error {
   readonly code = 'MIGRATION_MISSING';
   override readonly name = 'MigrationMissingError';
 
-  constructor(missing: readonly string[], applied: string) {
+  constructor(missing: readonly string[], applied: string, of: 'application' | 'platform' = 'platform') {
     super(
-      `The database lacks ${missing.join(', ')} although ${applied}, a later migration, was applied. ` +
-        'Restore the database from a backup, or use an empty one.',
+      of === 'platform'
+        ? `The database lacks ${missing.join(', ')} although ${applied}, a later migration, was applied. ` +
+            'Restore the database from a backup, or use an empty one.'
+        : `The database lacks ${missing.join(', ')} of the application although ${applied}, a later migration, was applied. ` +
+            'Give what is new a later name.',
     );
+  }
+}
+
+/** A migration of the application failed. */
+export class ApplicationMigrationError extends Error {
+  readonly code = 'APPLICATION_MIGRATION_FAILED';
+  override readonly name = 'ApplicationMigrationError';
+
+  constructor(migration: string, reason: string, cause?: unknown) {
+    super(`Migration ${migration} of the application failed: ${reason}`, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { interfaceNamesOf, type Service } from '@deedwire/core';
 import { type Database, sql } from '../statements/database.ts';
+import { findApplicationProblems } from './compare-migrations.ts';
 import { describeService } from './describe-service.ts';
 
 const kinds = ['interface', 'event', 'action', 'persons', 'column', 'account', 'table', 'sequence'] as const;
@@ -7,7 +8,7 @@ const kinds = ['interface', 'event', 'action', 'persons', 'column', 'account', '
 /** What each kind needs. */
 const remedies: Readonly<Record<(typeof kinds)[number], (names: string) => string>> = {
   interface: (names) =>
-    `the database lacks the interfaces ${names} with the types of their accounts; call add_interface() in a migration`,
+    `the database lacks the interfaces ${names} with the types of their accounts; run: deedwire-operator database migrate`,
   event: (names) => `the database does not know all of the events ${names}; run: deedwire-operator database migrate`,
   action: (names) =>
     `the database does not know all of the audit actions ${names}; run: deedwire-operator database migrate`,
@@ -26,6 +27,8 @@ const remedies: Readonly<Record<(typeof kinds)[number], (names: string) => strin
  * does not apply. What the database knows of other releases does not count. One sentence each, without the period.
  */
 export async function findUnregistered(database: Database, service: Service): Promise<string[]> {
+  const ofApplication = await findApplicationProblems(database, service);
+  if (ofApplication.length > 0) return ofApplication;
   const statement = sql('find-unregistered')`
       select 'interface' as kind, s.name
       from jsonb_to_recordset($1::jsonb -> 'interfaces') as s (name text, account_type text)

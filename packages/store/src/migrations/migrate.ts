@@ -1,23 +1,21 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '@deedwire/core';
-import { type Client, DatabaseError, type QueryResultRow } from 'pg';
+import { type Client, DatabaseError, escapeLiteral, type QueryResultRow } from 'pg';
 import { CellMismatchError, MigrationBlockedError, toStoreError, UnsuitableDatabaseError } from '../kernel/errors.ts';
 import type { LockHolder, MigrationWait } from '../kernel/migration-wait.ts';
 import { type Database, onlyRow, type Statement } from '../statements/database.ts';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
 import { findSettingProblems } from './database-settings.ts';
+import { describeService } from './describe-service.ts';
 import { findUnlisted, findUnregistered } from './find-unregistered.ts';
+import { isLockConflict } from './lock-conflict.ts';
 import { openMigrationSession } from './migration-session.ts';
-import { findOutdatingMigration, findPendingMigrations, type AppliedMigration } from './pending-migrations.ts';
+import { type AppliedMigration, findPendingMigrations, type MigrationsOf } from './pending-migrations.ts';
+import { type Migration, readMigrations } from './read-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
 import { registerService } from './register-service.ts';
+import { runApplicationMigration } from './run-application-migration.ts';
 import { watchWaits } from './watch-waits.ts';
-
-export interface Migration extends AppliedMigration {
-  sql: string;
-}
 
 export interface MigrateOptions {
   /**
@@ -50,17 +48,26 @@ const pauseMs = 1000;
 /** At least once in each try. */
 const watchEveryMs = 200;
 
-const migrationsFolder = new URL('../../migrations/', import.meta.url);
+/** What `migrate` has done, in this order. */
+export interface Migrated {
+  /** The names of the migrations of the platform that it applied, in order. */
+  applied: string[];
+  /** The interfaces that it added. */
+  addedInterfaces: string[];
+  /** The names of the migrations of the application that it applied, in order. */
+  appliedOfApplication: string[];
+}
 
 /**
- * Applies the migrations of this build that the database lacks, each in its own transaction, or without one if it builds an index
+ * Applies the migrations of this build that the database lacks, then adds the interfaces of the service that it lacks, then applies the
+ * migrations of the application, and registers the service. Each migration has its own transaction, or none if it builds an index
  * while the table is written. Several processes may call it at the same time: they apply each migration once. A migration that
- * waits too long for a lock is rolled back and tried again. Then registers the service.
+ * waits too long for a lock is rolled back and tried again.
  *
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
  * @param service the application, as its apps take it
- * @returns the names of the migrations that this call applied, in order
  * @throws {CellMismatchError} if the database has another cell than `options.cell`
+ * @throws {ApplicationMigrationError} if a migration of the application fails. Those before it are applied.
  * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
@@ -69,11 +76,7 @@ const migrationsFolder = new URL('../../migrations/', import.meta.url);
  * @throws {StoreUnavailableError} when the database is unavailable
  * @throws {UnsuitableDatabaseError} if the encoding, a setting, the schema or the login keeps migrations from being applied
  */
-export async function migrate(
-  databaseUrl: string,
-  service: Service,
-  options: MigrateOptions = {},
-): Promise<{ applied: string[] }> {
+export async function migrate(databaseUrl: string, service: Service, options: MigrateOptions = {}): Promise<Migrated> {
   return applyMigrations(databaseUrl, await readMigrations(), options, service);
 }
 
@@ -83,7 +86,7 @@ export async function applyMigrations(
   migrations: readonly Migration[],
   options: MigrateOptions,
   service: Service | null = null,
-): Promise<{ applied: string[] }> {
+): Promise<Migrated> {
   const { cell, waitMs = defaultWaitMs, onWait } = options;
   let client: Client | undefined;
   try {
@@ -93,7 +96,7 @@ export async function applyMigrations(
     await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
     await refuseObjectsOfApps(client);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const applied: string[] = [];
+    const migrated: Migrated = { applied: [], addedInterfaces: [], appliedOfApplication: [] };
     let lastWait: MigrationWait = { migration: null, holders: [] };
     const run: Run = {
       databaseUrl,
@@ -101,6 +104,7 @@ export async function applyMigrations(
       pid: onlyRow(rows).pid,
       migrations,
       service,
+      ofApplication: service?.migrations ? await readMigrations(service.migrations) : [],
       cell,
       deadlineMs: performance.now() + waitMs,
       onWait(wait) {
@@ -113,7 +117,7 @@ export async function applyMigrations(
       if (step.kind === 'complete') {
         isComplete = true;
         for (const problem of step.unregistered) options.onUnregistered?.(problem);
-      } else if (step.kind === 'applied') applied.push(step.migration);
+      } else if (step.kind === 'done') record(migrated, step.task);
       else {
         const { migration, cause } = step;
         const holders = lastWait.migration === migration ? lastWait.holders : [];
@@ -121,7 +125,7 @@ export async function applyMigrations(
         await sleep(pauseMs);
       }
     }
-    return { applied };
+    return migrated;
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -136,24 +140,38 @@ interface Run {
   pid: number;
   migrations: readonly Migration[];
   service: Service | null;
+  ofApplication: readonly Migration[];
   cell: number | undefined;
   deadlineMs: number;
   onWait: (wait: MigrationWait) => void;
 }
 
+/** What the database lacks. */
+type Task =
+  | { kind: 'migration'; of: MigrationsOf; migration: Migration }
+  /** The value of the enumeration, which another transaction can use. */
+  | { kind: 'name'; name: string }
+  | { kind: 'interface'; name: string; accountType: string };
+
 type Step =
-  | { kind: 'applied'; migration: string }
+  | { kind: 'done'; task: Task }
   | { kind: 'complete'; unregistered: string[] }
   | { kind: 'blocked'; migration: string | null; cause: unknown };
 
+function record({ applied, addedInterfaces, appliedOfApplication }: Migrated, task: Task): void {
+  if (task.kind === 'migration') (task.of === 'platform' ? applied : appliedOfApplication).push(task.migration.name);
+  else if (task.kind === 'interface') addedInterfaces.push(task.name);
+}
+
 /**
- * Applies the first migration that the database lacks. The transaction holds the lock of the migrations while an index is built
+ * Does the first of what the database lacks. The transaction holds the lock of the migrations while an index is built
  * without one. It is idle meanwhile and has no snapshot, so that the build does not wait for it.
  */
 async function applyNext(run: Run): Promise<Step> {
   const { databaseUrl, client, pid, service, onWait } = run;
-  let next: Migration | undefined;
-  const onBlocked = (holders: readonly LockHolder[]) => onWait({ migration: next?.name ?? null, holders });
+  let next: Task | undefined;
+  const migration = () => (next?.kind === 'migration' ? next.migration.name : null);
+  const onBlocked = (holders: readonly LockHolder[]) => onWait({ migration: migration(), holders });
   const watched = <Result>(work: Promise<Result>): Promise<Result> =>
     watchWaits(databaseUrl, { pid, everyMs: watchEveryMs, onWait: onBlocked }, work);
   try {
@@ -163,9 +181,9 @@ async function applyNext(run: Run): Promise<Step> {
       await client.query('commit');
       return { kind: 'complete', unregistered: service === null ? [] : await compareService(client, service) };
     }
-    const index = concurrentIndexOf(next);
+    const index = next.kind === 'migration' ? concurrentIndexOf(next.migration) : null;
     await (index === null
-      ? watched(client.query(next.sql))
+      ? watched(execute(client, next))
       : buildIndex({
           databaseUrl,
           index,
@@ -174,13 +192,31 @@ async function applyNext(run: Run): Promise<Step> {
           watchEveryMs,
           onWait: onBlocked,
         }));
-    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [next.name, next.checksum]);
+    if (next.kind === 'migration') {
+      const { name, checksum } = next.migration;
+      await client.query(`insert into ${tableOf[next.of]} (name, checksum) values ($1, $2)`, [name, checksum]);
+    }
     await client.query('commit');
-    return { kind: 'applied', migration: next.name };
+    return { kind: 'done', task: next };
   } catch (error) {
     if (!isConflict(error, next === undefined)) throw error;
     await client.query('rollback');
-    return { kind: 'blocked', migration: next?.name ?? null, cause: error };
+    return { kind: 'blocked', migration: migration(), cause: error };
+  }
+}
+
+const tableOf: Readonly<Record<MigrationsOf, string>> = { platform: 'schema_migration', application: 'app_migration' };
+
+async function execute(client: Client, task: Task): Promise<unknown> {
+  switch (task.kind) {
+    case 'migration':
+      return task.of === 'platform'
+        ? client.query(task.migration.sql)
+        : runApplicationMigration(client, task.migration);
+    case 'name':
+      return client.query(`alter type interface_name add value ${escapeLiteral(task.name)}`);
+    case 'interface':
+      return client.query('select add_interface($1, $2)', [task.name, task.accountType]);
   }
 }
 
@@ -189,8 +225,8 @@ async function compareService(client: Client, service: Service): Promise<string[
   return [...(await findUnregistered(database, service)), ...(await findUnlisted(database, service))];
 }
 
-/** Begins a transaction, which sees what others commit, and returns the first migration that the database lacks. */
-async function beginNext({ client, migrations, cell }: Run): Promise<Migration | undefined> {
+/** Begins a transaction, which sees what others commit, and returns the first of what the database lacks. */
+async function beginNext({ client, migrations, service, ofApplication, cell }: Run): Promise<Task | undefined> {
   await client.query('begin isolation level read committed');
   await client.query(`
     create table if not exists schema_migration (
@@ -200,13 +236,31 @@ async function beginNext({ client, migrations, cell }: Run): Promise<Migration |
     )`);
   // One process at a time. Apps can read the table, and have no right that this lock needs.
   await client.query('lock table schema_migration in share row exclusive mode');
-  const { rows } = await client.query<AppliedMigration>('select name, checksum from schema_migration');
   if (cell !== undefined) await checkCell(client, cell);
-  return findPendingMigrations(migrations, rows)[0];
+  const ofPlatform = await findNext(client, 'platform', migrations);
+  if (ofPlatform !== undefined || service === null) return ofPlatform;
+  return (await findNextInterface(client, service)) ?? findNext(client, 'application', ofApplication);
 }
 
-// SQLSTATE lock_not_available and deadlock_detected.
-const lockStates = ['55P03', '40P01'];
+async function findNext(client: Client, of: MigrationsOf, own: readonly Migration[]): Promise<Task | undefined> {
+  const { rows } = await client.query<AppliedMigration>(`select name, checksum from ${tableOf[of]}`);
+  const [migration] = findPendingMigrations(own, rows, of);
+  return migration && { kind: 'migration', of, migration };
+}
+
+async function findNextInterface(client: Client, service: Service): Promise<Task | undefined> {
+  const { rows } = await client.query<{ name: string; accountType: string; isName: boolean }>(
+    `select s.name, s.account_type as "accountType", s.name = any (enum_range(null::interface_name)::text[]) as "isName"
+     from jsonb_to_recordset($1::jsonb) as s (name text, account_type text)
+     where not exists (select from interface i where i.name::text = s.name)
+     limit 1`,
+    [JSON.stringify(describeService(service).interfaces)],
+  );
+  const [lacking] = rows;
+  if (lacking === undefined) return undefined;
+  const { name, accountType, isName } = lacking;
+  return isName ? { kind: 'interface', name, accountType } : { kind: 'name', name };
+}
 
 // SQLSTATE unique_violation, duplicate_table and duplicate_object (the type of the rows): another process has created
 // `schema_migration` at the same time.
@@ -214,8 +268,8 @@ const creationStates = ['23505', '42P07', '42710'];
 
 /** Whether a try can succeed later. */
 function isConflict(error: unknown, isPreparing: boolean): boolean {
-  if (!(error instanceof DatabaseError) || error.code === undefined) return false;
-  return lockStates.includes(error.code) || (isPreparing && creationStates.includes(error.code));
+  if (isLockConflict(error)) return true;
+  return isPreparing && error instanceof DatabaseError && creationStates.includes(error.code ?? '');
 }
 
 /** Before the first statement that changes something. @throws {UnsuitableDatabaseError} */
@@ -238,41 +292,4 @@ async function checkCell(client: Client, cell: number): Promise<void> {
   const { rows } = await client.query<{ cell: number }>('select cell from installation');
   const [own] = rows;
   if (own !== undefined && own.cell !== cell) throw new CellMismatchError(own.cell, cell);
-}
-
-/** Names of migrations, in order. */
-export interface ComparedMigrations {
-  /** Those of this build that the database lacks. */
-  pending: string[];
-  /** Those of a later build that were applied. */
-  later: string[];
-  /** The first one after which this build no longer works. Null if there is none. */
-  outdating: string | null;
-}
-
-/**
- * Compares the migrations of a database with those of this build.
- *
- * @throws {MigrationChangedError} as `migrate` does
- * @throws {MigrationMissingError} as `migrate` does
- */
-export async function compareMigrations(applied: readonly AppliedMigration[]): Promise<ComparedMigrations> {
-  const migrations = await readMigrations();
-  const lastOwn = migrations.at(-1)?.name ?? '';
-  return {
-    pending: findPendingMigrations(migrations, applied).map(({ name }) => name),
-    later: applied.map(({ name }) => name).filter((name) => name > lastOwn),
-    outdating: findOutdatingMigration(migrations, applied),
-  };
-}
-
-/** Reads the migrations of a folder. Defaults to those of this build. */
-export async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
-  return Promise.all(
-    files.map(async (file) => {
-      const sql = await readFile(new URL(file, folder), 'utf8');
-      return { name: file.slice(0, -'.sql'.length), sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
 }

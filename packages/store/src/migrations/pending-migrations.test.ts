@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MigrationChangedError, MigrationMissingError } from '../kernel/errors.ts';
-import { readMigrations } from './migrate.ts';
 import { findOutdatingMigration, findPendingMigrations, neededMigration } from './pending-migrations.ts';
+import { readMigrations } from './read-migrations.ts';
 
 const build = ['0001-a', '0002-b', '0003-c'].map((name) => ({ name, checksum: `of ${name}` }));
 const pending = (...names: string[]) =>

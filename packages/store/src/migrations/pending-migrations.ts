@@ -1,6 +1,9 @@
 import { MigrationChangedError, MigrationMissingError } from '../kernel/errors.ts';
 
-/** A migration as `schema_migration` records it. */
+/** Whose migrations: `schema_migration` records those of the platform, and `app_migration` those of the application. */
+export type MigrationsOf = 'application' | 'platform';
+
+/** A migration as the database records it. */
 export interface AppliedMigration {
   /** The file name without its extension, for example `0001-accounts-and-credentials`. Migrations apply in the order of names. */
   name: string;
@@ -41,12 +44,15 @@ export function findOutdatingMigration(
  * The migrations of a build that a database lacks, in order. The applied ones must be the first migrations of the build,
  * without a gap. After all of them there may be migrations of a later build.
  *
+ * @param of whose migrations they are
+ *
  * @throws {MigrationChangedError} if an applied migration differs from the build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if a migration is missing before an applied one
  */
 export function findPendingMigrations<Migration extends AppliedMigration>(
   migrations: readonly Migration[],
   applied: readonly AppliedMigration[],
+  of: MigrationsOf = 'platform',
 ): Migration[] {
   const own = new Map(migrations.map((migration) => [migration.name, migration]));
   const lastOwn = migrations.at(-1)?.name ?? '';
@@ -55,7 +61,7 @@ export function findPendingMigrations<Migration extends AppliedMigration>(
     .find(({ name, checksum }) =>
       own.has(name) ? ![own.get(name)?.checksum, otherForms.get(name)].includes(checksum) : name < lastOwn,
     );
-  if (changed !== undefined) throw new MigrationChangedError(changed.name);
+  if (changed !== undefined) throw new MigrationChangedError(changed.name, of);
 
   const appliedNames = new Set(applied.map(({ name }) => name));
   const pending = migrations.filter(({ name }) => !appliedNames.has(name));
@@ -64,7 +70,7 @@ export function findPendingMigrations<Migration extends AppliedMigration>(
   if (later.length > 0) {
     const firstLater = later.reduce((a, b) => (a < b ? a : b));
     const missing = pending.filter(({ name }) => name < firstLater || !own.has(firstLater)).map(({ name }) => name);
-    throw new MigrationMissingError(missing, firstLater);
+    throw new MigrationMissingError(missing, firstLater, of);
   }
   return pending;
 }

@@ -48,9 +48,14 @@ export async function registerService(client: Client, service: Service): Promise
   );
 }
 
-async function refuseConflicts(client: Client, { events, persons }: DescribedService): Promise<void> {
+async function refuseConflicts(client: Client, { interfaces, events, persons }: DescribedService): Promise<void> {
   const { rows } = await client.query<{ conflict: string }>(
-    `select format('the event %s is about the record %s, and in the database about %s', e.type, s.record_type, e.record_type) as conflict
+    `select format('the interface %s has accounts of the type %s, and in the database of %s', i.name, s.account_type, i.account_type) as conflict
+     from jsonb_to_recordset($3::jsonb) as s (name text, account_type text)
+     join interface i on i.name::text = s.name
+     where i.account_type <> s.account_type
+     union all
+     select format('the event %s is about the record %s, and in the database about %s', e.type, s.record_type, e.record_type)
      from jsonb_to_recordset($1::jsonb) as s (type text, record_type text)
      join event_type e using (type)
      where e.record_type <> s.record_type
@@ -75,7 +80,7 @@ async function refuseConflicts(client: Client, { events, persons }: DescribedSer
      group by m.record_type
      having count(distinct i.name) > 1 and bool_or(i.is_said)
      order by 1`,
-    [JSON.stringify(events), JSON.stringify(persons)],
+    [JSON.stringify(events), JSON.stringify(persons), JSON.stringify(interfaces)],
   );
   if (rows.length > 0) throw new ServiceConflictError(rows.map(({ conflict }) => conflict));
 }

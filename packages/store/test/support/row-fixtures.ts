@@ -37,6 +37,7 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
   const migrated = (table: string): RowFixture => ({ table, rowsOf: first, insert: null, isChild: false });
   const fixtures: readonly RowFixture[] = [
     migrated('schema_migration'),
+    shared(`insert into app_migration (name, checksum) values ($1::interface_name::text, 'x')`),
     migrated('interface'),
     migrated('own_table'),
     migrated('event_type'),

@@ -1,7 +1,7 @@
 import { idAt, toRecordId } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, LockTimeoutError, type Store } from '@deedwire/store';
-import { migrateTestService } from '@deedwire/store/test-support';
+import { createStore, LockTimeoutError, migrate, type Store } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type LateSuccess, recordLateSuccesses } from '../../src/dispatch/sql/late-successes.ts';
@@ -31,7 +31,7 @@ async function createOldDatabase(): Promise<TestDatabase> {
   return createTestDatabase({
     template: 'old',
     prepare: async (url) => {
-      await migrateTestService(url);
+      await migrate(url, testService);
       const owner = await connect(url);
       await createPastPartitions(owner, daysAgo + 1);
       await owner.close();

@@ -1,4 +1,5 @@
 import { createLogin, createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import { migrate } from '@deedwire/store';
 import type { ProvidedContext } from 'vitest';
 import type { TestedApplication } from './tested-service.ts';
 
@@ -8,13 +9,13 @@ export interface OwnServer {
   stop(): Promise<unknown>;
 }
 
-type Migrated = Pick<TestedApplication, 'key' | 'migrate'>;
+type Migrated = Pick<TestedApplication, 'key' | 'service'>;
 
 /** Creates the partitions too, which the first worker of each database would otherwise take most of a second for. */
-const templateOf = ({ key, migrate }: Migrated) => ({
+const templateOf = ({ key, service }: Migrated) => ({
   template: `served_${key}`,
   async prepare(databaseUrl: string): Promise<void> {
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, service);
     await withClient(databaseUrl, (client) => client.query('call webhook_create_partitions(60)'));
   },
 });
@@ -34,7 +35,7 @@ export const createMigratedDatabaseOn = (
 export async function createMigratedDatabase(
   tested: Migrated,
   server?: OwnServer,
-  apply: (databaseUrl: string) => Promise<unknown> = tested.migrate,
+  apply: (databaseUrl: string) => Promise<unknown> = (url) => migrate(url, tested.service),
 ): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(templateOf(tested));
   await apply(server.url);

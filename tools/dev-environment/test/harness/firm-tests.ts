@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { appOf } from '@deedwire/core';
-import { firm } from '@deedwire/firm';
 import { firmCommands } from '@deedwire/firm/commands';
 import type { InterfaceCode } from '@deedwire/graphql-server';
-import { migrate } from '@deedwire/store';
 import { type Firm, firmApplication } from '../../src/firm-system.ts';
 import { ensureOpenReferrals, seed } from '../../src/seed.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
@@ -23,7 +21,6 @@ export interface FirmRecords {
 export const firmTests: TestedService<Firm, FirmSeeding, FirmRecords> = {
   ...firmApplication,
   key: 'firm',
-  migrate: (databaseUrl) => migrate(databaseUrl, firm),
   mainInterface: 'partner',
   // By path, because no package can depend on the interfaces that are added later.
   async codeOf(name) {

@@ -1,5 +1,4 @@
 import { interfaceNames, testService } from '@deedwire/core/test-service';
-import { migrateTestService } from '@deedwire/store/test-support';
 import { seedAccounts } from '../../src/sample-accounts.ts';
 import type { Seeding, TestedService } from './tested-service.ts';
 
@@ -11,7 +10,6 @@ export const serviceTests: TestedService<TestService, Seeding<TestService>, obje
   interfaceNames,
   entryOf: (app) => `tools/test-service/src/${app}.ts`,
   key: 'test_service',
-  migrate: migrateTestService,
   mainInterface: 'customer',
   codeOf: async (name) =>
     name === 'customer'

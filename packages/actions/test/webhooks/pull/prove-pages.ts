@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idAt, toRecordId } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type PostgresServer } from '@deedwire/embedded-postgres';
-import { createStore, onlyRow, type Store } from '@deedwire/store';
-import { migrateTestService } from '@deedwire/store/test-support';
+import { createStore, migrate, onlyRow, type Store } from '@deedwire/store';
 import { patientTimeouts, seededRandom } from '@deedwire/testing';
 import {
   planOf,
@@ -52,7 +52,7 @@ export async function provePages({ server, phaseMs, seed }: ProofOptions): Promi
   const random = seededRandom(seed);
   const database = await createTestDatabase({
     template: 'test_service',
-    prepare: migrateTestService,
+    prepare: async (url) => void (await migrate(url, testService)),
     server: { url: server.url, namePrefix: 'proof_' },
   });
   const { databaseUrl } = database;

@@ -1,9 +1,7 @@
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-
-// The migrations create the interfaces of the law firm only.
 
 test('refuses other commands until the migrations are applied, and applies them once', async () => {
   const { databaseUrl } = await forTest(createTestDatabase({ template: 'empty', prepare: async () => {} }));
@@ -15,15 +13,16 @@ test('refuses other commands until the migrations are applied, and applies them 
       /^error: The database lacks migrations: 0001-\S+, .*; run: deedwire-operator database migrate\n$/,
     ),
   });
-  const first = await callOperator(ofEmpty, 'database', 'migrate', '--json');
-  expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
+  expect((await callOperator(ofEmpty, 'database', 'migrate')).stdout).toMatch(
+    /\nAdded the interface customer\nAdded the interface supplier\nApplied 0001-orders of the application\n$/,
+  );
   expect((await callOperator(ofEmpty, 'database', 'migrate')).stdout).toBe('Nothing to apply\n');
 });
 
 test('migrate gives a new database its cell, and rejects another later', async () => {
   const { databaseUrl } = await forTest(createTestDatabase({ template: 'empty', prepare: async () => {} }));
   const migrate = (cell: string) => callOperator({ DATABASE_URL: databaseUrl }, 'database', 'migrate', '--cell', cell);
-  expect(await migrate('1023')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await migrate('1023')).toMatchObject({ exitCode: 0 });
   expect(await migrate('1023')).toMatchObject({ exitCode: 0, stdout: 'Nothing to apply\n' });
   expect(await migrate('0')).toMatchObject({
     exitCode: 1,

@@ -1,0 +1,66 @@
+import type { Service } from '@deedwire/core';
+import { MigrationChangedError, MigrationMissingError } from '../kernel/errors.ts';
+import { type Database, sql } from '../statements/database.ts';
+import {
+  type AppliedMigration,
+  findOutdatingMigration,
+  findPendingMigrations,
+  type MigrationsOf,
+} from './pending-migrations.ts';
+import { type Migration, readMigrations } from './read-migrations.ts';
+
+/** Names of migrations, in order. */
+export interface ComparedMigrations {
+  /** Those of this build that the database lacks. */
+  pending: string[];
+  /** Those of a later build that were applied. */
+  later: string[];
+  /** The first one after which this build no longer works. Null if there is none. */
+  outdating: string | null;
+}
+
+/**
+ * Compares the migrations of a database with those of this build.
+ *
+ * @throws {MigrationChangedError} as `migrate` does
+ * @throws {MigrationMissingError} as `migrate` does
+ */
+export async function compareMigrations(applied: readonly AppliedMigration[]): Promise<ComparedMigrations> {
+  return compare(await readMigrations(), applied, 'platform');
+}
+
+function compare(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+  of: MigrationsOf,
+): ComparedMigrations {
+  const lastOwn = migrations.at(-1)?.name ?? '';
+  return {
+    pending: findPendingMigrations(migrations, applied, of).map(({ name }) => name),
+    later: applied.map(({ name }) => name).filter((name) => name > lastOwn),
+    outdating: findOutdatingMigration(migrations, applied),
+  };
+}
+
+/** What keeps an application from working with what was applied of its migrations, one sentence each, without the period. */
+export async function findApplicationProblems(database: Database, { migrations }: Service): Promise<string[]> {
+  if (migrations === null) return [];
+  const statement = sql('application-migrations')`select name, checksum from app_migration order by name`;
+  const applied = await database.query<AppliedMigration & Record<string, unknown>>(statement, []);
+  try {
+    const { pending, outdating } = compare(await readMigrations(migrations), applied, 'application');
+    if (pending.length > 0)
+      return [
+        `the database lacks migrations of the application: ${pending.join(', ')}; run: deedwire-operator database migrate`,
+      ];
+    return outdating === null
+      ? []
+      : [
+          `this application is too old for the database, to which ${outdating} was applied; deploy a later release of it`,
+        ];
+  } catch (error) {
+    if (error instanceof MigrationChangedError || error instanceof MigrationMissingError)
+      return [error.message.replace(/\.$/, '')];
+    throw error;
+  }
+}
