@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, missing } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FaultSystem, startFaultSystem } from '../firm/support/fault-system.ts';
+import { type PatroniCluster, startPatroniCluster } from '../../support/failover/patroni-cluster.ts';
+import { isWithoutPatroni } from '../../support/failover/programs.ts';
+import type { Load } from '../../support/faults/load.ts';
+import { expectAllDelivered, windowMax } from '../../support/faults/verdict-of.ts';
+import { type EventReader, type Reads, startEventReader, startReads } from '../../support/reads.ts';
 import {
   expectAgreement,
   leaveOutMatterNumbers,
   openMatters,
   reconcileLog,
   startPullingReceiver,
-} from '../support/failover/earlier-state.ts';
-import { type PatroniCluster, startPatroniCluster } from '../support/failover/patroni-cluster.ts';
-import { isWithoutPatroni } from '../support/failover/programs.ts';
-import type { Load } from '../support/faults/load.ts';
-import { expectAllDelivered, windowMax } from '../support/faults/verdict-of.ts';
-import { type EventReader, type Reads, startEventReader, startReads } from '../support/reads.ts';
+} from '../support/earlier-state.ts';
+import { type FaultSystem, startFaultSystem } from '../support/fault-system.ts';
 
 // The apps connect to three PostgreSQL servers with Patroni through HAProxy. Under load, the primary and its Patroni are killed,
 // again and again. Nothing that was accepted is lost, and no app is started again.

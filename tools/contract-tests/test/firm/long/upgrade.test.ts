@@ -6,13 +6,13 @@ import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, postGraphql, startReceiver } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { startFaultSystem, type FaultSystem } from '../firm/support/fault-system.ts';
-import { checkOutLastRelease, type Release } from '../firm/support/last-release.ts';
-import { succeed } from '../support/command.ts';
-import { expectAllDelivered } from '../support/faults/verdict-of.ts';
-import { pullSettledDeliveries } from '../support/pull.ts';
-import { subscribe } from '../support/subscribe.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { expectAllDelivered } from '../../support/faults/verdict-of.ts';
+import { pullSettledDeliveries } from '../../support/pull.ts';
+import { subscribe } from '../../support/subscribe.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
+import { startFaultSystem, type FaultSystem } from '../support/fault-system.ts';
+import { checkOutLastRelease, type Release } from '../support/last-release.ts';
 
 // The apps of the previous release beside those of this build, on one database. `firm/full/upgrade.test.ts` applies the migrations under load.
 let server: PostgresServer;

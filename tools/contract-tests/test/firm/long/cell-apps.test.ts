@@ -14,12 +14,12 @@ import {
 import { firm } from '@deedwire/firm';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { checkOutLastRelease, type Release } from '../firm/support/last-release.ts';
-import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
-import { isWithoutPostgres } from '../support/failover/programs.ts';
-import { createBrowser, portalOrigin, writePages } from '../support/portal-browser.ts';
-import { subscribe } from '../support/subscribe.ts';
-import { workspaceRoot } from '../support/workspace-copy.ts';
+import { type CellServer, type CellServers, startCellServers } from '../../support/cells/cell-servers.ts';
+import { isWithoutPostgres } from '../../support/failover/programs.ts';
+import { createBrowser, portalOrigin, writePages } from '../../support/portal-browser.ts';
+import { subscribe } from '../../support/subscribe.ts';
+import { workspaceRoot } from '../../support/workspace-copy.ts';
+import { checkOutLastRelease, type Release } from '../support/last-release.ts';
 
 // A split, as the clients of the apps of both sides see it. A proxy would send them to the other side at its end.
 

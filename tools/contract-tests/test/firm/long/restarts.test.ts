@@ -1,11 +1,11 @@
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { findProgram, missing } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { appNames, type BalancedApps, places, startBalancedApps } from '../firm/support/balanced-apps.ts';
-import { type FaultSystem, startFaultSystem } from '../firm/support/fault-system.ts';
-import { checkOutLastRelease } from '../firm/support/last-release.ts';
-import { expectAllDelivered, type Result } from '../support/faults/verdict-of.ts';
-import { type Reads, startEventReader, startReads } from '../support/reads.ts';
+import { expectAllDelivered, type Result } from '../../support/faults/verdict-of.ts';
+import { type Reads, startEventReader, startReads } from '../../support/reads.ts';
+import { appNames, type BalancedApps, places, startBalancedApps } from '../support/balanced-apps.ts';
+import { type FaultSystem, startFaultSystem } from '../support/fault-system.ts';
+import { checkOutLastRelease } from '../support/last-release.ts';
 
 // Two processes of each app serve a load through HAProxy, which retries nothing, while they are replaced one after the other.
 

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FaultSystem, startFaultSystem } from '../firm/support/fault-system.ts';
-import { type ArchivedPostgres, startArchivedPostgres } from '../support/failover/archived-postgres.ts';
+import { type ArchivedPostgres, startArchivedPostgres } from '../../support/failover/archived-postgres.ts';
+import { isWithoutPostgres } from '../../support/failover/programs.ts';
 import {
   expectAgreement,
   leaveOutMatterNumbers,
   openMatters,
   reconcileLog,
   startPullingReceiver,
-} from '../support/failover/earlier-state.ts';
-import { isWithoutPostgres } from '../support/failover/programs.ts';
+} from '../support/earlier-state.ts';
+import { type FaultSystem, startFaultSystem } from '../support/fault-system.ts';
 
 // A base backup is made under load, and the archived log is restored up to a time of that load.
 

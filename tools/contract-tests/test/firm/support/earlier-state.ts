@@ -10,9 +10,9 @@ import { postgresStore } from '@deedwire/webhook-receiver/postgres';
 import { graphqlPull } from '@deedwire/webhook-receiver/pull';
 import { Pool } from 'pg';
 import { expect, onTestFinished } from 'vitest';
-import type { FaultSystem } from '../../firm/support/fault-system.ts';
-import { attemptKey } from '../faults/judge.ts';
-import { receiverDatabase } from '../receiver-kit/lossy-push.ts';
+import { attemptKey } from '../../support/faults/judge.ts';
+import { receiverDatabase } from '../../support/receiver-kit/lossy-push.ts';
+import type { FaultSystem } from './fault-system.ts';
 
 // What is tested when the database of a running system has returned to an earlier state.
 
