@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith, createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
-import { migrate } from '@deedwire/store';
+import { callOperatorWith, createHarness, type Harness } from '@deedwire/dev-environment/harness';
+import { migrateTestService } from '@deedwire/store/test-support';
 import { connect, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
@@ -39,14 +38,14 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
     network = await startSplitNetwork();
     harness = await createHarness({ url: network.old.url, stop: () => Promise.resolve() });
     receiver = await startReceiver();
-    const { partner, otherPartner } = harness.accounts;
-    const staying = await harness.subscribe(`${receiver.url}/staying`, ['referral.created'], otherPartner);
-    const leaving = await harness.subscribe(`${receiver.url}/leaving`, ['referral.created'], partner);
+    const { customer, otherCustomer } = harness.accounts;
+    const staying = await harness.subscribe(`${receiver.url}/staying`, ['order.placed'], otherCustomer);
+    const leaving = await harness.subscribe(`${receiver.url}/leaving`, ['order.placed'], customer);
     subscriptions = { leaving: leaving.id, staying: staying.id };
     await harness.startWorker();
-    const service = await harness.startPartnerApi();
+    const service = await harness.startApi('customer');
     await service.whenReady;
-    url = `${service.url}/partners/graphql`;
+    url = `${service.url}/customer/graphql`;
     await network.addStandby();
   });
 
@@ -58,13 +57,13 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
   });
 
   const operate = (step: Step): OperatorRun =>
-    network.operate(steps[step], harness.accounts.partner.credential.organizationId);
+    network.operate(steps[step], harness.accounts.customer.credential.organizationId);
   const count = (who: 'leaving' | 'staying'): number =>
     receiver.deliveries.filter(({ path }) => path.endsWith(who)).length;
 
-  const send = async (key: 'otherPartner' | 'partner') => {
+  const send = async (key: 'otherCustomer' | 'customer') => {
     const { status } = await postGraphql(url, harness.accounts[key].credential, {
-      query: 'mutation { createReferral(input: { clientName: "Client" }) { userErrors { code } } }',
+      query: 'mutation { placeOrder(input: { item: "Tea" }) { userErrors { code } } }',
     });
     return status;
   };
@@ -72,10 +71,10 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
   /** Sends a change of each account to the old side. Returns whether those of the account that leaves are accepted. */
   async function change(): Promise<boolean> {
     const [before, beforeLeaving] = [count('staying'), count('leaving')];
-    expect(await send('otherPartner')).toBe(200);
+    expect(await send('otherCustomer')).toBe(200);
     // Receivers are reached all the time.
     await eventually(() => expect(count('staying')).toBe(before + 1));
-    const status = await send('partner');
+    const status = await send('customer');
     expect([200, 503]).toContain(status);
     if (status === 200) await eventually(() => expect(count('leaving')).toBe(beforeLeaving + 1));
     return status === 200;
@@ -86,7 +85,7 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
     const [next] = await network.next.run(
       `select not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off'
          and not exists (select from account_away where account_id = $1) as owns`,
-      [harness.accounts.partner.accountId],
+      [harness.accounts.customer.accountId],
     );
     const found: [boolean, boolean] = [await change(), next?.['owns'] === true];
     expect(found).not.toEqual([true, true]);
@@ -157,7 +156,7 @@ describe.skipIf(isWithoutNamespaces)('an old side that the operator cannot reach
 
   test('sends nothing of what left while something of it waits', async () => {
     receiver.onDelivery = (response, { path }) => void response.writeHead(path.endsWith('leaving') ? 500 : 204).end();
-    await harness.refer(5);
+    await harness.place(5);
     await eventually(() => expect(count('leaving')).toBe(5));
     for (const step of Object.keys(steps) as Step[])
       expect(await operate(step).ended).toMatchObject({ exitCode: 0, stderr: '' });
@@ -184,11 +183,11 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
 
   beforeEach(async () => {
     servers = await startCellServers();
-    await migrate(servers.primary.url, firm);
+    await migrateTestService(servers.primary.url);
     const [{ id } = {}] = await servers.primary.run(`insert into organization (name) values ('Ash') returning id`);
     gid = `gid://service/Organization/${String(id)}`;
     await servers.primary.run(
-      `insert into account (interface, organization_id, name) values ('partner', ${String(id)}, 'Ash')`,
+      `insert into account (interface, organization_id, name) values ('customer', ${String(id)}, 'Ash')`,
     );
     const next = await servers.addStandby('next');
     env = { DATABASE_URL: servers.primary.url, NEW_CELL_DATABASE_URL: next.url, OPERATOR_NAME: 'ops' };
@@ -197,7 +196,7 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
   afterEach(() => servers.stop());
 
   const run = (args: readonly string[]) => callOperatorWith({ env, input: Buffer.from(gid) }, 'cell', 'split', ...args);
-  const refer = `insert into referral (account_id, client_name) select id, 'Client' from account`;
+  const place = `insert into customer_order (account_id, item) select id, 'Tea' from account`;
 
   test('does not forget it', async () => {
     const twin = await servers.addStandby('twin');
@@ -206,13 +205,13 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
     await servers.primary.kill();
     await twin.run('select pg_promote()');
     env = { ...env, DATABASE_URL: twin.url };
-    await expect(twin.run(refer)).rejects.toThrow('is frozen, or at home in another cell');
+    await expect(twin.run(place)).rejects.toThrow('is frozen, or at home in another cell');
     expect(await run(steps.promote)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('did not flush it'),
     });
     expect(await run(['abort', '--yes'])).toMatchObject({ exitCode: 0 });
-    await twin.run(refer);
+    await twin.run(place);
   });
 
   test('ends the split if its new primary does not know of it', async () => {
@@ -232,7 +231,7 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
       expect(await twin.run('select pg_is_in_recovery() as standby')).toEqual([{ standby: false }]);
     });
     env = { ...env, DATABASE_URL: twin.url };
-    await twin.run(refer);
+    await twin.run(place);
     expect(await run(steps.promote)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('Nothing is frozen'),

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith } from '@deedwire/dev-environment/firm-harness';
-import { firm } from '@deedwire/firm';
-import { migrate } from '@deedwire/store';
+import { callOperatorWith } from '@deedwire/dev-environment/harness';
+import { migrateTestService } from '@deedwire/store/test-support';
 import { createClient, eventually, missing, runOnce as run } from '@deedwire/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { refer, startFaultSystem } from '../firm/support/fault-system.ts';
 import { createClientAccounts } from '../support/client-accounts.ts';
 import { type PatroniCluster, startPatroniCluster } from '../support/failover/patroni-cluster.ts';
 import { isWithoutPatroni } from '../support/failover/programs.ts';
+import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { judge } from '../support/faults/judge.ts';
 import { startLoad } from '../support/faults/load.ts';
 import { windowMax } from '../support/faults/verdict-of.ts';
@@ -81,12 +80,12 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
     });
     closing.unshift(() => system.close());
     const { t, received, accepted } = system;
-    const stays = await createClientAccounts('partner', t, 2);
+    const stays = await createClientAccounts('customer', t, 2);
     const subscriptions = new Map(system.subscriptions);
     for (const { accountId, client } of stays) {
       const { id, secret } = await subscribe(client, {
         callbackUrl: `${received.url}/stays`,
-        eventTypes: [{ type: 'referral.created' }],
+        eventTypes: [{ type: 'order.placed' }],
       });
       received.setSecret(id, secret);
       subscriptions.set(id, accountId);
@@ -97,11 +96,10 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
       accounts: [...system.accounts, ...stays],
       clientOf: (accountId) => {
         const { credential } = stays.find((account) => account.accountId === accountId) ?? {};
-        const url = `${routes.get(accountId) ?? t.system.apps['partner-api'].url}/partners/graphql`;
+        const url = `${routes.get(accountId) ?? t.system.apps['customer-api'].url}/customer/graphql`;
         return createClient(url, credential ?? system.credentialOf(accountId));
       },
       log: accepted,
-      write: refer,
     });
     await received.waitForMore(100);
     const next = await startCluster({ synchronous: true, names: ['c', 'd'], standbyOf: old });
@@ -162,7 +160,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
       return { DATABASE_URL: url.href };
     };
     await t.system.add('webhook-worker', await envOf('webhook_worker'));
-    const { url } = await t.system.add('partner-api', await envOf('partner_api'));
+    const { url } = await t.system.add('customer-api', await envOf('customer_api'));
     for (const { accountId } of system.accounts) routes.set(accountId, url ?? missing());
     await untilGoesOn();
     report('goes on');
@@ -199,7 +197,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
 
   test('does not go against Patroni, whatever ends meanwhile', async () => {
     const old = await startCluster({ synchronous: false, names: ['a'] });
-    await migrate(old.url, firm);
+    await migrateTestService(old.url);
     const [organization] = await run(old.url, `insert into organization (name) values ('Ash') returning id`);
     const next = await startCluster({ synchronous: false, names: ['c'], standbyOf: old });
     const split = createSplit(old, next, `gid://service/Organization/${String(organization?.['id'])}`);

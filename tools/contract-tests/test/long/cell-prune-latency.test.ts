@@ -1,5 +1,5 @@
 import { idAt } from '@deedwire/core';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createClientAccounts } from '../support/client-accounts.ts';
@@ -28,15 +28,15 @@ async function fillDay(daysAgo: number, subscriptionIds: readonly unknown[], eve
     where s.id = any ('{${subscriptionIds.join()}}'::bigint[])`;
   for (const statement of [
     `insert into webhook_event_${suffix} (id, account_id, interface, event_type, snapshot)
-     select id, account_id, 'partner', 'referral.created', json_build_object('referral', repeat('x', 200)) from rows`,
+     select id, account_id, 'customer', 'order.placed', json_build_object('order', repeat('x', 200)) from rows`,
     `insert into webhook_payload_${suffix} (event_id, event_version, interface, body)
-     select id, '2026-11-01', 'partner', decode(repeat('61', 400), 'hex') from rows`,
+     select id, '2026-11-01', 'customer', decode(repeat('61', 400), 'hex') from rows`,
     `insert into webhook_delivery_${suffix}
        (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-     select id, account_id, subscription_id, 'partner', id, 'referral.created', '2026-11-01', now(), n from rows`,
+     select id, account_id, subscription_id, 'customer', id, 'order.placed', '2026-11-01', now(), n from rows`,
     `insert into webhook_attempt_${suffix}
        (delivery_id, number, subscription_id, interface, started_at, duration_ms, response_status)
-     select id, 1, subscription_id, 'partner', now(), 1, 204 from rows`,
+     select id, 1, subscription_id, 'customer', now(), 1, 204 from rows`,
   ])
     await t.sql(`with rows as (${rows}) ${statement}`);
 }
@@ -47,11 +47,11 @@ test(
     timeout: 1_800_000,
   },
   async () => {
-    const accounts = await createClientAccounts('partner', t, 11);
+    const accounts = await createClientAccounts('customer', t, 11);
     const ids = accounts.map(({ accountId }) => accountId.split('/').at(-1) ?? '');
     const subscriptions = await t.sql(
       `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-     select id, 'partner', 'https://a.test/', '', 0 from unnest($1::bigint[]) with ordinality as a (id, at) order by at
+     select id, 'customer', 'https://a.test/', '', 0 from unnest($1::bigint[]) with ordinality as a (id, at) order by at
      returning id`,
       [ids],
     );

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith } from '@deedwire/dev-environment/firm-harness';
+import { callOperatorWith } from '@deedwire/dev-environment/harness';
 import { eventually, findProgram, missing, seededRandom } from '@deedwire/testing';
 import { afterEach, expect, test } from 'vitest';
 import { differences, readAccountRows } from '../support/cells/account-rows.ts';
@@ -353,12 +353,12 @@ async function readDeadWorkers({ server }: Side): Promise<unknown[]> {
 /** The database has what was accepted, and the audit log goes on where it was before the split. */
 async function expectSound({ cell, server }: Side, owned: readonly Organization[], exported: string): Promise<void> {
   const [stored] = await server.run(
-    `select (select count(*)::int from referral where account_id = any ($1)) as referrals,
+    `select (select count(*)::int from customer_order where account_id = any ($1)) as orders,
        (select count(*)::int from webhook_failed_delivery join webhook_subscription s on s.id = subscription_id
          where account_id = any ($1)) as failed`,
     [idsOf(owned)],
   );
-  expect(stored).toEqual({ referrals: owned.flatMap(({ accepted }) => accepted).length, failed: 0 });
+  expect(stored).toEqual({ orders: owned.flatMap(({ accepted }) => accepted).length, failed: 0 });
   const { problems, missingRights, sequences } = JSON.parse(await operate(server, 'database', 'check', '--json'));
   const behind = sequences.filter(({ isBehind }: { isBehind: boolean }) => isBehind);
   expect({ problems, missingRights, behind }).toEqual({ problems: [], missingRights: [], behind: [] });

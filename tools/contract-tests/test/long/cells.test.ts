@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/firm-harness';
+import { callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
-import { migrate } from '@deedwire/store';
+import { migrateTestService } from '@deedwire/store/test-support';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
-import { firmOperator, killOperator, operatorAt } from '../support/cells/operator-process.ts';
+import { killOperator, operatorAt, operatorMain } from '../support/cells/operator-process.ts';
 import { killAll, processesOfServer } from '../support/failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../support/failover/programs.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -64,12 +63,12 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
   beforeEach(async () => {
     servers = await startCellServers();
     old = servers.primary;
-    await migrate(old.url, firm);
+    await migrateTestService(old.url);
     const inserted = await old.run(`insert into organization (name) values ('Ash'), ('Birch'), ('Cedar') returning id`);
     ids = inserted.map(({ id }) => `gid://service/Organization/${String(id)}`);
     await old.run(`
       insert into account (interface, organization_id, name)
-      select i, id, name from organization cross join unnest(enum_range(null::interface_name)) i`);
+      select i, id, name from organization cross join unnest('{customer,supplier}'::interface_name[]) i`);
     next = await servers.addStandby('next');
     env = { DATABASE_URL: old.url, NEW_CELL_DATABASE_URL: next.url, OPERATOR_NAME: 'ops' };
   });
@@ -221,7 +220,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const args = steps[step];
     const release = await server.hold(table);
     const expectWaiting = async () => expect(await server.run(`select ${operatorAt(table)}`)).toHaveLength(1);
-    await killOperator(['cell', 'split', ...args], { ...env }, expectWaiting, ids.slice(0, 2).join('\n'), firmOperator);
+    await killOperator(['cell', 'split', ...args], { ...env }, expectWaiting, ids.slice(0, 2).join('\n'));
     await release();
     await take(args);
     for (const later of inOrder.slice(inOrder.indexOf(args) + 1)) await take(later);
@@ -254,7 +253,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const reader = await connect(old.url);
     await reader.run('begin; select from account_home');
     const isFrozen = async () => expect(await old.run('select from account_home')).toHaveLength(4);
-    await killOperator(['cell', 'split', ...steps.freeze], { ...env }, isFrozen, '', firmOperator);
+    await killOperator(['cell', 'split', ...steps.freeze], { ...env }, isFrozen);
     const { exitCode, stderr } = await run(['freeze', '--yes', '--wait', '1']);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('a transaction stays open')]);
     await reader.close();
@@ -280,7 +279,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     await expectRefused(['activate', '--yes'], /No split is open/);
     await eventually(async () => expect(await next.run(homesOf)).toEqual(unsplit));
     // An account can be created again, unlike while its organization leaves.
-    const created = `insert into account (interface, organization_id, name) select 'lender', id, name from organization`;
+    const created = `insert into account (interface, organization_id, name) select 'supplier', id, name from organization`;
     await old.run(`begin; ${created}; rollback`);
     // The standby still streams, so the next try begins, even if the clock was set back.
     await old.run(`update cell_split set prepared_at = now() + interval '1 hour'`);
@@ -422,8 +421,8 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
       await expectRefused(['prepare', '--to', '5', '--stay', '/dev/null', '--yes'], /No organization stays/);
       await expectRefused(prepare(), /does not exist/, ['gid://service/Organization/4711']);
       await expectRefused(prepare(), /No organization leaves/, []);
-      await expectRefused(prepare(), /Lender\/4711, which is not the global identifier of an organization/, [
-        'gid://service/Lender/4711',
+      await expectRefused(prepare(), /Supplier\/4711, which is not the global identifier of an organization/, [
+        'gid://service/Supplier/4711',
       ]);
       const list = `${old.dataDirectory}.list`;
       await servers.shell(`echo '${ids[0]}' > '${list}'`, {});
@@ -444,11 +443,11 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
            insert into app_process (id, app, version, digest, started_at, last_seen_at)
            values (gen_random_uuid(), '${app}', '1.2.3', repeat('${digit}', 64), now(), now())`,
         );
-      await register('partner-api', 'a', '0057-persons-that-are-erased-again');
+      await register('customer-api', 'a', '0057-persons-that-are-erased-again');
       await register('webhook-worker', 'b', '0057-persons-that-are-erased-again');
-      await register('lender-api', 'c', '0058-homes-of-accounts');
+      await register('supplier-api', 'c', '0058-homes-of-accounts');
       await register('operator-cli', 'd', '0049-processes-and-use');
-      await expectRefused(prepare(), /know no freeze: partner-api 1\.2\.3, webhook-worker 1\.2\.3\. Replace them/);
+      await expectRefused(prepare(), /know no freeze: customer-api 1\.2\.3, webhook-worker 1\.2\.3\. Replace them/);
       await old.run(`update app_process set last_seen_at = now() - interval '4 minutes' where app like '%r%'`);
       expect(await take(steps.prepare)).toContain('2 leave');
     });
@@ -472,7 +471,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     });
 
     test('a standby whose library sorts in another way than the indexes were built', async () => {
-      await old.run(`create index referral_by_note on referral (note collate "und-x-icu")`);
+      await old.run(`create index order_by_note on customer_order (note collate "und-x-icu")`);
       await old.run(`update pg_collation set collversion = '1.0' where collname = 'und-x-icu'`);
       await eventually(async () =>
         expect((await run(prepare())).stderr).toMatch(
@@ -536,7 +535,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const scripts = Array.from(page.matchAll(/^```sh\n(.*?)^```$/gms), ([, script]) => script);
     expect(scripts).toHaveLength(3);
     const folder = `${old.dataDirectory}-page`;
-    const main = join(workspaceRoot, 'apps/operator-cli/src/main.ts');
+    const main = join(workspaceRoot, operatorMain);
     const operator = `#!/bin/sh\nexec '${process.execPath}' --conditions=deedwire-source '${main}' "$@"\n`;
     const [port, data] = [await findFreePort(), join(folder, 'data')];
     await servers.shell(
@@ -562,7 +561,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
         DATABASE_URL: url,
       });
     await old.run(
-      `insert into referral (account_id, client_name) select id, name from account where interface = 'partner'`,
+      `insert into customer_order (account_id, item) select id, name from account where interface = 'customer'`,
     );
     const printed = await type(old.url, scripts.slice(0, 2).join('\n'));
     try {
@@ -571,10 +570,10 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
         [old.url, ['Cedar']],
         [newUrl.href, ['Ash', 'Birch']],
       ] as const) {
-        expect(await type(url, scripts[2] ?? '')).toMatch(/^referral +\d\.\d +\d +0$/m);
+        expect(await type(url, scripts[2] ?? '')).toMatch(/^customer_order +\d\.\d +\d +0$/m);
         const connection = await connect(url);
         expect(await connection.run(homesOf)).toEqual(split);
-        const left = await connection.run('select client_name as name from referral order by 1');
+        const left = await connection.run('select item as name from customer_order order by 1');
         expect(left.map(({ name }) => name)).toEqual(own);
         await connection.close();
         await type(

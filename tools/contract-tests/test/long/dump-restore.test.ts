@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/harness';
 import { type PostgresServer, startPostgres } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFaultSystem } from '../firm/support/fault-system.ts';
 import { succeed } from '../support/command.ts';
+import { startFaultSystem } from '../support/faults/fault-system.ts';
 import { expectAllDelivered } from '../support/faults/verdict-of.ts';
 
 // Of Debian.

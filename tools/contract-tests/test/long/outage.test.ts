@@ -4,8 +4,8 @@ import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { parse } from 'graphql';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseWebhookBody } from '../../../../packages/webhook-receiver/test/support/order-events/index.ts';
 import { documents } from '../support/did-not-arrive-page.ts';
+import { parseWebhookBody } from '../support/order-events.ts';
 import { subscribe } from '../support/subscribe.ts';
 import { startVirtualClock } from '../support/virtual-clock.ts';
 

@@ -1,14 +1,15 @@
 import { idAt } from '@deedwire/core';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
-import { addTeamMember } from '@deedwire/firm/lender';
+import { startTestSystem } from '@deedwire/dev-environment/harness';
 import { forFile } from '@deedwire/testing/for-file';
+import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { compareRequestsBeside } from '../support/requests-beside.ts';
 
 const t = await forFile(startTestSystem());
-const { lender } = t.accounts;
+const { otherCustomer } = t.accounts;
 const env = { DATABASE_URL: await t.database.urlFor('operator'), DATABASE_DIRECT_URL: t.database.databaseUrl };
 
+const place = parse('mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } } }');
 const days = 20;
 const eventsPerDay = Number(process.env['EVENTS_PER_DAY'] ?? 20_000);
 
@@ -25,20 +26,20 @@ async function fill(): Promise<void> {
     const ids = `select ${min}::bigint + n * 1000000::bigint as id, n from generate_series(1, ${eventsPerDay}) n`;
     await t.sql(
       `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
-       select id, $1, 'lender', 'team_member.added',
-         json_build_object('teamMember', json_build_object('id', 'gid://service/TeamMember/' || n, 'email', n || '@x.example')), n
+       select id, $1, 'customer', 'order.placed',
+         json_build_object('order', json_build_object('id', 'gid://service/Order/' || n, 'note', n || '@x.example')), n
        from (${ids}) i`,
-      [lender.accountId],
+      [otherCustomer.accountId],
     );
     await t.sql(
       `insert into webhook_payload (event_id, event_version, interface, body)
-       select id, '2026-11-01', 'lender', decode(repeat('61', 400), 'hex') from (${ids}) i`,
+       select id, '2026-11-01', 'customer', decode(repeat('61', 400), 'hex') from (${ids}) i`,
     );
     await t.sql(
       `insert into webhook_delivery (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at,
          sequence, record_id)
-       select id + 1, $1, 1, 'lender', id, 'team_member.added', '2026-11-01', now(), n, n from (${ids}) i`,
-      [lender.accountId],
+       select id + 1, $1, 1, 'customer', id, 'order.placed', '2026-11-01', now(), n, n from (${ids}) i`,
+      [otherCustomer.accountId],
     );
   }
   await t.sql('analyze');
@@ -55,8 +56,8 @@ test(
       session: 'deedwire-operator',
       beforeMs: 10_000,
       async prepare(round) {
-        const email = `ada${round}@lender.example`;
-        await addTeamMember(t.operator, { lenderId: lender.id, firstName: 'Ada', lastName: 'Lovelace', email });
+        const email = `ada${round}@buyer.example`;
+        await t.otherCustomer.request(place, { input: { item: 'Tea', buyerEmail: email } });
         return ['person', 'erase', '--email', email, '--yes'];
       },
     });

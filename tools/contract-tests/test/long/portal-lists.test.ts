@@ -32,7 +32,7 @@ const sendPending = parse(`mutation ($id: ID!) {
   sendPendingWebhookDeliveries(input: { subscriptionId: $id }) { userErrors { message } } }`);
 
 /** As one word, so that no line ends in it. */
-const longName = 'Matters-of-the-north-and-of-the-south-'.repeat(3).slice(0, 100);
+const longName = 'Orders-of-the-north-and-of-the-south-'.repeat(3).slice(0, 100);
 
 const list = () => page.getByRole('region', { name: 'List of deliveries' });
 const links = () => list().getByRole('row').getByRole('link');

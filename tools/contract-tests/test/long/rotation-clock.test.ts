@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { terminateBackends } from '@deedwire/embedded-postgres';
 import { eventually } from '@deedwire/testing';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as operations from '../../consumers/referral-portal/generated/2026-11-01.ts';
 import { resetClock, setClockBack } from '../support/faults/database-clock.ts';
 import {
   installSvix,
@@ -15,6 +14,7 @@ import {
 import { type KitReceiver, startKitReceiver } from '../support/receiver-kit/kit-receiver.ts';
 import { createReceiverDatabase, type ReceiverDatabase } from '../support/receiver-kit/receiver-database.ts';
 import { subscribe } from '../support/subscribe.ts';
+import * as operations from '../support/webhook-operations.ts';
 
 // Processes, and an overlap of 60 s of real time. The test in `full` moves the end of a rotation instead, and steps no clock.
 
@@ -48,12 +48,12 @@ afterAll(async () => {
   await kitDatabase.close();
 });
 
-/** Creates a referral each 50 ms until it is stopped. Ended sessions fail some of the requests. */
+/** Places an order each 50 ms until it is stopped. Ended sessions fail some of the requests. */
 function startLoad(): { stop: () => Promise<void> } {
   let isStopped = false;
   async function createInTurn(): Promise<void> {
     while (!isStopped) {
-      await t.partner.request(operations.ReferDocument, { input: { clientName: 'Ada' } }).catch(() => null);
+      await t.customer.request(operations.PlaceDocument, { input: { item: 'Tea' } }).catch(() => null);
       await sleep(50);
     }
   }
@@ -92,17 +92,17 @@ test(
   'an overlap of 60 s in which the clock of the database steps, notifications are lost and a worker restarts rejects no delivery',
   { timeout },
   async () => {
-    const eventTypes = [{ type: 'referral.created' }];
+    const eventTypes = [{ type: 'order.placed' }];
     const ids: string[] = [];
     for (const { url } of [standard, svix, kit]) {
-      ids.push((await subscribe(t.partner, { callbackUrl: url, eventTypes, webhookSecret: oldSecret })).id);
+      ids.push((await subscribe(t.customer, { callbackUrl: url, eventTypes, webhookSecret: oldSecret })).id);
     }
     const load = startLoad();
     try {
       await untilSignedWith(oldSecret);
       for (const id of ids) {
         const input = { id, webhookSecret: newSecret, overlapSeconds: overlapMs / 1_000 };
-        const { rotateWebhookSecret } = await t.partner.request(operations.RotateSecretDocument, { input });
+        const { rotateWebhookSecret } = await t.customer.request(operations.RotateSecretDocument, { input });
         expect(rotateWebhookSecret.userErrors).toEqual([]);
       }
       const startedAt = performance.now();

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestSystem } from '@deedwire/dev-environment/firm-harness';
+import type { TestSystem } from '@deedwire/dev-environment/harness';
 import { eventually, meanRatio, postGraphql } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from './workspace-copy.ts';
@@ -31,7 +31,7 @@ export async function compareRequestsBeside({ system, env, session, beforeMs, pr
     const before = await requestsUntil(system, sleep(beforeMs));
     const startMs = performance.now();
     // In its own process: in this one, requests would wait for it. Its start needs CPU of the operator's machine only.
-    const operator = ['--conditions=deedwire-source', 'apps/operator-cli/src/start.ts', ...args];
+    const operator = ['--conditions=deedwire-source', 'tools/test-service/src/operator-cli.ts', ...args];
     const command = spawn(process.execPath, operator, {
       cwd: workspaceRoot,
       env: { ...process.env, ...env },
@@ -56,16 +56,16 @@ export async function compareRequestsBeside({ system, env, session, beforeMs, pr
   return compared;
 }
 
-/** The durations of the requests of `accounts.partner`, in milliseconds, until the work ends. */
+/** The durations of the requests of `accounts.customer`, in milliseconds, until the work ends. */
 async function requestsUntil({ urls, accounts }: TestSystem, work: Promise<unknown>): Promise<number[]> {
   const state = { isEnded: false };
   void work.finally(() => (state.isEnded = true));
   const durations: number[] = [];
   while (!state.isEnded) {
     const startMs = performance.now();
-    const { body } = await postGraphql(urls.partner, accounts.partner.credential, {
-      query: 'mutation ($input: CreateReferralInput!) { createReferral(input: $input) { userErrors { code } } }',
-      variables: { input: { clientName: 'Grace' } },
+    const { body } = await postGraphql(urls.customer, accounts.customer.credential, {
+      query: 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { userErrors { code } } }',
+      variables: { input: { item: 'Tea' } },
     });
     if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
     durations.push(performance.now() - startMs);

@@ -2,6 +2,7 @@ import type { OperatorContext } from '@deedwire/actions';
 import type { Service } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { otherKeyOf } from '../../src/account-key.ts';
+import { perAppOf } from '../../src/app-process.ts';
 import type { AppOf, NameOf } from '../../src/application.ts';
 import {
   callOperatorOf,
@@ -42,6 +43,9 @@ export function harnessOf<Served extends Service, Seeds extends Seeding<Served>,
     createTestAccounts: (operator: OperatorContext) => createTestAccounts<Served>(operator, tested.seeding),
     joinSharedSystem: () => joinSharedSystem(tested),
     otherKey: <Name extends NameOf<Served>>(name: Name) => otherKeyOf(service, name),
+    /** A value for each app. */
+    perApp: <Value>(valueOf: (name: AppOf<Served>) => Value | Promise<Value>): Promise<Record<AppOf<Served>, Value>> =>
+      perAppOf(tested, valueOf),
     /** Starts the apps of a database that a test prepares. */
     startSystem: (options: SystemOptions<AppOf<Served>>): Promise<SystemOf<Served>> => startSystemOf(tested, options),
     startTestSystem: (options?: TestSystemOptions<Served, Seeds>) => startTestSystem(tested, options),

@@ -1,5 +1,7 @@
+import type { testService } from '@deedwire/core/test-service';
 import { placeOrder } from '@deedwire/test-service/place-order';
 import type { Client } from '@deedwire/testing';
+import type { AppOf } from '../../src/application.ts';
 import { harnessOf } from './harness-of.ts';
 import { placeOrders } from './place-orders.ts';
 import { serviceTests } from './service-tests.ts';
@@ -16,6 +18,7 @@ export const {
   createMigratedDatabase,
   createTestAccounts,
   otherKey,
+  perApp,
   startSystem,
   urlsOfApps,
 } = harness;
@@ -57,6 +60,7 @@ function withPlace<System extends { customer: Client }>(system: System) {
   };
 }
 
+export type AppName = AppOf<typeof testService>;
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 export type SharedSystem = Awaited<ReturnType<typeof joinSharedSystem>>;
 export type TestSystem = Awaited<ReturnType<typeof startTestSystem>>;

@@ -46,7 +46,11 @@ async function startSample() {
 }
 
 const proxies = [
-  { name: 'deploy/haproxy/cells.cfg', program: 'haproxy', start: () => startCellProxy(new Map([[0, cell]])) },
+  {
+    name: 'deploy/haproxy/cells.cfg',
+    program: 'haproxy',
+    start: () => startCellProxy(new Map([[0, { lenders: cell.lender, partners: cell.partner }]])),
+  },
   { name: 'the sample of docs/operations/network.md', program: 'haproxy', start: startSample },
   { name: 'deploy/compose/Caddyfile', program: 'caddy', start: () => startCaddy(cell) },
 ];

@@ -7,7 +7,6 @@ export type AccountRows = ReadonlyMap<string, ReadonlySet<string>>;
 const paths = [
   ['account_id', 'select unnest($1::bigint[])'],
   ['subscription_id', 'select id from webhook_subscription where account_id = any ($1)'],
-  ['referral_id', 'select id from referral where account_id = any ($1)'],
   ['api_client_id', 'select id from api_client where account_id = any ($1)'],
   ['delivery_id', 'select id from webhook_delivery where account_id = any ($1)'],
 ] as const;

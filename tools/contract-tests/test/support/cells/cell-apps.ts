@@ -1,5 +1,8 @@
-import { type AppDatabaseUrls, type AppName, keepRunning, startSystem, type System } from '@deedwire/dev-environment';
-import type { CellPorts } from './cell-proxy.ts';
+import { keepRunning } from '@deedwire/dev-environment';
+import { type AppName, startSystem, type urlsOfApps } from '@deedwire/dev-environment/harness';
+
+/** Where the interfaces of a cell listen. */
+export type InterfacePorts = Record<'customer' | 'supplier', { port: number; adminPort: number }>;
 
 /** The processes of a cell, which are restarted when they end. */
 export interface CellApps {
@@ -10,15 +13,17 @@ export interface CellApps {
 }
 
 export interface CellAppsOptions {
-  databaseUrls: AppDatabaseUrls;
-  ports: CellPorts;
+  databaseUrls: Awaited<ReturnType<typeof urlsOfApps>>;
+  ports: InterfacePorts;
   webhookSecretKeys: string;
   env: Readonly<Record<string, string>>;
 }
 
+type System = Awaited<ReturnType<typeof startSystem>>;
+
 /** Starts one process of each app. */
 export async function startCellApps({ ports, ...options }: CellAppsOptions): Promise<CellApps> {
-  const { lender, partner } = ports;
+  const { supplier, customer } = ports;
   const stopping = new AbortController();
   const systems: System[] = [];
   const kept: Promise<void>[] = [];
@@ -26,13 +31,13 @@ export async function startCellApps({ ports, ...options }: CellAppsOptions): Pro
     systems.push(system);
     kept.push(...names.map((name) => keepRunning(system, name, stopping.signal, () => {})));
   };
-  const all = ['lender-api', 'partner-api', 'webhook-worker'] as const;
+  const all = ['supplier-api', 'customer-api', 'webhook-worker'] as const;
   keep(
     await startSystem({
       ...options,
       apps: all,
-      ports: { 'lender-api': lender.port, 'partner-api': partner.port },
-      adminPorts: { 'lender-api': lender.adminPort, 'partner-api': partner.adminPort },
+      ports: { 'supplier-api': supplier.port, 'customer-api': customer.port },
+      adminPorts: { 'supplier-api': supplier.adminPort, 'customer-api': customer.adminPort },
     }),
     all,
   );

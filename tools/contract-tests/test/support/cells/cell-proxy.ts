@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { missing } from '@deedwire/testing';
 import { startProxyProcess } from '../proxies/proxy-process.ts';
 import { workspaceRoot } from '../workspace-copy.ts';
 
-/** Where the interfaces of a cell listen. */
-export type CellPorts = Record<'lender' | 'partner', { port: number; adminPort: number }>;
+/** Where the interfaces of a cell listen, by the first segment of their paths. */
+export type CellPorts = Readonly<Record<string, { port: number; adminPort: number }>>;
 
 /** An HAProxy with the shipped configuration. */
 export interface CellProxy {
@@ -35,12 +36,14 @@ export async function startCellProxy(cells: ReadonlyMap<number, CellPorts>, fron
   await writeFile(map, '');
   const shipped = await readFile(join(workspaceRoot, 'deploy/haproxy/cells.cfg'), 'utf8');
   const backends = [...cells].flatMap(([cell, ports]) =>
-    (['lender', 'partner'] as const).map(
-      (name) => `backend ${name}s-${cell}\n  server a 127.0.0.1:${ports[name].port} port ${ports[name].adminPort}\n`,
+    Object.entries(ports).map(
+      ([name, { port: own, adminPort }]) => `backend ${name}-${cell}\n  server a 127.0.0.1:${own} port ${adminPort}\n`,
     ),
   );
+  const [[first, ports] = missing()] = cells;
   const configuration = shipped
-    .slice(0, shipped.indexOf('backend lenders-0'))
+    .slice(0, shipped.search(/^backend /m))
+    .replace(/default_backend .*/, `default_backend ${Object.keys(ports)[0]}-${first}`)
     .replaceAll('/etc/haproxy/cells.map', map)
     .replace('/run/haproxy/admin.sock', socket)
     .replace('bind :80', `bind 127.0.0.1:${port}\n  ${frontend}`)

@@ -7,34 +7,33 @@ import {
   setClientLimit,
   systemRandom,
 } from '@deedwire/actions';
-import { firm } from '@deedwire/firm';
+import { testService } from '@deedwire/core/test-service';
 import { createStore } from '@deedwire/store';
 import { createClient, type Credential, missing, patientTimeouts, postGraphql } from '@deedwire/testing';
 import { expect } from 'vitest';
-import { refer } from '../../firm/support/fault-system.ts';
 import type { DeliveryLog } from '../faults/delivery-log.ts';
 import { type Load, startLoad } from '../faults/load.ts';
 import { type EventReader, startEventReader } from '../reads.ts';
 import { subscribe } from '../subscribe.ts';
 
-/** An organization with a partner, whose referrals are delivered to two subscriptions and a listener, and a lender. */
+/** An organization with a customer, whose orders are delivered to two subscriptions and a listener, and a supplier. */
 export interface Organization {
   /** The global identifier. */
   id: string;
-  /** The number of the account of the partner. */
+  /** The number of the account of the customer. */
   accountIds: string[];
-  partner: Credential;
-  lender: Credential;
-  /** Of the partner: one whose receiver answers at once, and one whose receiver fails some first attempts. */
+  customer: Credential;
+  supplier: Credential;
+  /** Of the customer: one whose receiver answers at once, and one whose receiver fails some first attempts. */
   subscriptions: { steady: string; flaky: string };
   listener: string;
-  lenderSubscription: string;
-  /** The points of the partner's client. */
+  supplierSubscription: string;
+  /** The points of the customer's client. */
   limit: number;
-  /** Referrals that were acknowledged, with the key of the request and when that was, on the clock of this process. */
+  /** Orders that were acknowledged, with the key of the request and when that was, on the clock of this process. */
   accepted: { accountId: string; recordId: string; idempotencyKey: string; atMs: number }[];
-  /** The last acknowledged name of the lender's subscription. */
-  lenderName: string;
+  /** The last acknowledged name of the supplier's subscription. */
+  supplierName: string;
 }
 
 const numberOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
@@ -65,7 +64,7 @@ export async function addOrganization(
   const store = createStore({ databaseUrl, applicationName: 'oracle', timeouts: patientTimeouts });
   const context: OperatorContext = {
     store,
-    service: firm,
+    service: testService,
     gidNamespace: 'service',
     now: () => new Date(),
     random: systemRandom,
@@ -73,46 +72,46 @@ export async function addOrganization(
   };
   try {
     const { id } = await createOrganization(context, { name });
-    const account = async (interfaceName: 'lender' | 'partner') => {
+    const account = async (interfaceName: 'supplier' | 'customer') => {
       const created = await createAccount(context, interfaceName, { organizationId: id, name });
       const credential = await issueCredential(context, { interfaceName, accountId: created.id, clientId: null });
       await setClientLimit(context, { clientId: credential.clientId, maximum: (limits += 1), restoreRate: limits });
       return { accountId: numberOf(created.id), credential };
     };
-    const [lender, partner] = [await account('lender'), await account('partner')];
-    const client = createClient(`${url}/partners/graphql`, partner.credential);
+    const [supplier, customer] = [await account('supplier'), await account('customer')];
+    const client = createClient(`${url}/customer/graphql`, customer.credential);
     const subscribeTo = async (path: string): Promise<string> => {
       const created = await subscribe(client, {
         callbackUrl: `${received.url}/${path}`,
-        eventTypes: [{ type: 'referral.created' }],
+        eventTypes: [{ type: 'order.placed' }],
       });
       received.setSecret(created.id, created.secret);
       return created.id;
     };
     const subscriptions = { steady: await subscribeTo('steady'), flaky: await subscribeTo('flaky') };
     const { webhookListener } = await mutate(
-      `${url}/partners/graphql`,
-      partner.credential,
+      `${url}/customer/graphql`,
+      customer.credential,
       `mutation ($input: CreateWebhookListenerInput!) {
         createWebhookListener(input: $input) { webhookListener { id } userErrors { code } }
       }`,
-      { eventTypes: [{ type: 'referral.created' }] },
+      { eventTypes: [{ type: 'order.placed' }] },
     );
-    const { id: lenderSubscription } = await subscribe(createClient(`${url}/lenders/graphql`, lender.credential), {
-      callbackUrl: `${received.url}/lender`,
-      eventTypes: [{ type: 'lender.updated' }],
+    const { id: supplierSubscription } = await subscribe(createClient(`${url}/supplier/graphql`, supplier.credential), {
+      callbackUrl: `${received.url}/supplier`,
+      eventTypes: [{ type: 'api_key.created' }],
     });
     return {
       id,
-      accountIds: [partner.accountId, lender.accountId],
-      partner: partner.credential,
-      lender: lender.credential,
+      accountIds: [customer.accountId, supplier.accountId],
+      customer: customer.credential,
+      supplier: supplier.credential,
       subscriptions,
       listener: webhookListener?.id ?? missing(),
-      lenderSubscription,
+      supplierSubscription,
       limit: limits,
       accepted: [],
-      lenderName: '',
+      supplierName: '',
     };
   } finally {
     await store.close();
@@ -130,38 +129,37 @@ export interface Traffic {
 const expectedFailures =
   /^(?:503|503 SERVICE_UNAVAILABLE|503 OPERATION_TIMEOUT|no response.*|IDEMPOTENCY_IN_PROGRESS)$/s;
 
-/** Creates referrals, changes the lender's subscription, and reads the events of the partner from their begin, page by page. */
+/** Places orders, changes the supplier's subscription, and reads the events of the customer from their begin, page by page. */
 export function startTraffic(url: string, organization: Organization): Traffic {
-  const { partner, lender, subscriptions, listener, lenderSubscription, accepted } = organization;
+  const { customer, supplier, subscriptions, listener, supplierSubscription, accepted } = organization;
   const [accountId = missing()] = organization.accountIds;
-  const client = createClient(`${url}/partners/graphql`, partner);
+  const client = createClient(`${url}/customer/graphql`, customer);
   const load = startLoad({
     accounts: [{ accountId }],
     clientOf: () => client,
     concurrency: 2,
     pauseMs,
-    write: refer,
     log: { add: async (entry) => void accepted.push({ ...entry, atMs: performance.now() }) },
   });
   const readers: EventReader[] = [subscriptions.steady, listener].map((id) =>
-    startEventReader(`${url}/partners/graphql`, partner, id),
+    startEventReader(`${url}/customer/graphql`, customer, id),
   );
   let isOver = false;
   const rename = async (): Promise<void> => {
     while (!isOver) {
       const name = `Name ${(names += 1)}`;
-      const input = { id: lenderSubscription, name };
+      const input = { id: supplierSubscription, name };
       const query = `mutation ($input: UpdateWebhookSubscriptionInput!) {
         updateWebhookSubscription(input: $input) { webhookSubscription { name } userErrors { code } }
       }`;
       while (
-        !(await mutate(`${url}/lenders/graphql`, lender, query, input).then(
+        !(await mutate(`${url}/supplier/graphql`, supplier, query, input).then(
           () => true,
           () => false,
         ))
       )
         await sleep(pauseMs);
-      organization.lenderName = name;
+      organization.supplierName = name;
       await sleep(4 * pauseMs);
     }
   };
@@ -187,11 +185,11 @@ export function startTraffic(url: string, organization: Organization): Traffic {
 }
 
 /** Sends the last deliveries of a subscription again, one in a second. Returns the replay, and its sequences. */
-export async function replayLast(url: string, { partner, subscriptions }: Organization, last: number) {
+export async function replayLast(url: string, { customer, subscriptions }: Organization, last: number) {
   const sequences = { fromSequence: Math.max(1, last - 19), toSequence: last };
   const { webhookReplay } = await mutate(
-    `${url}/partners/graphql`,
-    partner,
+    `${url}/customer/graphql`,
+    customer,
     `mutation ($input: ReplayWebhookEventsInput!) {
       replayWebhookEvents(input: $input) { webhookReplay { id } userErrors { code } }
     }`,
@@ -204,29 +202,29 @@ export type Replay = Awaited<ReturnType<typeof replayLast>>;
 
 /** What the owner of an organization answers after a split as before it. */
 export async function expectContinued(url: string, organization: Organization, replay: Replay | null): Promise<void> {
-  const { partner, lender, lenderSubscription, limit, accepted } = organization;
+  const { customer, supplier, supplierSubscription, limit, accepted } = organization;
   const read = async (path: string, credential: Credential, query: string, variables: object = {}) => {
     const { status, headers, body } = await postGraphql(`${url}${path}/graphql`, credential, { query, variables });
     expect([status, body.errors]).toEqual([200, undefined]);
     return { headers, data: body.data };
   };
-  const { headers } = await read('/partners', partner, '{ partner { name } }');
+  const { headers } = await read('/customer', customer, '{ customer { name } }');
   expect(headers.get('RateLimit-Policy')).toContain(`q=${limit};`);
-  const named = await read('/lenders', lender, 'query ($id: ID!) { webhookSubscription(id: $id) { name } }', {
-    id: lenderSubscription,
+  const named = await read('/supplier', supplier, 'query ($id: ID!) { webhookSubscription(id: $id) { name } }', {
+    id: supplierSubscription,
   });
-  expect(named.data).toEqual({ webhookSubscription: { name: organization.lenderName } });
+  expect(named.data).toEqual({ webhookSubscription: { name: organization.supplierName } });
   if (replay !== null) {
     const query = 'query ($id: ID!) { webhookReplay(id: $id) { status } }';
-    const found = await read('/partners', partner, query, { id: replay.id });
+    const found = await read('/customer', customer, query, { id: replay.id });
     expect(found.data).toEqual({ webhookReplay: { status: 'COMPLETED' } });
   }
   const step = Math.max(1, Math.floor(accepted.length / 5));
   for (const { recordId, idempotencyKey } of accepted.filter((_, index) => index % step === 0)) {
-    const query = `mutation ($input: CreateReferralInput!) {
-      createReferral(input: $input) { referral { id } userErrors { code } }
+    const query = `mutation ($input: PlaceOrderInput!) {
+      placeOrder(input: $input) { order { id } userErrors { code } }
     }`;
-    const again = await read('/partners', partner, query, { input: { clientName: 'Ada', idempotencyKey } });
-    expect(again.data).toEqual({ createReferral: { referral: { id: recordId }, userErrors: [] } });
+    const again = await read('/customer', customer, query, { input: { item: 'Tea', idempotencyKey } });
+    expect(again.data).toEqual({ placeOrder: { order: { id: recordId }, userErrors: [] } });
   }
 }

@@ -3,7 +3,7 @@ import { freezeServer, withClient } from '@deedwire/embedded-postgres';
 import { missing } from '@deedwire/testing';
 import { expect } from 'vitest';
 import type { CellServer } from './cell-servers.ts';
-import { firmOperator, startOperator } from './operator-process.ts';
+import { startOperator } from './operator-process.ts';
 import { leaseMs, type OracleSystem, type Side } from './oracle-system.ts';
 
 export const steps = ['prepare', 'freeze', 'wait', 'promote', 'activate'] as const;
@@ -43,7 +43,7 @@ export interface DisturbedStepsOptions {
 
 // Guards against hanging only.
 const stepWithinMs = 120_000;
-const appOf = { worker: 'webhook-worker', api: 'partner-api' } as const;
+const appOf = { worker: 'webhook-worker', api: 'customer-api' } as const;
 
 /** What a command may say while something that it needs is not available. */
 const unavailable = [
@@ -122,7 +122,7 @@ export function disturbSteps(options: DisturbedStepsOptions): DisturbedSteps {
     };
     if (moment === 'before') await killOnce();
     for (;;) {
-      const operator = startOperator(['cell', 'split', ...commands], env, list, firmOperator);
+      const operator = startOperator(['cell', 'split', ...commands], env, list);
       if (moment === 'during' && !isKilled) {
         await untilOperating(old.server, operator.child);
         await sleep(random() * 100);

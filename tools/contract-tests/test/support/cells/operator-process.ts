@@ -5,9 +5,8 @@ import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from '../workspace-copy.ts';
 
-/** The command line of the law firm. */
-export const firmOperator = 'apps/operator-cli/src/main.ts';
-const testOperator = 'tools/test-service/src/operator-cli.ts';
+/** The command line of the test service. */
+export const operatorMain = 'tools/test-service/src/operator-cli.ts';
 
 /** What a statement of an operator's command waits for: the lock of a table that a test holds. */
 export const operatorAt = (table: string): string => `
@@ -20,9 +19,8 @@ export async function killOperator(
   env: Readonly<Record<string, string>>,
   expectMoment: () => Promise<void>,
   input = '',
-  main = testOperator,
 ): Promise<void> {
-  const { child, ended } = startOperator(args, env, input, main);
+  const { child, ended } = startOperator(args, env, input);
   await eventually(async () => {
     expect(child.exitCode).toBe(null);
     await expectMoment();
@@ -32,13 +30,8 @@ export async function killOperator(
 }
 
 /** Starts an operator's command in its own process. `exitCode` is null if it was killed. */
-export function startOperator(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  input = '',
-  main = testOperator,
-) {
-  const child = spawn(process.execPath, ['--conditions=deedwire-source', main, ...args], {
+export function startOperator(args: readonly string[], env: Readonly<Record<string, string>>, input = '') {
+  const child = spawn(process.execPath, ['--conditions=deedwire-source', operatorMain, ...args], {
     cwd: workspaceRoot,
     // A slow machine would add lines to its errors.
     env: { ...process.env, SLOW_STATEMENT_MS: '0', ...env },

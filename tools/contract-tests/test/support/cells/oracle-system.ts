@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { type AppDatabaseUrls, createAppLogins, generateSecretKeys, perApp } from '@deedwire/dev-environment';
+import { generateSecretKeys } from '@deedwire/dev-environment';
+import { createMigratedDatabase, perApp, urlsOfApps } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
-import { migrate } from '@deedwire/store';
 import { createLink, eventually, type Link, missing, startConnectProxy } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { type DeliveryLog, startDeliveryLog } from '../faults/delivery-log.ts';
 import { attemptKey } from '../faults/judge.ts';
-import { type CellApps, startCellApps } from './cell-apps.ts';
-import { type CellPorts, type CellProxy, startCellProxy } from './cell-proxy.ts';
+import { type CellApps, type InterfacePorts, startCellApps } from './cell-apps.ts';
+import { type CellProxy, startCellProxy } from './cell-proxy.ts';
 import { type CellServer, type CellServers, startCellServers } from './cell-servers.ts';
 
 /** A cell: its primary, another standby of it, and its apps. */
@@ -60,16 +59,16 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
   const closing: (() => Promise<unknown>)[] = [];
   const servers = await startCellServers();
   closing.push(() => servers.stop());
-  const received = await startDeliveryLog('referralId');
+  const received = await startDeliveryLog();
   closing.push(() => received.close());
   const outbound = new Map<number, string>();
-  const [ports, outside] = [new Map<number, CellPorts>(), new Map<number, CellPorts>()];
+  const [ports, outside] = [new Map<number, InterfacePorts>(), new Map<number, InterfacePorts>()];
   for (let cell = 0; cell < cells; cell += 1) {
     // The receiver knows the cell by the address of its proxy for callback URLs.
     const outgoing = await startConnectProxy({ target: (authority) => fromAddressOf(cell, authority) });
     closing.push(() => outgoing.close());
     outbound.set(cell, outgoing.url);
-    for (const map of [ports, outside]) map.set(cell, { lender: await twoPorts(), partner: await twoPorts() });
+    for (const map of [ports, outside]) map.set(cell, { supplier: await twoPorts(), customer: await twoPorts() });
   }
   const proxy = await startCellProxy(outside);
   closing.push(() => proxy.stop());
@@ -89,8 +88,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
     setTimeout(() => response.writeHead(fails ? 503 : 204).end(), system.answerAfterMs);
   };
 
-  await migrate(servers.primary.url, firm);
-  const logins: AppDatabaseUrls = await createAppLogins(servers.primary.url);
+  const logins = await urlsOfApps(await createMigratedDatabase({ url: servers.primary.url, stop: async () => {} }));
   const webhookSecretKeys = generateSecretKeys();
   const sideOf = async (cell: number, server: CellServer): Promise<Side> => {
     const link = createLink();
@@ -113,7 +111,7 @@ export async function startOracleSystem(cells: number): Promise<OracleSystem> {
     addSide: async (cell, { server, url }) => sideOf(cell, await servers.addStandby(`cell-${cell}`, server, url)),
     async startApps(side) {
       const own = ports.get(side.cell) ?? missing();
-      for (const name of ['lender', 'partner'] as const)
+      for (const name of ['supplier', 'customer'] as const)
         for (const kind of ['port', 'adminPort'] as const)
           await side.link.pass(own[name][kind], outside.get(side.cell)?.[name][kind]);
       const port = new URL(side.server.url).port;
