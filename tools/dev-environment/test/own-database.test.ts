@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { migrateTestService } from '@deedwire/store/test-support';
+import { migrate } from '@deedwire/store';
 import { runOnce } from '@deedwire/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { claimDatabase } from '../src/dev-database.ts';
@@ -23,7 +24,7 @@ beforeEach(async () => {
 test('claims an empty database for a home, and recognizes it later', async () => {
   const home = await newHome();
   const state = await claimDatabase(database.databaseUrl, home);
-  await migrateTestService(database.databaseUrl);
+  await migrate(database.databaseUrl, testService);
   expect(await claimDatabase(database.databaseUrl, home)).toBe(state);
 });
 

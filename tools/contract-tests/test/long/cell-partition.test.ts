@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testService } from '@deedwire/core/test-service';
 import { callOperatorWith, createHarness, type Harness } from '@deedwire/dev-environment/harness';
-import { migrateTestService } from '@deedwire/store/test-support';
+import { migrate } from '@deedwire/store';
 import { connect, eventually, postGraphql, type Receiver, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
@@ -183,7 +184,7 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
 
   beforeEach(async () => {
     servers = await startCellServers();
-    await migrateTestService(servers.primary.url);
+    await migrate(servers.primary.url, testService);
     const [{ id } = {}] = await servers.primary.run(`insert into organization (name) values ('Ash') returning id`);
     gid = `gid://service/Organization/${String(id)}`;
     await servers.primary.run(

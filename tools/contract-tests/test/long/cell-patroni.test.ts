@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testService } from '@deedwire/core/test-service';
 import { callOperatorWith } from '@deedwire/dev-environment/harness';
-import { migrateTestService } from '@deedwire/store/test-support';
+import { migrate } from '@deedwire/store';
 import { createClient, eventually, missing, runOnce as run } from '@deedwire/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClientAccounts } from '../support/client-accounts.ts';
@@ -197,7 +198,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
 
   test('does not go against Patroni, whatever ends meanwhile', async () => {
     const old = await startCluster({ synchronous: false, names: ['a'] });
-    await migrateTestService(old.url);
+    await migrate(old.url, testService);
     const [organization] = await run(old.url, `insert into organization (name) values ('Ash') returning id`);
     const next = await startCluster({ synchronous: false, names: ['c'], standbyOf: old });
     const split = createSplit(old, next, `gid://service/Organization/${String(organization?.['id'])}`);

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testService } from '@deedwire/core/test-service';
 import { callOperatorWith, type OperatorResult } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
-import { migrateTestService } from '@deedwire/store/test-support';
+import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
@@ -63,7 +64,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
   beforeEach(async () => {
     servers = await startCellServers();
     old = servers.primary;
-    await migrateTestService(old.url);
+    await migrate(old.url, testService);
     const inserted = await old.run(`insert into organization (name) values ('Ash'), ('Birch'), ('Cedar') returning id`);
     ids = inserted.map(({ id }) => `gid://service/Organization/${String(id)}`);
     await old.run(`

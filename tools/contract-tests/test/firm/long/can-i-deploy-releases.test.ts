@@ -9,8 +9,8 @@ import { eventually } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../../../../packages/contract-check/src/cli/run.ts';
 import buildWorkspace from '../../support/built-workspace.ts';
-import { checkOutLastRelease } from '../support/last-release.ts';
 import { workspaceRoot } from '../../support/workspace-copy.ts';
+import { checkOutLastRelease } from '../support/last-release.ts';
 
 // The builds of this tree are asked about while apps of a release run.
 
