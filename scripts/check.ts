@@ -1,4 +1,8 @@
-/** `pnpm check`: all static checks. It changes no file. */
+/**
+ * `pnpm check [--service <folder>]`: all static checks, or only those that take a folder with a service, of this one. It changes no file.
+ */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import {
   checkContracts,
   checkGeneratedFiles,
@@ -6,11 +10,12 @@ import {
   checkTypes,
   findTodos,
   run,
+  workspaceRoot,
   type CommandResult,
 } from '../tools/checks/src/index.ts';
 import { packageManagerCommand as pnpm } from '../tools/dev-environment/src/workspace.ts';
 import { composedNotes } from '../tools/generate/src/composed/composed-notes.ts';
-import { readLayouts } from '../tools/generate/src/layout.ts';
+import { readChosenLayout, readLayouts } from '../tools/layout/src/layout.ts';
 import { endWithReader } from './end-with-reader.ts';
 
 endWithReader();
@@ -31,7 +36,20 @@ const todos: Step = {
   check: findTodos,
 };
 
-const generated: Step = { name: 'generated files', remedy: `${pnpm} generate`, check: checkGeneratedFiles };
+function generatedOf(service?: string): Step {
+  const of = service === undefined ? '' : ` --service ${service}`;
+  return { name: 'generated files', remedy: `${pnpm} generate${of}`, check: () => checkGeneratedFiles(service) };
+}
+
+const generated = generatedOf();
+
+function servedOf(service?: string): Step {
+  return {
+    name: 'served schemas',
+    remedy: 'change the schema among the sources of the app, or revert the change of the SDL',
+    check: () => checkServedSchemas(service),
+  };
+}
 
 /**
  * The layers, the interfaces, what identifies a person, the lists of every version of every contract, the files of each version, the
@@ -66,11 +84,7 @@ const steps: Step[] = [
     remedy: 'see the output of `contract-check`, which compares each contract with its latest release',
     check: () => checkContracts(),
   },
-  {
-    name: 'served schemas',
-    remedy: 'change the schema in apps/*-api/src, or revert the change of the SDL',
-    check: checkServedSchemas,
-  },
+  servedOf(),
   {
     name: 'layers, lists of versions, links and language',
     isUnitTest: true,
@@ -88,13 +102,30 @@ const steps: Step[] = [
  */
 export async function check({ withUnitTests }: { withUnitTests: boolean }): Promise<string[]> {
   const due = steps.filter(({ isUnitTest = false }) => withUnitTests || !isUnitTest);
-  const failed: string[] = [];
-  for (const [together, cause] of [
+  return await performInOrder([
     [[todos], 'until no TODO is left'],
-    // The other checks would report the cause again, each in its own words.
-    [[generated], 'because a generator failed. Fix what it names'],
+    [[generated], causeOfGenerated],
     [due, ''],
-  ] as const) {
+  ]);
+}
+
+/** The checks of one service. Returns the names of the failed ones. */
+async function checkService(folder: string): Promise<string[]> {
+  return await performInOrder([
+    [[generatedOf(folder)], causeOfGenerated],
+    [[servedOf(folder)], ''],
+  ]);
+}
+
+// The other checks would report the cause again, each in its own words.
+const causeOfGenerated = 'because a generator failed. Fix what it names';
+
+/** @param groups checks that run together, and why a blocking failure of one skips the next ones */
+async function performInOrder(
+  groups: readonly (readonly [steps: readonly Step[], cause: string])[],
+): Promise<string[]> {
+  const failed: string[] = [];
+  for (const [together, cause] of groups) {
     const performed = await Promise.all(together.map(perform));
     failed.push(...performed.filter(({ result }) => !result.succeeded).map(({ step }) => step.name));
     if (!performed.some(({ result }) => result.isBlocking === true)) continue;
@@ -111,7 +142,7 @@ async function perform(step: Step): Promise<{ step: Step; result: CommandResult 
   // If a generator failed, the sources of composed files can be malformed.
   const notes = succeeded || isBlocking ? [] : composedNotes(await readLayouts(), output);
   // Above the output, which can be long. The commands in it are those of pnpm itself.
-  const remedies = [...notes, ...(step === generated && isBlocking ? [] : [step.remedy])];
+  const remedies = [...notes, ...(step.name === generated.name && isBlocking ? [] : [step.remedy])];
   const remedy = remedies.map((each) => `Remedy: ${each}\n`).join('');
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   process.stdout.write(
@@ -121,6 +152,10 @@ async function perform(step: Step): Promise<{ step: Step; result: CommandResult 
 }
 
 if (import.meta.main) {
-  const failed = await check({ withUnitTests: true });
+  const { service } = parseArgs({ options: { service: { type: 'string' } } }).values;
+  const failed =
+    service === undefined
+      ? await check({ withUnitTests: true })
+      : await checkService(join(workspaceRoot, (await readChosenLayout(service)).root));
   process.exitCode = failed.length > 0 ? 1 : 0;
 }

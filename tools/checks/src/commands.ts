@@ -36,14 +36,26 @@ export async function findTodos(): Promise<CommandResult> {
   return { succeeded: output === '', output, isBlocking: output !== '' };
 }
 
-/** Compares the generated files with what the generators write. Changes no file. */
-export async function checkGeneratedFiles(): Promise<CommandResult> {
-  const result = await run('node', ['--conditions=deedwire-source', 'tools/generate/src/main.ts', '--check']);
+/** The arguments that choose a service. Without one, a command takes all of the workspace. */
+const chosen = (service: string | undefined): string[] => (service === undefined ? [] : ['--service', service]);
+
+/**
+ * Compares the generated files with what the generators write. Changes no file.
+ *
+ * @param service a folder with a service
+ */
+export async function checkGeneratedFiles(service?: string): Promise<CommandResult> {
+  const main = 'tools/generate/src/main.ts';
+  const result = await run('node', ['--conditions=deedwire-source', main, '--check', ...chosen(service)]);
   // Otherwise a generator failed, and has printed why.
   return { ...result, isBlocking: !result.succeeded && result.stdout === '' };
 }
 
-/** Compares the schema that each app serves with the SDL of the contract. */
-export function checkServedSchemas(): Promise<CommandResult> {
-  return run('node', ['--conditions=deedwire-source', 'tools/checks/src/served-schemas/main.ts']);
+/**
+ * Compares the schema that each app serves with the SDL of the contract.
+ *
+ * @param service a folder with a service
+ */
+export function checkServedSchemas(service?: string): Promise<CommandResult> {
+  return run('node', ['--conditions=deedwire-source', 'tools/checks/src/served-schemas/main.ts', ...chosen(service)]);
 }

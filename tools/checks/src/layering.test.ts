@@ -23,6 +23,7 @@ const everything = [
   'dev-environment',
   'embedded-postgres',
   'generate',
+  'layout',
   'release',
   'test-service',
   'testing',
@@ -70,6 +71,7 @@ const mayImport: Record<string, readonly string[]> = {
   'contract-tests': everything,
   'dev-environment': everything,
   generate: everything,
+  layout: ['core'],
   release: everything,
   // The application of the platform's tests.
   'test-service': [...layers0to4, ...apps],

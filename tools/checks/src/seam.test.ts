@@ -28,6 +28,7 @@ const platform = [
   'tools/dev-environment',
   'tools/embedded-postgres',
   'tools/generate',
+  'tools/layout',
   'tools/release',
   'tools/test-service',
   'tools/testing',

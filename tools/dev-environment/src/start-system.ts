@@ -74,7 +74,7 @@ export async function startSystemOf<Served extends Service>(
   ): Promise<RunningApp> {
     return startApp({
       name,
-      ...(application.entryOf && { entry: application.entryOf(name) }),
+      ...(application.folder !== undefined && { folder: application.folder }),
       built: isBuilt,
       workspace: from,
       onLine: (line) => onLine?.(name, line),

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { defineService, interfaceOf, roleOf, type Service } from '@deedwire/core';
+import type { Layout } from '@deedwire/layout';
 import type { Generated } from './generated.ts';
-import type { Layout } from './layout.ts';
 import { readText } from './workspace-files.ts';
 
 /** `@` is the name of an interface. */

@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util';
+import {
+  hasPayloads,
+  hasReference,
+  type Layout,
+  type LayoutWithPayloads,
+  readChosenLayout,
+  readLayouts,
+} from '@deedwire/layout';
 import { type Generated, outOfDate, writeGenerated } from './generated.ts';
-import { hasPayloads, hasReference, type Layout, type LayoutWithPayloads, readLayout, readLayouts } from './layout.ts';
 
 interface Generator {
   readonly name: string;
@@ -88,7 +95,7 @@ try {
     const of = values.service === undefined ? 'No generator' : 'No generator of a service';
     throw new Error(`${of} is called ${unknown.join(' or ')}. Use ${known.map(({ name }) => name).join(', ')}.`);
   }
-  const layouts = values.service === undefined ? await readLayouts() : [await readLayout(values.service)];
+  const layouts = values.service === undefined ? await readLayouts() : [await readChosenLayout(values.service)];
   for (const { name, isOfService, run } of known) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
     const generated: Generated[] = [];

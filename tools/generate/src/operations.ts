@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Layout } from '@deedwire/layout';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { runCodegen } from './codegen.ts';
 import type { Generated } from './generated.ts';
-import type { Layout } from './layout.ts';
 import { fileExists, findFiles, readText, workspaceRoot } from './workspace-files.ts';
 
 const consumers = 'tools/contract-tests/consumers';

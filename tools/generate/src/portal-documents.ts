@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { LayoutWithPayloads } from '@deedwire/layout';
 import { buildSchema, concatAST, getOperationAST, parse, print, separateOperations, validate } from 'graphql';
 import { runCodegen } from './codegen.ts';
 import { readEventVersions, readInterfaceVersions } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
-import type { LayoutWithPayloads } from './layout.ts';
 import { portalFolder as folder } from './platform-folders.ts';
 import { changesByElement } from './reference/differences.ts';
 import { payloadDifferences, schemaPathOf } from './reference/event-page/payload-fields.ts';

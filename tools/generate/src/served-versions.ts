@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Layout } from '@deedwire/layout';
 import {
   compact,
   identifierOf,
@@ -9,7 +10,6 @@ import {
   requireFile,
 } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
-import type { Layout } from './layout.ts';
 import { commonFolder, coreFolder } from './platform-folders.ts';
 
 /** The list of the platform's own events in `core`, with a renderer for each version that is not retired. */

@@ -1,6 +1,6 @@
+import type { LayoutWithPayloads } from '@deedwire/layout';
 import { typicalBodyPath } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
-import type { LayoutWithPayloads } from './layout.ts';
 import { receiverFolder } from './platform-folders.ts';
 import { readText } from './workspace-files.ts';
 

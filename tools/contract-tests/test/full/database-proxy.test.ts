@@ -44,7 +44,7 @@ describe.skipIf(isWithoutHaproxy)('the recipe of HAProxy before PostgreSQL', asy
     const lines: string[] = [];
     const worker = await startApp({
       name: 'webhook-worker',
-      entry: 'tools/test-service/src/webhook-worker.ts',
+      folder: 'tools/test-service',
       waitFor: 'listening',
       onLine: (line) => void lines.push(line),
       env: {

@@ -93,7 +93,7 @@ describe.skipIf(isWithoutPgBouncer)('through PgBouncer in transaction mode', () 
   async function readinessOf(pooler: PgBouncer, name: AppName, env: Record<string, string>) {
     const app = await startApp({
       name,
-      entry: `tools/test-service/src/${name}.ts`,
+      folder: 'tools/test-service',
       waitFor: 'listening',
       env: {
         DATABASE_URL: pooler.urlFor(logins[name]),

@@ -32,13 +32,14 @@ async function attempt(of: StoredSubscription, { id }: StoredDelivery, number: n
   );
 }
 
-const main = join(import.meta.dirname, '../../../test-service/src/operator-cli.ts');
+const main = join(import.meta.dirname, '../../../dev-environment/src/operator.ts');
+const service = join(import.meta.dirname, '../../../test-service');
 
 /** Starts the command as a process, and collects its lines. */
 function watch(...commandArguments: string[]): { child: ChildProcess; lines: string[] } {
   const child = spawn(
     process.execPath,
-    ['--conditions=deedwire-source', main, 'delivery', 'watch', ...commandArguments],
+    ['--conditions=deedwire-source', main, '--service', service, 'delivery', 'watch', ...commandArguments],
     {
       env: { ...env, ...compileCache, NODE_ENV: 'test', PATH: process.env['PATH'] },
       stdio: ['ignore', 'pipe', 'inherit'],

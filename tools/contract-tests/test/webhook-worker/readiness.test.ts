@@ -11,7 +11,7 @@ test('a worker is unready once the database has been unavailable for as long as 
   const lines: string[] = [];
   const worker = await startApp({
     name: 'webhook-worker',
-    entry: 'tools/test-service/src/webhook-worker.ts',
+    folder: 'tools/test-service',
     onLine: (line) => lines.push(line),
     env: {
       DATABASE_URL: proxy.url,

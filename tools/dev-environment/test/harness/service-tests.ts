@@ -1,20 +1,22 @@
+import { join } from 'node:path';
 import { interfaceNames, testService } from '@deedwire/core/test-service';
+import { loadInterface, readLayout } from '@deedwire/layout';
 import { seedAccounts } from '../../src/sample-accounts.ts';
+import { workspaceRoot } from '../../src/workspace.ts';
 import type { Seeding, TestedService } from './tested-service.ts';
 
 type TestService = typeof testService;
+
+const folder = 'tools/test-service';
 
 /** The test service. */
 export const serviceTests: TestedService<TestService, Seeding<TestService>, object> = {
   service: testService,
   interfaceNames,
-  entryOf: (app) => `tools/test-service/src/${app}.ts`,
+  folder,
   key: 'test_service',
   mainInterface: 'customer',
-  codeOf: async (name) =>
-    name === 'customer'
-      ? (await import('@deedwire/test-service/customer-interface')).customerInterface
-      : (await import('@deedwire/test-service/supplier-interface')).supplierInterface,
+  codeOf: async (name) => loadInterface(await readLayout(join(workspaceRoot, folder)), name),
   commands: [],
   seeding: { seed: (operator) => seedAccounts(operator, testService, ['North Shop', 'South Shop']) },
   seedRecords: async () => ({}),

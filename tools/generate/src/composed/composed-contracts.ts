@@ -1,7 +1,8 @@
+import type { Layout } from '@deedwire/layout';
+import { readJson } from '@deedwire/layout/read-json';
 import { buildSchema } from 'graphql';
 import { z } from 'zod';
 import type { Generated } from '../generated.ts';
-import type { Layout } from '../layout.ts';
 import { commonFolder } from '../platform-folders.ts';
 import { findFiles, readText } from '../workspace-files.ts';
 import { composeManifest, fieldSections } from './compose-manifest.ts';
@@ -14,7 +15,6 @@ import {
   readEditions,
   sourcesOf,
 } from './editions.ts';
-import { readJson } from './read-json.ts';
 import { fillSlotsOf } from './slots.ts';
 
 const sections = z.record(z.string(), z.record(z.string(), z.unknown()));

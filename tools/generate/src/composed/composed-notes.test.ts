@@ -1,5 +1,5 @@
+import { testLayout } from '@deedwire/layout/test-layout';
 import { expect, test } from 'vitest';
-import { testLayout } from '../../test/support/test-layout.ts';
 import { composedNotes } from './composed-notes.ts';
 
 test('names what to change instead of a composed file, and which versions that reaches', async () => {

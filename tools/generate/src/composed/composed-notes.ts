@@ -1,4 +1,4 @@
-import type { Layout } from '../layout.ts';
+import type { Layout } from '@deedwire/layout';
 import { composedPath, type ComposedVersion, type Extension, readComposedVersions, sourcesOf } from './editions.ts';
 
 const extensions: readonly Extension[] = ['graphql', 'manifest.json'];

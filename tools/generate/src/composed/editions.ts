@@ -1,9 +1,9 @@
+import type { Layout } from '@deedwire/layout';
+import { readJson } from '@deedwire/layout/read-json';
 import { z } from 'zod';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
-import type { Layout } from '../layout.ts';
 import { commonFolder } from '../platform-folders.ts';
 import { fileExists } from '../workspace-files.ts';
-import { readJson } from './read-json.ts';
 
 const editionsList = `${commonFolder}/editions.json`;
 

@@ -1,5 +1,5 @@
+import { testLayout } from '@deedwire/layout/test-layout';
 import { expect, test } from 'vitest';
-import { testLayout } from '../../test/support/test-layout.ts';
 import { fillSlotsOf } from './slots.ts';
 
 const layout = await testLayout();

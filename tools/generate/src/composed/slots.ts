@@ -1,7 +1,7 @@
+import type { Layout } from '@deedwire/layout';
+import { readJson } from '@deedwire/layout/read-json';
 import { z } from 'zod';
-import type { Layout } from '../layout.ts';
 import { fillSlots } from './fill-slots.ts';
-import { readJson } from './read-json.ts';
 
 const valuesOf = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 

@@ -1,7 +1,7 @@
 import { deliveryHeaders, type Names } from '@deedwire/core';
+import type { LayoutWithPayloads } from '@deedwire/layout';
 import { compact, typicalBodyPath } from '../event-versions.ts';
 import { notice } from '../generated.ts';
-import type { LayoutWithPayloads } from '../layout.ts';
 import { type DeliveryHeader, readDeliveryHeaders } from '../reference/descriptions.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';

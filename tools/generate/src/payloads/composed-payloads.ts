@@ -1,6 +1,6 @@
+import type { LayoutWithPayloads } from '@deedwire/layout';
 import { isOwnEvent } from '../event-versions.ts';
 import type { Generated } from '../generated.ts';
-import type { LayoutWithPayloads } from '../layout.ts';
 import { commonFolder } from '../platform-folders.ts';
 import { findFiles, readText } from '../workspace-files.ts';
 

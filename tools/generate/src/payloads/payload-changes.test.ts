@@ -1,5 +1,5 @@
+import { readDefaultLayout } from '@deedwire/layout';
 import { expect, test } from 'vitest';
-import { readDefaultLayout } from '../layout.ts';
 import { payloadRules } from '../reference/event-page/payload-fields.ts';
 import { readText } from '../workspace-files.ts';
 import { isBreakingChange, payloadChanges } from './payload-changes.ts';

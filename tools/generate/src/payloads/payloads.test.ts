@@ -1,7 +1,7 @@
+import { hasPayloads, readDefaultLayout, readLayout } from '@deedwire/layout';
+import { copyShop } from '@deedwire/layout/shop';
 import { expect, onTestFinished, test } from 'vitest';
-import { copyShop } from '../../test/support/shop.ts';
 import { writeGenerated } from '../generated.ts';
-import { hasPayloads, readDefaultLayout, readLayout } from '../layout.ts';
 import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import { composedPayloads } from './composed-payloads.ts';

@@ -1,6 +1,6 @@
+import type { LayoutWithPayloads } from '@deedwire/layout';
 import { compact, isOwnEvent } from '../event-versions.ts';
 import { banner, type Generated } from '../generated.ts';
-import type { LayoutWithPayloads } from '../layout.ts';
 import { commonFolder, docsFolder } from '../platform-folders.ts';
 import { withRegions } from '../region.ts';
 import { asyncApiDocument } from './asyncapi-document.ts';

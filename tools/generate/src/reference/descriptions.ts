@@ -1,6 +1,6 @@
 import { type Names, requestHeaders } from '@deedwire/core';
+import { readJson } from '@deedwire/layout/read-json';
 import { z } from 'zod';
-import { readJson } from '../composed/read-json.ts';
 import type { ManifestLimit } from '../schema-packages/template/manifest.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 

@@ -1,10 +1,10 @@
 import type { Names } from '@deedwire/core';
+import type { Layout } from '@deedwire/layout';
 import { mapElements } from '@deedwire/release';
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { type ComposedVersion, readComposedVersions } from '../composed/editions.ts';
 import { fillSlotsOf } from '../composed/slots.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
-import type { Layout } from '../layout.ts';
 import { commonFolder } from '../platform-folders.ts';
 import { readText } from '../workspace-files.ts';
 import { type Example, readExamples, requireUsed } from './examples.ts';

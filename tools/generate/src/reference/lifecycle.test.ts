@@ -1,6 +1,6 @@
+import { readDefaultLayout } from '@deedwire/layout';
 import { expect, test } from 'vitest';
 import { type ListedVersion, readEventVersions } from '../event-versions.ts';
-import { readDefaultLayout } from '../layout.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { statusExplanation, statusSummary } from './lifecycle.ts';
 

@@ -1,4 +1,4 @@
-import type { LayoutWithReference } from '../layout.ts';
+import type { LayoutWithReference } from '@deedwire/layout';
 import { type EventType, readEventTypes } from '../payloads/event-types.ts';
 import { type History, readHistory } from './history.ts';
 

@@ -1,5 +1,5 @@
+import { readDefaultLayout } from '@deedwire/layout';
 import { expect, test } from 'vitest';
-import { readDefaultLayout } from '../layout.ts';
 import { readEventTypes } from '../payloads/event-types.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 

@@ -1,7 +1,7 @@
+import { hasReference, readDefaultLayout } from '@deedwire/layout';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { hasReference, readDefaultLayout } from '../layout.ts';
 import { readLimitDescriptions, requestHeaderDescriptions, responseHeaderDescriptions } from './descriptions.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { referencePages } from './reference-pages.ts';

@@ -1,6 +1,6 @@
+import type { LayoutWithReference } from '@deedwire/layout';
 import { exampleFindings } from '@deedwire/webhook-diagnosis';
 import type { Generated } from '../generated.ts';
-import type { LayoutWithReference } from '../layout.ts';
 import { type EventType, readEventTypes } from '../payloads/event-types.ts';
 import { receiverFolder } from '../platform-folders.ts';
 import { withRegions } from '../region.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Layout } from '@deedwire/layout';
 import { runCodegen } from '../codegen.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
-import type { Layout } from '../layout.ts';
 import { costsOf, type Manifest, readManifest } from '../reference/manifest.ts';
 import { readText } from '../workspace-files.ts';
 

@@ -2,13 +2,13 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { names } from '@deedwire/layout/shop/names';
 import { compileBlocks } from '@deedwire/testing';
 import { afterAll, expect, test } from 'vitest';
 import { payloadFiles } from '../../src/payloads/payloads.ts';
 import { supportedKinds } from '../../src/payloads/supported-kinds.ts';
 import { commonFolder } from '../../src/platform-folders.ts';
 import { workspaceRoot } from '../../src/workspace-files.ts';
-import { names } from '../shop/src/names.ts';
 import { everyKind, typical } from '../support/every-kind.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'every-kind-'));

@@ -2,19 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { copyShop } from '@deedwire/layout/shop';
 import { compileBlocks } from '@deedwire/testing';
 import { afterAll, expect, test } from 'vitest';
 import { workspaceRoot } from '../../src/workspace-files.ts';
-import { copyShop } from '../support/shop.ts';
 
 const shop = copyShop();
 afterAll(() => shop.close());
 
-function generate(...args: readonly string[]) {
-  const command = ['--conditions=deedwire-source', 'tools/generate/src/main.ts', '--service', shop.folder, ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: workspaceRoot, encoding: 'utf8' });
+function run(script: string, ...args: readonly string[]) {
+  const command = ['--conditions=deedwire-source', script, ...args];
+  // Without the database of a running `pnpm dev`.
+  const options = { cwd: workspaceRoot, encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
   return { status, stdout, stderr };
 }
+
+const generate = (...args: readonly string[]) => run('tools/generate/src/main.ts', '--service', shop.folder, ...args);
 
 const git = (...args: readonly string[]): string =>
   spawnSync('git', args, { cwd: workspaceRoot, encoding: 'utf8' }).stdout;
@@ -39,7 +43,9 @@ test('writes the files of a service in any folder, and none of this workspace', 
 });
 
 test('what it writes compiles with the service, and makes its value', async () => {
-  expect(await compileBlocks(shop.folder, '**/*.ts', { target: 'esnext', exactOptionalPropertyTypes: true })).toBe('');
+  const compile = (files: string) =>
+    compileBlocks(shop.folder, files, { target: 'esnext', exactOptionalPropertyTypes: true });
+  expect([await compile('src/*.ts'), await compile('contracts/**/*.ts')]).toEqual(['', '']);
   const script = `const { service } = await import(${JSON.stringify(pathToFileURL(join(shop.folder, 'src/service.ts')).href)});
 process.stdout.write(JSON.stringify([service.interfaces, service.events.map(({ type }) => type)]));`;
   const options = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];
@@ -59,6 +65,44 @@ test('lists what is out of date, and writes it', () => {
   expect(generate('--check')).toEqual({ status: 1, stdout: listed, stderr: '' });
   expect(generate('served-versions')).toMatchObject({ status: 0 });
   expect(read(path)).toBe(text);
+});
+
+test('compares what its apps serve with its contracts', () => {
+  const check = () => run('tools/checks/src/served-schemas/main.ts', '--service', shop.folder);
+  expect(check()).toEqual({ status: 0, stdout: '', stderr: '' });
+  const path = 'src/customer/versions/2026-11-01.ts';
+  const text = read(path);
+  writeFileSync(
+    join(shop.folder, path),
+    text.replace("t.exposeString('name')", "t.exposeString('name', { nullable: true })"),
+  );
+  const difference = 'Customer.name: The type is String! in the SDL, but String is served.';
+  expect(check()).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(`^customer-api 2026-11-01: ${difference}\n`),
+  });
+  writeFileSync(join(shop.folder, path), text);
+});
+
+test('is started and operated by the commands of this repository', () => {
+  const start = (app: string) => run('tools/dev-environment/src/start.ts', app, '--service', shop.folder);
+  for (const app of ['customer-api', 'webhook-worker'])
+    expect(start(app)).toMatchObject({ status: 1, stderr: expect.stringContaining('DATABASE_URL is required') });
+  const root = relative(workspaceRoot, shop.folder);
+  expect(start('supplier-api')).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: `Usage: pnpm start <app> [--service <folder>]. The apps of ${root} are customer-api, webhook-worker.\n`,
+  });
+  const { status, stdout } = run(
+    'tools/dev-environment/src/operator.ts',
+    '--service',
+    shop.folder,
+    'customer',
+    '--help',
+  );
+  expect(status).toBe(0);
+  expect(stdout).toContain('Usage: deedwire-operator customer');
 });
 
 test('refuses a generator of this repository', () => {

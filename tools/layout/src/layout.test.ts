@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { copyShop } from '../test/support/shop.ts';
-import { testLayout } from '../test/support/test-layout.ts';
+import { copyShop } from '../test/copy-shop.ts';
+import { testLayout } from '../test/test-layout.ts';
 import { hasPayloads, hasReference, readLayout, readLayouts } from './layout.ts';
-import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
+import { workspaceRoot } from './read-json.ts';
 
 let shop: ReturnType<typeof copyShop>;
 beforeEach(() => {
@@ -66,25 +66,4 @@ test.each([
 test('the services of the workspace are those that its package.json lists', async () => {
   const { deedwire } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
   expect((await readLayouts()).map(({ root }) => root)).toEqual(deedwire.services);
-});
-
-test('no generator names a folder of a service', async () => {
-  const layouts = await readLayouts();
-  const folders = layouts.flatMap(({ root, payloads, reference, interfaceNames, contractOf, appOf }) => [
-    root,
-    ...[payloads, reference].filter((path) => path !== null),
-    ...interfaceNames.flatMap((name) => [contractOf(name), appOf(name).replace(/\/src$/, '')]),
-  ]);
-  const named = [...folders, 'packages/*-schema', 'packages/${', "'apps/", '`apps/', '}-schema', 'webhook-events/'];
-  const comment = /^\s*(?:\/[/*]|\*).*|\s\/\/\s.*/gm;
-  const sources = findFiles('tools/generate/src/**/*.ts').filter((path) => !/\.test\.ts$|\/template\//.test(path));
-  expect(sources.length).toBeGreaterThan(50);
-  const lines = sources.flatMap((path) =>
-    readText(path)
-      .replaceAll(comment, '')
-      .split('\n')
-      .filter((line) => named.some((each) => line.includes(each)))
-      .map((line) => `${path}: ${line.trim()}`),
-  );
-  expect(lines).toEqual([]);
 });

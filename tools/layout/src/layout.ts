@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Names, ServiceOptions } from '@deedwire/core';
+import type { Names, Service, ServiceOptions } from '@deedwire/core';
 import { z } from 'zod';
-import { readJson } from './composed/read-json.ts';
-import { fileExists, workspaceRoot } from './workspace-files.ts';
+import { readJson, workspaceRoot } from './read-json.ts';
 
 /** Where the parts of a service stand. Paths are relative to the workspace. */
 export interface Layout {
@@ -57,6 +57,16 @@ export async function readDefaultLayout(): Promise<Layout> {
 }
 
 /**
+ * That of the value of an option `--service`.
+ *
+ * @param folder relative to where the user called a script. Undefined for the service that the repository deploys
+ */
+export function readChosenLayout(folder: string | undefined): Promise<Layout> {
+  // pnpm starts scripts in the root of the workspace.
+  return folder === undefined ? readDefaultLayout() : readLayout(resolve(process.env['INIT_CWD'] ?? '', folder));
+}
+
+/**
  * The layout of a folder with a service. Loads only `src/names.ts` and `src/interfaces.ts`: other modules import what is generated.
  *
  * @param folder absolute, or relative to the current folder
@@ -87,6 +97,32 @@ export async function readLayout(folder: string): Promise<Layout> {
     contractOf: placeOf(given.contracts),
     appOf: placeOf(given.apps),
   };
+}
+
+/** What `src/service.ts` of a service exports. */
+export interface ServiceModule<AddCommands> {
+  readonly service: Service;
+  /** Its own commands of `deedwire-operator`. */
+  readonly commands?: () => Promise<readonly AddCommands[]>;
+}
+
+/** The value of a service. Loads what is generated. */
+export async function loadService<AddCommands>({ root }: Layout): Promise<ServiceModule<AddCommands>> {
+  const { service, commands } = await load<Partial<ServiceModule<AddCommands>>>(root, 'src/service.ts');
+  if (service === undefined) throw new Error(`${root}/src/service.ts must export \`service\`.`);
+  return { service, ...(commands && { commands }) };
+}
+
+/** What the app of an interface loads: the only export of `<interface>-interface.ts` among its sources. */
+export async function loadInterface<Code extends object>({ appOf }: Layout, name: string): Promise<Code> {
+  const path = `${appOf(name)}/${name}-interface.ts`;
+  const [code] = Object.values(await load<Record<string, Code>>('', path));
+  if (code === undefined) throw new Error(`${path} must export what the app of the ${name} interface loads.`);
+  return code;
+}
+
+function fileExists(path: string): boolean {
+  return existsSync(join(workspaceRoot, path));
 }
 
 async function load<Module>(root: string, path: string): Promise<Module> {

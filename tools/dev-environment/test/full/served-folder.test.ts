@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { copyShop } from '@deedwire/layout/shop';
+import { expect, onTestFinished, test } from 'vitest';
+import { startApp } from '../../src/app-process.ts';
+import { workspaceRoot } from '../../src/workspace.ts';
+
+test('a service in a folder outside of the workspace is generated, migrated, operated and served', async () => {
+  const shop = copyShop();
+  onTestFinished(shop.close);
+  const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  onTestFinished(() => database.drop());
+  const run = (script: string, ...args: readonly string[]): string => {
+    const command = ['--conditions=deedwire-source', join(workspaceRoot, script), '--service', shop.folder, ...args];
+    const env = { PATH: process.env['PATH'], DATABASE_URL: database.databaseUrl };
+    const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout;
+  };
+  const operate = (...args: readonly string[]) =>
+    JSON.parse(run('tools/dev-environment/src/operator.ts', ...args, '--json'));
+
+  run('tools/generate/src/main.ts');
+  expect(operate('database', 'migrate')).toMatchObject({ addedInterfaces: ['customer'] });
+  const organization = operate('organization', 'create', '--name', 'Shop');
+  const account = operate('customer', 'create', '--organization', organization.id, '--name', 'Ada');
+  const credential = operate('credential', 'issue', '--account', account.id);
+
+  const env = {
+    DATABASE_DIRECT_URL: '',
+    WEBHOOK_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    NODE_ENV: 'test',
+    PORT: '0',
+    ADMIN_PORT: '0',
+  };
+  const start = async (name: string, role: string) => {
+    const url = await database.urlFor(role);
+    const app = await startApp({ name, folder: shop.folder, env: { ...env, DATABASE_URL: url } });
+    onTestFinished(() => void app.stop());
+    return app;
+  };
+  await start('webhook-worker', 'webhook_worker');
+  const { url } = await start('customer-api', 'customer_api');
+  const response = await fetch(`${url}/customer/graphql`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Shop-Client-Id': credential.clientId,
+      'X-Shop-API-Key': credential.apiKey,
+      'X-Shop-Organization-Id': credential.organizationId,
+    },
+    body: JSON.stringify({ query: '{ customer { name } }' }),
+  });
+  expect(await response.json()).toMatchObject({ data: { customer: { name: 'Ada' } } });
+});
