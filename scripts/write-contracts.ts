@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readDefaultLayout } from '../tools/layout/src/layout.ts';
 
 interface Version {
   readonly version: string;
@@ -21,8 +22,9 @@ interface AppContracts {
   readonly renders?: readonly Version[];
 }
 
-const packages = join(import.meta.dirname, '../packages');
-const read = (...path: string[]): string => readFileSync(join(packages, ...path), 'utf8');
+const workspace = join(import.meta.dirname, '..');
+const read = (...path: string[]): string => readFileSync(join(workspace, ...path), 'utf8');
+const { payloads, contractOf } = await readDefaultLayout();
 
 /** The published file of a contract, as `contract-check uses` names it, and the days of its deprecation and its sunset. */
 function published(folder: string, file: string, ...keys: string[]) {
@@ -34,14 +36,14 @@ function published(folder: string, file: string, ...keys: string[]) {
 }
 
 function publishedEvent({ type = '', version, ...rest }: Version) {
-  const file = published('webhook-events', `json-schema/${type}/${version}.json`, type, version);
+  const file = published(payloads ?? '', `json-schema/${type}/${version}.json`, type, version);
   return { event: `${type}@${version}`, ...file, ...rest };
 }
 
 const { contracts }: { contracts: AppContracts } = await import(pathToFileURL(resolve('dist/contracts.js')).href);
 const { serves, pins = [], appends = [], renders = [] } = contracts;
 const { name, version: appVersion }: Record<string, string> = JSON.parse(readFileSync('package.json', 'utf8'));
-const migrations = readdirSync(join(packages, 'store/migrations')).filter((file) => file.endsWith('.sql'));
+const migrations = readdirSync(join(workspace, 'packages/store/migrations')).filter((file) => file.endsWith('.sql'));
 const written = {
   formatVersion: 1,
   app: name?.replace('@deedwire/', ''),
@@ -51,7 +53,7 @@ const written = {
   migration: migrations.toSorted().at(-1)?.replace('.sql', ''),
   serves:
     serves?.contract.versions.map(({ version }) => {
-      const [folder, file] = [`${serves.interfaceName}-schema`, `versions/${version}.graphql`] as const;
+      const [folder, file] = [contractOf(serves.interfaceName), `versions/${version}.graphql`] as const;
       // The SDL is for `contract-check can-i-deploy`, which has no registry.
       return { interface: serves.interfaceName, version, ...published(folder, file, version), sdl: read(folder, file) };
     }) ?? [],

@@ -3,8 +3,6 @@ import type { AddActionConfig, ModifyActionConfig } from 'node-plop';
 
 export type Change = AddActionConfig | ModifyActionConfig;
 
-/** Of the application and, composed, of the platform. */
-export const eventVersions = 'packages/webhook-events/versions.json';
 export const preview = { status: 'preview', deprecatedOn: null, sunsetOn: null };
 
 /** Dates sort as strings. */

@@ -1,36 +1,37 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import nodePlop, { type ActionType, type NodePlopAPI, type PromptQuestion } from 'node-plop';
-import { interfaceNames } from '../../packages/firm/src/interfaces.ts';
-import {
-  add,
-  addText,
-  type Change,
-  changeset,
-  edit,
-  eventVersions,
-  newestOf,
-  preview,
-  template,
-  withKey,
-} from './changes.ts';
+import { readDefaultLayout } from '../../tools/layout/src/layout.ts';
+import { add, addText, type Change, changeset, edit, newestOf, preview, template, withKey } from './changes.ts';
 
 type Answers = Readonly<Record<string, string>>;
 /** Returns true, or one line that says what is wrong. */
 type Validate = (value: string, answers: Answers) => string | true;
-
-const interfaceVersions = (name: string): string => `packages/${name}-schema/versions.json`;
-const choices = new Map<string, readonly string[]>([
-  ...interfaceNames.map((name) => [name, [name]] as const),
-  ['all', interfaceNames],
-]);
-const oneOf = listed(interfaceNames);
 
 /** The generators of `pnpm new`. The changes of each are relative to the root of the workspace. */
 export async function openPlop(root: string): Promise<NodePlopAPI> {
   const plop = await nodePlop('', { destBasePath: root, force: false });
   const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
   const readVersions = (path: string): Record<string, unknown> => JSON.parse(readText(path));
+  const { interfaceNames, contractOf, appOf, events, payloads } = await readDefaultLayout();
+  if (payloads === null) throw new Error('The service of the repository publishes no payloads.');
+  const choices = new Map<string, readonly string[]>([
+    ...interfaceNames.map((name) => [name, [name]] as const),
+    ['all', interfaceNames],
+  ]);
+  const oneOf = listed(interfaceNames);
+  // Of the application and, composed, of the platform.
+  const eventVersions = `${payloads}/versions.json`;
+  const interfaceVersions = (name: string): string => `${contractOf(name)}/versions.json`;
+  /** Without the scope, as changesets of this repository name it. */
+  const packageOf = (folder: string): string => JSON.parse(readText(`${folder}/package.json`)).name.replace(/.*\//, '');
+  const payloadsOf = (type: string): string => (isOwn(type) ? 'packages/webhook-contract' : payloads);
+  /** The paths of the payload, the typical body and the renderer. */
+  const eventFiles = (type: string, version: string): [string, string, string] => [
+    `${payloadsOf(type)}/src/${type}/${version}.ts`,
+    `${payloadsOf(type)}/fixtures/${type}/${version}/accept/typical.json`,
+    `${isOwn(type) ? 'packages/core/src/own-events' : events}/${type}/${version}.ts`,
+  ];
 
   const versionPrompt = (validate: Validate): PromptQuestion =>
     prompt('version', 'Version, for example 2027-06-01:', (version, answers) =>
@@ -73,20 +74,15 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
         add(payload, template('payload.ts', { isUpdate })),
         add(body, template('typical.json', { isUpdate })),
         add(renderer, template('renderer.ts', { isUpdate })),
-        add(`packages/firm/src/events/${type}/event.ts`, template('event.ts', { isUpdate })),
-        edit(
-          'packages/firm/src/events/index.ts',
-          (text) => `${text}export { ${exported} } from './${type}/event.ts';\n`,
-        ),
+        add(`${events}/${type}/event.ts`, template('event.ts', { isUpdate })),
+        edit(`${events}/index.ts`, (text) => `${text}export { ${exported} } from './${type}/event.ts';\n`),
         edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
-        edit('packages/webhook-events/event-types.json', (text) =>
-          withKey(text, type, { interfaces: choices.get(name) }),
-        ),
-        changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
+        edit(`${payloads}/event-types.json`, (text) => withKey(text, type, { interfaces: choices.get(name) })),
+        changeset(`${type}-${version}`, [packageOf(payloads), 'webhook-worker']),
       ];
     }),
     description:
-      'The sample renders the typical body. Call appendEvent in the transaction of the change, in packages/firm/src/: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
+      'The sample renders the typical body. Call appendEvent in the transaction of the change, among the sources of the service: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
   });
 
   plop.setGenerator('event-version', {
@@ -104,10 +100,10 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       const targets = eventFiles(type, version);
       return [
         ...eventFiles(type, newest).map((from, index) => copy(from, targets[index] ?? '', newest, version)),
-        edit(`${contractOf(type)}/versions.json`, (text) =>
+        edit(`${payloadsOf(type)}/versions.json`, (text) =>
           withKey(text, type, { ...Object(versions), [version]: preview }),
         ),
-        changeset(`${type}-${version}`, ['webhook-events', 'webhook-worker']),
+        changeset(`${type}-${version}`, [packageOf(payloads), 'webhook-worker']),
       ];
     }),
     description: 'Change the payload, the typical body and the renderer together.',
@@ -124,13 +120,13 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
     ],
     actions: actions(({ interface: name, version }) => {
       const newest = newestOf(readVersions(interfaceVersions(name)));
-      const own = `packages/${name}-schema/own`;
-      const files = [`${own}/@.graphql`, `${own}/@.manifest.json`, `apps/${name}-api/src/versions/@.ts`];
+      const own = `${contractOf(name)}/own`;
+      const files = [`${own}/@.graphql`, `${own}/@.manifest.json`, `${appOf(name)}/versions/@.ts`];
       return [
         ...files.map((path) => copy(path.replace('@', newest), path.replace('@', version), newest, version)),
         edit(interfaceVersions(name), (text) => withKey(text, version, preview)),
         edit(`${own}/editions.json`, (text) => withKey(text, version, JSON.parse(text)[newest])),
-        changeset(`${name}-${version}`, [`${name}-schema`, `${name}-api`]),
+        changeset(`${name}-${version}`, [packageOf(contractOf(name)), packageOf(dirname(appOf(name)))]),
       ];
     }),
     description:
@@ -142,20 +138,6 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
 /** Whether the platform has the events of this noun. */
 function isOwn(type: string): boolean {
   return /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
-}
-
-/** The folder of the payloads and their versions. */
-function contractOf(type: string): string {
-  return `packages/${isOwn(type) ? 'webhook-contract' : 'webhook-events'}`;
-}
-
-/** The paths of the payload, the typical body and the renderer. */
-function eventFiles(type: string, version: string): [string, string, string] {
-  return [
-    `${contractOf(type)}/src/${type}/${version}.ts`,
-    `${contractOf(type)}/fixtures/${type}/${version}/accept/typical.json`,
-    `${isOwn(type) ? 'packages/core/src/own-events' : 'packages/firm/src/events'}/${type}/${version}.ts`,
-  ];
 }
 
 /** For example `lender or partner`. */

@@ -1,3 +1,4 @@
+import { readLayouts } from '@deedwire/layout';
 import { type CommandResult, run } from './run.ts';
 
 interface ContractCheckOptions {
@@ -21,7 +22,6 @@ export async function checkContracts({ tarballs = [], today }: ContractCheckOpti
 const written = [
   '.changeset',
   'apps/*/src/*',
-  'packages/*-schema/README.md',
   'packages/*/src/*',
   'packages/*/own/*',
   'packages/*/editions/*',
@@ -31,7 +31,12 @@ const written = [
 
 /** Finds what `pnpm new` leaves to write, by file and line. */
 export async function findTodos(): Promise<CommandResult> {
-  const grep = ['grep', '--untracked', '--line-number', '--word-regexp', 'TODO', '--', ...written];
+  const layouts = await readLayouts();
+  const ofServices = layouts.flatMap(({ root, interfaceNames, contractOf }) => [
+    `${root}/src/*`,
+    ...interfaceNames.flatMap((name) => [`${contractOf(name)}/README.md`, `${contractOf(name)}/own/*`]),
+  ]);
+  const grep = ['grep', '--untracked', '--line-number', '--word-regexp', 'TODO', '--', ...written, ...ofServices];
   const { output } = await run('git', grep);
   return { succeeded: output === '', output, isBlocking: output !== '' };
 }

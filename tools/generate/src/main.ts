@@ -56,10 +56,7 @@ const generators: readonly Generator[] = [
     isOfService: true,
     run: async (layout) => (await import('./served-versions.ts')).servedVersions(layout),
   },
-  {
-    name: 'typical-bodies',
-    run: (layout) => withPayloads(layout, async (each) => (await import('./typical-bodies.ts')).typicalBodies(each)),
-  },
+  { name: 'typical-bodies', run: async () => (await import('./typical-bodies.ts')).typicalBodies() },
   { name: 'operations', run: async (layout) => await (await import('./operations.ts')).operations(layout) },
   {
     name: 'portal-documents',

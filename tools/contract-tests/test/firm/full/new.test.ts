@@ -22,6 +22,7 @@ function createFolder(): void {
 function copyFiles(): void {
   createFolder();
   for (const path of [
+    'packages/webhook-events/package.json',
     'packages/webhook-events/versions.json',
     'packages/webhook-events/event-types.json',
     'packages/webhook-events/src/referral.declined',
