@@ -1,9 +1,10 @@
 import { toRecordId } from '@deedwire/core';
-import { createMigratedDatabase, explain, indexes, rowsRead } from '@deedwire/store/test-support';
+import { explain, indexes, rowsRead } from '@deedwire/store/test-support';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { type ReferralFilter, selectClosedReferrals, selectReferrals } from '../src/referrals/referral-statements.ts';
+import { createFirmDatabase } from './support/database.ts';
 
 // All referrals belong to 20 accounts, one a second. The oldest ones belong to account 1, so that a plan that scans the records of all
 // accounts reads all of them.
@@ -21,7 +22,7 @@ const fill = `
   insert into matter (referral_id, reference) select id, 'M-' || id from referral where status = 'CONVERTED';
   analyze`;
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createFirmDatabase());
 const connection = await forFile(connect(database.databaseUrl));
 await connection.run(fill);
 

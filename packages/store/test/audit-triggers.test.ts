@@ -1,14 +1,16 @@
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 /** A session of the operator's login, as psql has it. */
 const psql = await forFile(connect(await database.urlFor('operator')));
+// Not one that clients take.
+await superuser.run(`insert into audit_action values ('order.refund', true, false)`);
 /** A session of the login of an API. */
-const partnerApi = await forFile(connect(await database.urlFor('partner_api')));
+const customerApi = await forFile(connect(await database.urlFor('customer_api')));
 
 beforeEach(async () => {
   await superuser.run(`
@@ -18,10 +20,10 @@ beforeEach(async () => {
     delete from organization;
     commit;
     insert into organization (id, name) values (1, 'Harbour');
-    insert into account (id, interface, organization_id, name) values (2, 'partner', 1, 'Keystone');
+    insert into account (id, interface, organization_id, name) values (2, 'customer', 1, 'Keystone');
     insert into api_client (id, account_id, interface, client_id, schema_version)
-      values (3, 2, 'partner', 'portal', '2026-11-01');
-    insert into api_key (key_id, api_client_id, interface, key_hash) values ('k1', 3, 'partner', sha256('one'));
+      values (3, 2, 'customer', 'portal', '2026-11-01');
+    insert into api_key (key_id, api_client_id, interface, key_hash) values ('k1', 3, 'customer', sha256('one'));
     delete from audit_entry`);
 });
 
@@ -41,7 +43,7 @@ const ofPsql = {
   address: null,
   request_id: null,
   account_id: '2',
-  interface: 'partner',
+  interface: 'customer',
 };
 
 const entry = (action: string, subject: string, details: object) => ({ ...ofPsql, action, subject, details });
@@ -71,7 +73,7 @@ const revoke = `update api_key set revoked_at = now() where key_id = 'k1'`;
 /** An entry that a login of operators writes itself, which is a claim about its change. */
 const entryOfOperator = (action: string, subject: string, actor = 'ada') => `
   insert into audit_entry (actor_type, actor, address, request_id, action, subject, account_id, interface, details)
-  values ('OPERATOR', '${actor}', 'desk', 'run-1', '${action}', '${subject}', 2, 'partner', '{"clientId": "forged"}')`;
+  values ('OPERATOR', '${actor}', 'desk', 'run-1', '${action}', '${subject}', 2, 'customer', '{"clientId": "forged"}')`;
 
 /** What commands write before their change. */
 const claimOf = (actor: string) =>
@@ -80,16 +82,16 @@ const claimOf = (actor: string) =>
 
 test('each change by psql writes one entry with the login and the values, and no actor', async () => {
   await psql.run(
-    `insert into account (id, interface, organization_id, name) values (9007199254740993, 'lender', 1, 'New')`,
+    `insert into account (id, interface, organization_id, name) values (9007199254740993, 'supplier', 1, 'New')`,
   );
   await psql.run(`update account set name = 'Renamed' where id = 2`);
   await psql.run(`insert into api_client (id, account_id, interface, client_id, schema_version)
-    values (4, 2, 'partner', 'batch', '2026-11-01')`);
+    values (4, 2, 'customer', 'batch', '2026-11-01')`);
   await psql.run(`update api_client set schema_version = '2027-02-01' where id = 3`);
   await psql.run(`update api_client set cost_maximum = 5000 where id = 3`);
   await psql.run(`update api_client set cost_maximum = 6000, schema_version = '2026-11-01' where id = 3`);
   await psql.run(`insert into api_key (key_id, api_client_id, interface, key_hash, created_at)
-    values ('k2', 3, 'partner', sha256('two'), '2026-11-02T10:00+02')`);
+    values ('k2', 3, 'customer', sha256('two'), '2026-11-02T10:00+02')`);
   await psql.run(`set timezone = 'Asia/Tokyo'`);
   await psql.run(`update api_key set expires_at = '2027-01-01T00:00Z' where key_id = 'k1'`);
   await psql.run(`update api_key set expires_at = null, revoked_at = '2026-11-21T00:00Z' where key_id = 'k1'`);
@@ -97,7 +99,7 @@ test('each change by psql writes one entry with the login and the values, and no
 
   const created = {
     id: '9007199254740993',
-    interface: 'lender',
+    interface: 'supplier',
     organization_id: '1',
     name: 'New',
     created_at: expect.any(String),
@@ -105,7 +107,7 @@ test('each change by psql writes one entry with the login and the values, and no
   const batch = {
     id: '4',
     account_id: '2',
-    interface: 'partner',
+    interface: 'customer',
     client_id: 'batch',
     schema_version: '2026-11-01',
     cost_maximum: '2000',
@@ -115,16 +117,16 @@ test('each change by psql writes one entry with the login and the values, and no
   const k2 = {
     key_id: 'k2',
     api_client_id: '3',
-    interface: 'partner',
+    interface: 'customer',
     key_hash: 'hidden',
     abilities: '["READ", "READ_PAYLOAD", "OPERATE", "CONFIGURE", "WRITE"]',
     created_at: '2026-11-02T08:00:00+00:00',
   };
   const [expiry, revocation] = ['2027-01-01T00:00:00+00:00', '2026-11-21T00:00:00+00:00'];
-  const ofLender = { account_id: created.id, interface: 'lender' };
+  const ofSupplier = { account_id: created.id, interface: 'supplier' };
   expect(await entries()).toEqual([
-    { ...entry('lender.create', `Lender/${created.id}`, { new: created }), ...ofLender },
-    entry('partner.update', 'Partner/2', { old: { name: 'Keystone' }, new: { name: 'Renamed' } }),
+    { ...entry('supplier.create', `Supplier/${created.id}`, { new: created }), ...ofSupplier },
+    entry('customer.update', 'Customer/2', { old: { name: 'Keystone' }, new: { name: 'Renamed' } }),
     entry('client.create', 'batch', { new: batch }),
     entry('client.pin', 'portal', { old: { schema_version: '2026-11-01' }, new: { schema_version: '2027-02-01' } }),
     entry('client.set-limit', 'portal', { old: { cost_maximum: '2000' }, new: { cost_maximum: '5000' } }),
@@ -143,7 +145,7 @@ test('each change by psql writes one entry with the login and the values, and no
 
 test('each changed row has an entry, even when one statement changes several', async () => {
   await psql.run(`insert into api_key (key_id, api_client_id, interface, key_hash)
-    select 'k' || n, 3, 'partner', sha256('x') from generate_series(2, 5) n`);
+    select 'k' || n, 3, 'customer', sha256('x') from generate_series(2, 5) n`);
   await psql.run('update api_key set revoked_at = now()');
   expect(await summary()).toEqual([
     ...[2, 3, 4, 5].map((n) => `null credential.issue k${n}`),
@@ -152,7 +154,7 @@ test('each changed row has an entry, even when one statement changes several', a
 });
 
 test('the last use of a key writes no entry, and neither does an update that changes nothing', async () => {
-  await partnerApi.run(`update api_key set last_used_at = now() where key_id = 'k1'`);
+  await customerApi.run(`update api_key set last_used_at = now() where key_id = 'k1'`);
   await superuser.run(`update api_key set last_used_at = now(), expires_at = expires_at`);
   await psql.run(`update account set name = name; update api_client set schema_version = schema_version`);
   await psql.run(`update api_key set expires_at = expires_at, revoked_at = revoked_at`);
@@ -181,8 +183,8 @@ test('a deletion by the owner writes an entry', async () => {
   await superuser.run('delete from audit_entry; delete from account');
   expect(await entries()).toMatchObject([
     {
-      action: 'partner.delete',
-      subject: 'Partner/2',
+      action: 'customer.delete',
+      subject: 'Customer/2',
       account_id: null,
       interface: null,
       details: { old: { id: '2', name: 'Keystone' } },
@@ -206,7 +208,7 @@ test('no login can undo or move a revocation', async () => {
 test('the command that a transaction claims is in its entries, and not in those of the next transaction', async () => {
   await psql.run(`begin; ${claimOf('ada')}; ${revoke}; commit`);
   await psql.run(`update account set name = 'x' where id = 2`);
-  expect(await entries()).toEqual([revocationByAda, expect.objectContaining({ ...ofPsql, action: 'partner.update' })]);
+  expect(await entries()).toEqual([revocationByAda, expect.objectContaining({ ...ofPsql, action: 'customer.update' })]);
 });
 
 const misleading = entryOfOperator('client.pin', 'other', 'eve');
@@ -214,7 +216,7 @@ const misleading = entryOfOperator('client.pin', 'other', 'eve');
 const facts = {
   login: ofPsql.login,
   account_id: '2',
-  interface: 'partner',
+  interface: 'customer',
   action: 'credential.revoke',
   subject: 'k1',
 };
@@ -283,15 +285,15 @@ test('another transaction of the same millisecond cannot claim the change', asyn
 
 test('an API can neither invent a change of a credential nor claim one', async () => {
   await psql.run(revoke);
-  await partnerApi.run(`
+  await customerApi.run(`
     insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-    values ('CLIENT', 'portal', 'credential.issue', 'k9', 2, 'partner')`);
+    values ('CLIENT', 'portal', 'credential.issue', 'k9', 2, 'customer')`);
   expect(await summary()).toEqual(['null credential.revoke k1']);
 });
 
 /** The actions that functions of the owner record. Those of audit_change() are a noun and a verb. */
 const recorded: Readonly<Record<string, readonly string[]>> = {
-  audit_change: ['lender.create', 'partner.update', 'client.create', 'credential.revoke'],
+  audit_change: ['supplier.create', 'customer.update', 'client.create', 'credential.revoke'],
   audit_portal_session: ['portal_link.create', 'portal_session.end', 'portal_session.start'],
   begin_person_erasure: ['person.erase'],
   webhook_delete_unread_listeners: ['webhook_listener.expire'],
@@ -317,18 +319,16 @@ test.each([
   ...Object.values(recorded).flat(),
   // What only commands of operators record.
   'organization.create',
-  'member.update',
   'secrets.rewrap',
   'database.advance-sequences',
   'cell.prune',
-  'referral.convert',
-  'referral.decline',
+  'order.refund',
 ])('an API writes no entry with the action %s', async (action) => {
   const write = (actorType: string) =>
-    partnerApi
+    customerApi
       .run(
         `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-         values ('${actorType}', 'ada', $1, 's', 2, 'partner')`,
+         values ('${actorType}', 'ada', $1, 's', 2, 'customer')`,
         [action],
       )
       .then(() => '', String);
@@ -340,8 +340,8 @@ test.each([
 test('an API writes no entry as an operator, or without an actor', async () => {
   for (const actorType of [`'OPERATOR'`, 'null']) {
     const insert = `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-      values (${actorType}, 'ada', 'webhook_subscription.create', 's', 2, 'partner')`;
-    await expect(partnerApi.run(insert)).rejects.toThrow('violates row-level security policy');
+      values (${actorType}, 'ada', 'webhook_subscription.create', 's', 2, 'customer')`;
+    await expect(customerApi.run(insert)).rejects.toThrow('violates row-level security policy');
   }
   expect(await entries()).toEqual([]);
 });
@@ -358,7 +358,7 @@ test('objects of a role that may create some do not run with the rights of the o
   await psql.run(`update account set name = 'x' where id = 2; ${revoke}`);
   await psql.run('drop table pg_temp.audit_entry, pg_temp.api_client');
   await superuser.run('drop function public.initcap(text); drop function public.jsonb_each_text(jsonb)');
-  expect(await summary()).toEqual(['null partner.update Partner/2', 'null credential.revoke k1']);
+  expect(await summary()).toEqual(['null customer.update Customer/2', 'null credential.revoke k1']);
 });
 
 test.each([
@@ -370,7 +370,7 @@ test.each([
 ])('an API cannot add an entry with %s', async (_, changed) => {
   const added = { actor: 'client', subject: 'gid', details: '{}', action: 'webhook_subscription.create', ...changed };
   await expect(
-    partnerApi.run(
+    customerApi.run(
       `insert into audit_entry (actor_type, actor, action, subject, account_id, interface, details)
        select 'CLIENT', $1, $2, $3, id, interface, $4 from account where id = 2`,
       [added.actor, added.action, added.subject, added.details],
@@ -389,19 +389,19 @@ test('an entry contains the first 250 characters of a value, including of a colu
 });
 
 const writeAction = (action: string) =>
-  partnerApi.run(
+  customerApi.run(
     `insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-     values ('CLIENT', 'client', $1, 's', 2, 'partner')`,
+     values ('CLIENT', 'client', $1, 's', 2, 'customer')`,
     [action],
   );
 
 test('an API writes an entry with an action that clients take, or that is not registered', async () => {
-  for (const action of ['referral.create', 'referral.read']) await writeAction(action);
-  await superuser.run(`insert into audit_action values ('referral.read', true, false)`);
+  for (const action of ['order.place', 'order.read']) await writeAction(action);
+  await superuser.run(`insert into audit_action values ('order.read', true, false)`);
   try {
-    await expect(writeAction('referral.read')).rejects.toThrow('violates row-level security policy');
+    await expect(writeAction('order.read')).rejects.toThrow('violates row-level security policy');
   } finally {
-    await superuser.run(`delete from audit_action where action = 'referral.read'`);
+    await superuser.run(`delete from audit_action where action = 'order.read'`);
   }
-  expect(await summary()).toEqual(['client referral.create s', 'client referral.read s']);
+  expect(await summary()).toEqual(['client order.place s', 'client order.read s']);
 });

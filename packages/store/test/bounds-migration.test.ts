@@ -4,6 +4,7 @@ import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
 
+// Before 0028, only the interfaces of the law firm exist, which the migrations create.
 test('an account and a subscription above the limits keep what they have, lose what they give up, and get nothing more', async () => {
   const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const migrations = await readMigrations();

@@ -4,6 +4,7 @@ import { connect } from '@deedwire/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { applyMigrations, migrate, readMigrations } from '../src/index.ts';
 
+// Before 0067, only the apps of the law firm exist, whose roles the migrations create.
 test('periods keep their coordinates, each set once, and the newest 8 MB of an app, while APIs count', async () => {
   const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const migrations = await readMigrations();

@@ -1,16 +1,17 @@
-import { type InterfaceName, interfaceNames } from '@deedwire/core/test-firm';
+import { interfaceNamesOf } from '@deedwire/core';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createMigratedDatabase } from './support/database.ts';
-import { sample } from './support/tested-services.ts';
+import { withoutSample } from './support/tested-services.ts';
 
 // Each test needs rows of an account of each interface, of which one is at home in another cell, and the others here.
+
+const interfaceNames = interfaceNamesOf(withoutSample.service);
 
 let run: (statement: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 let databaseUrl: string;
 
 beforeEach(async () => {
-  const database = await createMigratedDatabase();
+  const database = await withoutSample.createDatabase();
   ({ databaseUrl } = database);
   const superuser = await connect(databaseUrl);
   onTestFinished(async () => {
@@ -19,12 +20,12 @@ beforeEach(async () => {
   });
   run = (statement, values) => superuser.run(statement, values);
   for (const interfaceName of interfaceNames)
-    for (const { rowsOf, insert } of sample.rows.values())
+    for (const { rowsOf, insert } of withoutSample.rows.values())
       if (insert !== null && rowsOf.includes(interfaceName) && !/into (\w+_home|cell_split)/.test(insert))
         await run(insert, [interfaceName]);
 });
 
-const leave = (interfaceName: InterfaceName) =>
+const leave = (interfaceName: string) =>
   run('insert into account_home select id, 1 from account where interface = $1', [interfaceName]);
 
 async function only(statement: string): Promise<unknown> {
@@ -101,19 +102,20 @@ test('deletes the rows of children before those of their parents, and of every t
     ['webhook_payload', 'webhook_event'],
     ['webhook_attempt', 'webhook_subscription'],
     ['webhook_exchange', 'webhook_subscription'],
-    ['matter', 'referral'],
+    ['order_line', 'customer_order'],
   ] as const)
     expect(order.indexOf(child)).toBeLessThan(order.indexOf(parent));
 });
 
 test.each(interfaceNames)('deletes every row of a %s of another cell, and no other', async (foreign) => {
   await leave(foreign);
-  const tables = [...sample.rows].filter(([, { isChild }]) => isChild).map(([name]) => name);
+  const tables = [...withoutSample.rows].filter(([, { isChild }]) => isChild).map(([name]) => name);
   const before = await rowsIn(tables);
   expect(Object.values(before)).not.toContain(0);
   expect(await deleteAll()).toEqual([]);
   const expected = tables.map((table) => {
-    const isGone = sample.rows.get(table)?.rowsOf.includes(foreign) && !['account_home', 'audit_entry'].includes(table);
+    const isGone =
+      withoutSample.rows.get(table)?.rowsOf.includes(foreign) && !['account_home', 'audit_entry'].includes(table);
     return [table, Number(before[table]) - Number(isGone)];
   });
   // The database audits that a client and its key were deleted.
@@ -130,7 +132,7 @@ test.each(interfaceNames)('deletes every row of a %s of another cell, and no oth
 });
 
 test('deletes nothing of an account that is frozen or at home, or while a split is open', async () => {
-  const tables = [...sample.rows.keys()];
+  const tables = [...withoutSample.rows.keys()];
   await run('insert into account_home select id, 1, next_freeze() from account');
   const before = await rowsIn(tables);
   expect(await deleteAll()).toEqual([]);
@@ -142,7 +144,7 @@ test('deletes nothing of an account that is frozen or at home, or while a split 
   await run('update account_home set cell = 1, frozen_at = null');
   await run(`insert into cell_split (from_cell, to_cell, organization_ids, standbys) values (0, 1, '{}', '{}')`);
   for (const call of [
-    `delete_foreign_rows('referral', 0, 1)`,
+    `delete_foreign_rows('order_line', 0, 1)`,
     `check_foreign_partition('webhook_event_20260101', 1)`,
     `drop_foreign_partition('webhook_event_20260101')`,
   ])
@@ -150,7 +152,7 @@ test('deletes nothing of an account that is frozen or at home, or while a split 
 });
 
 test('lets an app that says it prunes delete nothing else', async () => {
-  const asApp = 'set local role lender_api; set local deedwire.pruning = on';
+  const asApp = 'set local role customer_api; set local deedwire.pruning = on';
   const inApp = async (statement: string): Promise<void> => {
     await run(`begin; ${asApp}`);
     try {
@@ -159,21 +161,21 @@ test('lets an app that says it prunes delete nothing else', async () => {
       await run('rollback');
     }
   };
-  await run(`insert into account_home select id, 1, next_freeze() from account where interface = 'lender'`);
+  await run(`insert into account_home select id, 1, next_freeze() from account where interface = 'customer'`);
   await expect(inApp('delete from webhook_subscription_event_type')).rejects.toThrow('is frozen, or at home');
   await run('update account_home set frozen_at = null');
   await expect(inApp('update webhook_subscription set deleted_at = now()')).rejects.toThrow('at home in another cell');
-  await expect(inApp(`select delete_foreign_rows('team_member', 0, 1)`)).rejects.toThrow('permission denied');
+  await expect(inApp(`select delete_foreign_rows('customer_order', 0, 1)`)).rejects.toThrow('permission denied');
   // What is foreign is deleted anyway.
   await inApp('delete from webhook_subscription_event_type');
 });
 
 test('keeps and names a foreign row that a row that stays refers to, and the parents of such rows', async () => {
-  await leave('lender');
-  await run(`update portal_session set key_id = 'lender' where interface = 'partner'`);
-  const [{ id } = {}] = await run(`select id from api_client where interface = 'lender'`);
+  await leave('customer');
+  await run(`update portal_session set key_id = 'customer' where interface = 'supply-chain'`);
+  const [{ id } = {}] = await run(`select id from api_client where interface = 'customer'`);
   expect(await deleteAll()).toEqual([
-    'api_key lender, because of portal_session',
+    'api_key customer, because of portal_session',
     `api_client ${String(id)}, because of api_key`,
   ]);
   expect(await run(`select key_id from api_key order by 1`)).toEqual(
@@ -184,7 +186,7 @@ test('keeps and names a foreign row that a row that stays refers to, and the par
 describe('a partition', () => {
   const day = '20260105';
   /** Inserts an event of a day that is over, with all that belongs to it. */
-  async function addDay(of: InterfaceName, number: number): Promise<void> {
+  async function addDay(of: string, number: number): Promise<void> {
     const id = `(date '2026-01-05' - date '2026-01-01')::bigint * 86400000 * 4194304 + ${number}`;
     for (const root of ['webhook_event', 'webhook_payload', 'webhook_delivery', 'webhook_attempt', 'webhook_exchange'])
       await run(
@@ -193,11 +195,11 @@ describe('a partition', () => {
       );
     await run(`
       insert into webhook_event (id, account_id, interface, event_type, snapshot)
-        select ${id}, id, interface, 'referral.created', '{}' from account where interface = '${of}';
+        select ${id}, id, interface, 'order.paid', '{}' from account where interface = '${of}';
       insert into webhook_payload (event_id, event_version, interface, body) select ${id}, '2026-11-01', '${of}', '';
       insert into webhook_delivery
           (id, account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-        select ${id}, account_id, id, interface, ${id}, 'referral.created', '2026-11-01', now(), 2
+        select ${id}, account_id, id, interface, ${id}, 'order.paid', '2026-11-01', now(), 2
         from webhook_subscription where interface = '${of}';
       insert into webhook_attempt (delivery_id, number, subscription_id, interface, started_at, duration_ms)
         select ${id}, 1, id, interface, now(), 1 from webhook_subscription where interface = '${of}';
@@ -211,8 +213,8 @@ describe('a partition', () => {
   const drop = (root: string) => only(`drop_foreign_partition('${root}_${day}')`);
 
   test('drops a partition of a day that is over, once all that it depends on was looked through', async () => {
-    await leave('lender');
-    await addDay('lender', 1);
+    await leave('customer');
+    await addDay('customer', 1);
     expect(await needed('webhook_attempt')).toEqual([
       `webhook_attempt_${day}`,
       `webhook_delivery_${day}`,
@@ -223,11 +225,11 @@ describe('a partition', () => {
     expect(await drop('webhook_attempt')).toBe(false);
     expect(await check('webhook_event')).toBe(true);
     // A row that stays, written since.
-    await addDay('partner', 2);
+    await addDay('supply-chain', 2);
     expect(await drop('webhook_attempt')).toBe(false);
     await run(`delete from webhook_event where id in (select max(id) from webhook_event_${day})`);
     for (const root of ['webhook_payload', 'webhook_delivery', 'webhook_attempt', 'webhook_exchange'])
-      await run(`delete from ${root}_${day} where interface = 'partner'`);
+      await run(`delete from ${root}_${day} where interface = 'supply-chain'`);
     const reader = await connect(databaseUrl);
     onTestFinished(() => reader.close());
     await reader.run(`begin; select from webhook_attempt`);
@@ -243,7 +245,7 @@ describe('a partition', () => {
   });
 
   test('finds nothing in a partition that the worker drops meanwhile', async () => {
-    await leave('lender');
+    await leave('customer');
     const worker = await connect(databaseUrl);
     onTestFinished(() => worker.close());
     for (const [call, found] of [
@@ -251,7 +253,7 @@ describe('a partition', () => {
       [`check_foreign_partition('webhook_payload_${day}', 1)`, false],
       ['(select count(*) > 0 from foreign_bytes())', true],
     ] as const) {
-      await addDay('lender', 1);
+      await addDay('customer', 1);
       await worker.run(`begin; drop table webhook_payload_${day}`);
       const waiting = only(call);
       await untilBlocked(worker);
@@ -263,14 +265,14 @@ describe('a partition', () => {
   });
 
   test('drops no partition with a row that stays, and none of the day', async () => {
-    await leave('lender');
-    await addDay('lender', 1);
-    await addDay('partner', 2);
+    await leave('customer');
+    await addDay('customer', 1);
+    await addDay('supply-chain', 2);
     for (const root of ['webhook_event', 'webhook_delivery', 'webhook_attempt', 'webhook_payload', 'webhook_exchange'])
       expect([await check(root), await drop(root)]).toEqual([false, false]);
     const [{ today } = {}] = await run(`select to_char(now() at time zone 'UTC', 'YYYYMMDD') as today`);
-    await run(`delete from webhook_event where interface <> 'lender'`);
-    await run(`delete from webhook_delivery where interface <> 'lender'`);
+    await run(`delete from webhook_event where interface <> 'customer'`);
+    await run(`delete from webhook_delivery where interface <> 'customer'`);
     for (const name of [`webhook_event_${String(today)}`, `webhook_delivery_${String(today)}`]) {
       expect(await only(`check_foreign_partition('${name}', 1000)`)).toBe(true);
       expect(await only(`drop_foreign_partition('${name}')`)).toBe(false);
@@ -279,8 +281,8 @@ describe('a partition', () => {
   });
 
   test('looks through a partition in parts', async () => {
-    await leave('lender');
-    await addDay('lender', 1);
+    await leave('customer');
+    await addDay('customer', 1);
     await run(
       `insert into webhook_payload_${day} select event_id, number::text, interface, decode(repeat('00', 1900), 'hex')
        from webhook_payload_${day}, generate_series(1, 40) number`,

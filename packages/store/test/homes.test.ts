@@ -4,11 +4,10 @@ import { forFile } from '@deedwire/testing/for-file';
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { AccountAwayError, createStore } from '../src/index.ts';
-import { createServiceDatabase } from './support/database.ts';
 import { orderWrite } from './support/order-write.ts';
-import { sample } from './support/tested-services.ts';
+import { withoutSample } from './support/tested-services.ts';
 
-const database = await forFile(createServiceDatabase());
+const database = await forFile(withoutSample.createDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 
 /** What an operation of a guarded table needs. */
@@ -80,17 +79,11 @@ test('every write of an interface or an operator checks the home of the account,
 });
 
 test('a check refuses the rows of an account that is frozen or foreign, from every role', async () => {
-  const fixtures = [...sample.rows.values()];
+  const fixtures = [...withoutSample.rows.values()];
   for (const interfaceName of new Set(fixtures.flatMap(({ rowsOf }) => rowsOf)))
     for (const { rowsOf, insert } of fixtures)
       if (insert !== null && rowsOf.includes(interfaceName) && !/into \w+_home/.test(insert))
         await superuser.run(insert, [interfaceName]);
-  await superuser.run(`
-    with account as (
-      insert into account (interface, organization_id, name)
-      select 'customer', id, 'A' from organization limit 1 returning id
-    )
-    insert into customer_order (account_id, item) select id, 'Guarded' from account`);
   const guarded = operations.filter(({ isGuarded }) => isGuarded);
   const refusals = async (): Promise<string[]> => {
     const found: string[] = [];

@@ -1,9 +1,9 @@
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createStore, describeLostStatements, findLostStatements, type StoreOptions } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 
 const one = { name: 'one', text: 'select 1 as one' };
 const forgetStatements = { name: 'forget', text: 'deallocate all' };

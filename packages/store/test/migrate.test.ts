@@ -16,7 +16,7 @@ import {
 import { compareMigrations } from '../src/migrations/compare-migrations.ts';
 import { applyMigrations } from '../src/migrations/migrate.ts';
 import { readMigrations } from '../src/migrations/read-migrations.ts';
-import { createMigratedDatabase, withStore } from './support/database.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
 
 const allMigrations = (await readMigrations()).map(({ name }) => name);
 
@@ -100,7 +100,7 @@ async function whileATransactionIsOpen(
 }
 
 describe('a migrated database', () => {
-  beforeEach(async () => use(await createMigratedDatabase()));
+  beforeEach(async () => use(await createServiceDatabase()));
 
   test('rejects a database with a migration of another form', async () => {
     await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
@@ -171,7 +171,7 @@ describe('an empty database', () => {
       expect(await migrate(database.databaseUrl, testService, options)).toMatchObject({ applied: [] });
     const [own] = await connection.run('select (new_record_id() >> 12) & 1023 as cell, id_seed from installation');
     expect(Number(own?.['cell'])).toBe(1023);
-    const other = await createMigratedDatabase();
+    const other = await createServiceDatabase();
     const superuser = await connect(other.databaseUrl);
     const [first] = await superuser.run('select cell, id_seed from installation');
     expect(first?.['cell']).toBe(0);

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { createClient } from '../src/connections/connect.ts';
 import { createStore } from '../src/index.ts';
 import { queryPreparedInTime } from '../src/statements/query-in-time.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const store = await forFile(
   createStore({ databaseUrl: database.databaseUrl, applicationName: 'test', maxConnections: 1 }),
 );

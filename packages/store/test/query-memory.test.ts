@@ -3,12 +3,12 @@ import { runInNewContext } from 'node:vm';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { createStore, type Database } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
 setFlagsFromString('--expose-gc');
 const collect: (options: { type: 'major' | 'minor' }) => void = runInNewContext('gc');
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 
 // About 60 kB of rows.

@@ -1,19 +1,18 @@
 import { timeOf, toRecordId } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { insertOrganization } from '../src/accounts/accounts.ts';
 import { createStore, type Store } from '../src/index.ts';
 import { drawnKeys } from '../src/transactions/record-id-collision.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { withoutSample } from './support/tested-services.ts';
 
 let database: TestDatabase;
 let store: Store;
 let superuser: Connection;
 
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  database = await withoutSample.createDatabase();
   store = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   superuser = await connect(database.databaseUrl);
 });
@@ -122,9 +121,9 @@ describe('take_cell_number()', () => {
   test('is refused while an app is connected, and to the logins of apps', async () => {
     await prepareSplit();
     await superuser.run(`update cell_split set freeze_lsn = '0/1'`);
-    const app = await connect(`${database.databaseUrl}?application_name=deedwire-partner-api`);
+    const app = await connect(`${database.databaseUrl}?application_name=deedwire-customer-api`);
     await expect(takeNumber()).rejects.toThrow(
-      /^Apps are connected to the new side: deedwire-partner-api \(login \w+, process \d+\)\. Stop them, and try again\.$/,
+      /^Apps are connected to the new side: deedwire-customer-api \(login \w+, process \d+\)\. Stop them, and try again\.$/,
     );
     await app.close();
     await superuser.run('set role operator');
@@ -135,7 +134,7 @@ describe('take_cell_number()', () => {
 test('an organization that moves gets no account', async () => {
   const { id } = await insertOrganization(store, 'Harbour');
   const insert = () =>
-    superuser.run(`insert into account (interface, organization_id, name) values ('lender', $1, 'Harbour')`, [id]);
+    superuser.run(`insert into account (interface, organization_id, name) values ('customer', $1, 'Harbour')`, [id]);
   await superuser.run('insert into organization_home values ($1, 5, now())', [id]);
   await expect(insert()).rejects.toThrow('belongs to the cell 5');
   await superuser.run('delete from organization_home');
@@ -196,6 +195,6 @@ describe('a drawn id that already exists', () => {
         and not exists (select from pg_inherits where inhrelid = d.adrelid)
       order by c.conname`);
     const names = rows.map(({ name }) => String(name));
-    expect([...drawnKeys(testFirm.tables)].toSorted()).toEqual(names.toSorted());
+    expect([...drawnKeys(withoutSample.service.tables)].toSorted()).toEqual(names.toSorted());
   });
 });

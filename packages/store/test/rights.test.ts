@@ -1,21 +1,21 @@
-import { roleOf } from '@deedwire/core';
-import { testFirm, interfaceNames } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { applyMigrations, type GroupRole, migrate, readMigrations } from '../src/index.ts';
-import { groupRolesOf, rightsOf } from '../src/migrations/rights.ts';
-import { createMigratedDatabase, withStore } from './support/database.ts';
+import { groupRolesOf, isRoleOfInterface, migratedRoles, rightsOf } from '../src/migrations/rights.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
 import { problemsOf, testRights } from './support/rights.ts';
-import { sample } from './support/tested-services.ts';
+import { withoutSample } from './support/tested-services.ts';
 
-const roles = groupRolesOf(testFirm);
+/** Also those of the interfaces that migrations create. */
+const roles = [...new Set([...groupRolesOf(testService), ...(await migratedRoles())])];
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 
-await testRights(sample);
+await testRights(withoutSample);
 
 test('what a login of the worker left behind while it owned tables is reset, or stops the migration', async () => {
   const own = await createTestDatabase({ template: 'empty', prepare: async () => {} });
@@ -23,12 +23,13 @@ test('what a login of the worker left behind while it owned tables is reset, or 
     await applyMigrations(own.databaseUrl, (await readMigrations()).slice(0, 4), {});
     const worker = await connect(await own.urlFor('webhook_worker'));
     const name = `"${new URL(await own.urlFor('webhook_worker')).username}"`;
+    const [role] = (await migratedRoles()).filter(isRoleOfInterface);
     await worker.run(`
       set role webhook_worker;
       grant all on webhook_event, webhook_payload to public, ${name};
-      grant update (snapshot) on webhook_event to lender_api;
+      grant update (snapshot) on webhook_event to ${role};
       alter table webhook_delivery disable row level security;
-      create policy all_rows on webhook_event to lender_api using (true);
+      create policy all_rows on webhook_event to ${role} using (true);
       create rule spy as on insert to webhook_event do also update webhook_shard set recovering = true;
       reset role;
       create function steal() returns trigger language plpgsql as $$begin return new; end$$;
@@ -36,7 +37,7 @@ test('what a login of the worker left behind while it owned tables is reset, or 
       set role webhook_worker;
       create trigger steal before insert on webhook_event for each row execute function steal();
       reset role`);
-    const refused = (): Promise<string> => migrate(own.databaseUrl, testFirm).then(() => 'applied', String);
+    const refused = (): Promise<string> => migrate(own.databaseUrl, testService).then(() => 'applied', String);
     const loginName = name.slice(1, -1);
     expect(await refused()).toContain(
       `: ${loginName} owns function public.steal(), ${loginName} owns table public.loot. No release of an app`,
@@ -46,17 +47,19 @@ test('what a login of the worker left behind while it owned tables is reset, or 
     await worker.run(`set role webhook_worker; create trigger copy before update on webhook_event
       for each row execute function suppress_redundant_updates_trigger()`);
     expect(await refused()).toMatch(
-      /A login of an app has created: trigger copy on table webhook_event, .*rule spy on table webhook_event\. /,
+      /A login of an app has created: .*trigger copy on table webhook_event, .*rule spy on table webhook_event\. /,
     );
     await worker.run('drop rule spy on webhook_event; drop trigger copy on webhook_event');
     await worker.close();
 
-    await migrate(own.databaseUrl, testFirm);
+    await migrate(own.databaseUrl, testService);
     await withClient(own.databaseUrl, async (owner) => {
-      const rights = `select relname, relrowsecurity, relacl::text from pg_class
-        where relname ~ '^webhook_(event|payload|delivery|attempt)$' order by 1`;
+      // The other database has the interfaces of a service.
+      const ofService = groupRolesOf(testService).filter(isRoleOfInterface).join('|');
+      const rights = `select relname, relrowsecurity, array(select a::text from unnest(relacl) a where a::text !~ '^(${ofService})=') as rights
+        from pg_class where relname ~ '^webhook_(event|payload|delivery|attempt)$' order by 1`;
       const policies = `select tablename, policyname, roles, cmd, qual, with_check from pg_policies
-        where tablename ~ '^webhook_(event|payload|delivery|attempt)$' order by 1, 2`;
+        where tablename ~ '^webhook_(event|payload|delivery|attempt)$' and policyname !~ '^(${ofService})$' order by 1, 2`;
       const [found, foundPolicies] = [(await owner.query(rights)).rows, (await owner.query(policies)).rows];
       expect(found).toEqual(await superuser.run(rights));
       expect(foundPolicies).toEqual(await superuser.run(policies));
@@ -67,8 +70,8 @@ test('what a login of the worker left behind while it owned tables is reset, or 
 });
 
 test('a login stops no migration with large objects and temporary objects, which it can always create', async () => {
-  const own = await createMigratedDatabase();
-  const api = await connect(await own.urlFor('lender_api'));
+  const own = await createServiceDatabase();
+  const api = await connect(await own.urlFor('supplier_api'));
   try {
     await api.run(`
       select lo_create(0);
@@ -96,7 +99,7 @@ test('an owner that is no superuser migrates, and then owns all', async () => {
       alter database ${name} owner to ${deployer}`);
     const url = new URL(own.databaseUrl);
     [url.username, url.password] = [deployer, 'd'];
-    await migrate(url.href, testFirm);
+    await migrate(url.href, testService);
     const worker = await connect(await own.urlFor('webhook_worker'));
     try {
       await worker.run('call webhook_create_partitions(20)');
@@ -119,7 +122,7 @@ test('an owner that is no superuser migrates, and then owns all', async () => {
 });
 
 test('of two installations in one cluster, a login reaches only its own, once the right to connect is revoked', async () => {
-  const other = await createMigratedDatabase();
+  const other = await createServiceDatabase();
   try {
     const name = new URL(other.databaseUrl).pathname.slice(1);
     const foreign = new URL(await database.urlFor('webhook_worker'));
@@ -147,10 +150,11 @@ test('of two installations in one cluster, a login reaches only its own, once th
 describe('what an app finds missing in a database', () => {
   test('migrations/rights.json is what the migrations grant, to each role and to those of all interfaces', async () => {
     const ofRole = new Map<GroupRole, string[]>();
+    const ofMigrations = await migratedRoles();
     await withStore(database.databaseUrl, async (store) => {
-      for (const role of roles) ofRole.set(role, await rightsOf(store, role));
+      for (const role of ofMigrations) ofRole.set(role, await rightsOf(store, role));
     });
-    const interfaces = interfaceNames.map((name) => ofRole.get(roleOf(name)) ?? []);
+    const interfaces = ofMigrations.filter(isRoleOfInterface).map((role) => ofRole.get(role) ?? []);
     const shared = interfaces[0]?.filter((right) => interfaces.every((rights) => rights.includes(right))) ?? [];
     const ofDatabase = await superuser.run('select words from shared_right');
     expect(ofDatabase.map(({ words }) => String(words)).toSorted()).toEqual(shared.toSorted());
@@ -158,8 +162,9 @@ describe('what an app finds missing in a database', () => {
     const isOwn = (right: string): boolean => !shared.includes(right);
     const granted = {
       shared,
-      ...Object.fromEntries(ofRole),
-      ...Object.fromEntries(interfaceNames.map((name, index) => [roleOf(name), interfaces[index]?.filter(isOwn)])),
+      ...Object.fromEntries(
+        [...ofRole].map(([role, rights]) => [role, isRoleOfInterface(role) ? rights.filter(isOwn) : rights]),
+      ),
     };
     // After a new migration: run vitest with --update.
     await expect(`${JSON.stringify(granted, null, 2)}\n`).toMatchFileSnapshot('../migrations/rights.json');
@@ -170,20 +175,20 @@ describe('what an app finds missing in a database', () => {
     url.username = 'No role';
     url.password = 'secret';
     await superuser.run(`create role "No role" login password 'secret'`);
-    expect(await problemsOf(url.href, 'lender_api')).toEqual([
-      'the login "No role" is not in the group role lender_api of this app; run: grant lender_api to "No role"',
+    expect(await problemsOf(url.href, 'supplier_api')).toEqual([
+      'the login "No role" is not in the group role supplier_api of this app; run: grant supplier_api to "No role"',
     ]);
-    await superuser.run('grant partner_api to "No role"');
-    expect(await problemsOf(url.href, 'lender_api')).toEqual([
-      'the login "No role" is not in the group role lender_api of this app; run: grant lender_api to "No role"',
+    await superuser.run('grant customer_api to "No role"');
+    expect(await problemsOf(url.href, 'supplier_api')).toEqual([
+      'the login "No role" is not in the group role supplier_api of this app; run: grant supplier_api to "No role"',
     ]);
-    await superuser.run('grant lender_api to "No role"');
-    expect(await problemsOf(url.href, 'lender_api')).toEqual([]);
+    await superuser.run('grant supplier_api to "No role"');
+    expect(await problemsOf(url.href, 'supplier_api')).toEqual([]);
     await superuser.run('drop role "No role"');
   });
 
   test('nothing, if a schema with the name of the login comes first in the search path', async () => {
-    const own = await createMigratedDatabase();
+    const own = await createServiceDatabase();
     const url = await own.urlFor('webhook_worker');
     const { username } = new URL(url);
     try {

@@ -1,4 +1,4 @@
 import { testRowSecurity } from './support/row-security.ts';
-import { sample } from './support/tested-services.ts';
+import { withoutSample } from './support/tested-services.ts';
 
-await testRowSecurity(sample);
+await testRowSecurity(withoutSample);

@@ -2,7 +2,7 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection, untilBlocked } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advanceSequences, createStore, selectSequences, type Store } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { withoutSample } from './support/tested-services.ts';
 
 let database: TestDatabase;
 let superuser: Connection;
@@ -10,12 +10,12 @@ let superuser: Connection;
 let store: Store;
 
 beforeEach(async () => {
-  database = await createMigratedDatabase();
+  database = await withoutSample.createDatabase();
   superuser = await connect(database.databaseUrl);
   store = createStore({ databaseUrl: await database.urlFor('operator'), applicationName: 'test-operator' });
   await superuser.run(`insert into organization (name) values ('Test')`);
   await superuser.run(
-    `insert into account (interface, organization_id, name) select 'partner', id, 'Test' from organization`,
+    `insert into account (interface, organization_id, name) select 'customer', id, 'Test' from organization`,
   );
 });
 
@@ -28,12 +28,12 @@ afterEach(async () => {
 const subscribe = (position: number) =>
   superuser.run(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-     select id, 'partner', '', '', $1 from account`,
+     select id, 'customer', '', '', $1 from account`,
     [position],
   );
 const enqueue = (connection: Connection = superuser) =>
   connection.run(
-    `insert into webhook_event_queue (account_id, interface, event_id) select id, 'partner', new_record_id() from account
+    `insert into webhook_event_queue (account_id, interface, event_id) select id, 'customer', new_record_id() from account
      returning position::int, event_id`,
   );
 const queue = () => superuser.run('select position::int, event_id from webhook_event_queue order by position');
@@ -50,28 +50,25 @@ test('finds each sequence that is behind the rows, and advances it', async () =>
   await superuser.run(
     `insert into webhook_worker (id, name, leased_until, alive) overriding system value values (7, 'dead', now(), false)`,
   );
-  await superuser.run(
-    `insert into referral (account_id, interface, client_name) select id, 'partner', 'A' from account`,
-  );
-  await superuser.run(`insert into matter (referral_id, reference) select id, 'M-2026-000042' from referral`);
+  await superuser.run(`insert into customer_order (account_id, number) select id, 'O-2026-000042' from account`);
   await superuser.run(
     `insert into audit_entry (number, actor_type, actor, action, subject) values (500, 'OPERATOR', 'test', 'test.insert', 'test')`,
   );
   const last = Object.fromEntries((await selectSequences(store)).map(({ name, lastNumber }) => [name, lastNumber]));
   expect(await behind()).toEqual([
     'audit_entry_number',
-    'matter_number',
+    'order_number',
     'webhook_queue_position',
     'webhook_worker_id_seq',
   ]);
   expect(await advanceSequences(store)).toEqual([
     { name: 'audit_entry_number', before: last['audit_entry_number'], after: '500' },
-    { name: 'matter_number', before: '0', after: '42' },
+    { name: 'order_number', before: '0', after: '42' },
     { name: 'webhook_queue_position', before: '0', after: '100' },
     { name: 'webhook_worker_id_seq', before: '0', after: '7' },
   ]);
   expect(await behind()).toEqual([]);
-  expect(await superuser.run(`select nextval('matter_number')::int as number`)).toEqual([{ number: 43 }]);
+  expect(await superuser.run(`select nextval('order_number')::int as number`)).toEqual([{ number: 43 }]);
   const workers = superuser.run(
     `insert into webhook_worker (name, leased_until) values ('new', now()) returning id::int`,
   );
@@ -124,7 +121,7 @@ test('refuses to advance the queue while a worker is running', async () => {
 test('reads index entries only, however many subscriptions there are', async () => {
   await superuser.run(
     `insert into webhook_subscription (account_id, interface, callback_url, secret_ciphertext, queue_position)
-     select id, 'partner', '', '', n from account, generate_series(1, 50000) n`,
+     select id, 'customer', '', '', n from account, generate_series(1, 50000) n`,
   );
   await superuser.run('vacuum analyze webhook_subscription');
   await superuser.run(`select setval('webhook_queue_position', 50000)`);

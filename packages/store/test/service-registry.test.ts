@@ -6,15 +6,15 @@ import {
   type RenderedEvent,
   type ServiceOptions,
 } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { findUnregistered, groupRolesOf, migrate } from '../src/index.ts';
-import { createMigratedDatabase, withStore } from './support/database.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const owner = await forFile(connect(database.databaseUrl));
 
 const registries = ['audit_action', 'event_type', 'person_table'];
@@ -57,9 +57,12 @@ const orderEvent = (options: OrderOptions): RenderedEvent => {
 /** A service with an event. */
 function serviceOf(event: OrderOptions, more: Partial<ServiceOptions> = {}) {
   return defineService({
-    names: testFirm.names,
-    interfaces: { lender: { title: 'Lender', account: 'Lender' }, partner: { title: 'Partner', account: 'Partner' } },
-    contracts: [contractOf(event.type ?? 'order.paid', event.interfaces ?? ['partner'])],
+    names: testService.names,
+    interfaces: {
+      supplier: { title: 'Supplier', account: 'Supplier' },
+      customer: { title: 'Customer', account: 'Customer' },
+    },
+    contracts: [contractOf(event.type ?? 'order.paid', event.interfaces ?? ['customer'])],
     events: [orderEvent(event)],
     ...more,
   });
@@ -72,7 +75,7 @@ const typesOf = () =>
 
 const known = {
   type: 'order.paid',
-  interfaces: ['partner'],
+  interfaces: ['customer'],
   record: 'Order',
   required: ['order', 'order.buyer', 'order.id', 'paidAt'],
   persons: [],
@@ -89,8 +92,8 @@ test('a migration registers the event types of the service, again without a chan
 
 test('a release adds to what an earlier one has registered, and the earlier one takes nothing away', async () => {
   const earlier = serviceOf({});
-  const later = serviceOf({ interfaces: ['lender'], snapshot: snapshots.orderWithPrice });
-  const both = { ...known, interfaces: ['lender', 'partner'], required: ['order', 'order.buyer', 'order.id'] };
+  const later = serviceOf({ interfaces: ['supplier'], snapshot: snapshots.orderWithPrice });
+  const both = { ...known, interfaces: ['customer', 'supplier'], required: ['order', 'order.buyer', 'order.id'] };
   for (const service of [earlier, later, earlier]) await migrate(database.databaseUrl, service);
   expect(await typesOf()).toEqual([both]);
   await migrate(database.databaseUrl, serviceOf({ type: 'order.sent' }));
@@ -102,60 +105,62 @@ test('a release adds to what an earlier one has registered, and the earlier one 
 test('a migration refuses another record of an event, and registers nothing', async () => {
   await migrate(database.databaseUrl, serviceOf({}));
   const before = await typesOf();
-  await expect(migrate(database.databaseUrl, serviceOf({ record: 'Invoice', interfaces: ['lender'] }))).rejects.toThrow(
-    'the event order.paid is about the record Invoice, and in the database about Order',
-  );
-  const bank = { lender: { title: 'Lender', account: 'Bank' }, partner: { title: 'Partner', account: 'Partner' } };
+  await expect(
+    migrate(database.databaseUrl, serviceOf({ record: 'Invoice', interfaces: ['supplier'] })),
+  ).rejects.toThrow('the event order.paid is about the record Invoice, and in the database about Order');
+  const bank = {
+    supplier: { title: 'Supplier', account: 'Bank' },
+    customer: { title: 'Customer', account: 'Customer' },
+  };
   await expect(migrate(database.databaseUrl, serviceOf({}, { interfaces: bank }))).rejects.toThrow(
-    'the interface lender has accounts of the type Bank, and in the database of Lender',
+    'the interface supplier has accounts of the type Bank, and in the database of Supplier',
   );
   expect(await typesOf()).toEqual(before);
 });
 
 test('names what the database does not know of a service', async () => {
-  const problems = async (service: Parameters<typeof findUnregistered>[1], role = 'lender_api') =>
+  const problems = async (service: Parameters<typeof findUnregistered>[1], role = 'supplier_api') =>
     withStore(await database.urlFor(role), (store) => findUnregistered(store, service));
   const service = serviceOf(
     {},
     {
       interfaces: {
-        lender: { title: 'Lender', account: 'Lender' },
-        partner: { title: 'Partner', account: 'Partner' },
+        supplier: { title: 'Supplier', account: 'Supplier' },
         customer: { title: 'Customer', account: 'Customer' },
+        desk: { title: 'Desk', account: 'Desk' },
       },
-      tables: { booking: {}, referral: {} },
-      sequences: { booking_number: '', matter_number: '' },
+      tables: { booking: {} },
+      sequences: { booking_number: '' },
     },
   );
   const expected = [
-    'the database lacks the interfaces customer with the types of their accounts; run: deedwire-operator database migrate',
+    'the database lacks the interfaces desk with the types of their accounts; run: deedwire-operator database migrate',
     'the database does not know all of the events order.paid; run: deedwire-operator database migrate',
     'own_table() has not registered booking, or the table was created again; call it in a migration',
     'own_sequence() has not registered booking_number, or its column is gone; call it in a migration',
   ];
-  for (const role of groupRolesOf(testFirm)) expect(await problems(service, role)).toEqual(expected);
+  for (const role of groupRolesOf(testService)) expect(await problems(service, role)).toEqual(expected);
 
   const told: string[] = [];
   await migrate(database.databaseUrl, service, { onUnregistered: (problem) => told.push(problem) });
   expect(told).toEqual([
     ...expected.filter((problem) => !problem.includes('database migrate')),
-    'own_table() has registered matter, which `tables` of the service does not list; add it',
-    'own_table() has registered team_member, which `tables` of the service does not list; add it',
+    'own_table() has registered customer_order, which `tables` of the service does not list; add it',
   ]);
   expect(await problems(serviceOf({}))).toEqual([]);
-  expect(await problems(serviceOf({ interfaces: ['lender'] }))).toEqual([
+  expect(await problems(serviceOf({ interfaces: ['supplier'] }))).toEqual([
     'the database does not know all of the events order.paid; run: deedwire-operator database migrate',
   ]);
 });
 
 test('a table that is no longer guarded needs own_table() again', async () => {
-  const service = serviceOf({}, { tables: { referral: {} } });
+  const service = serviceOf({}, { tables: { customer_order: {} } });
   await migrate(database.databaseUrl, service);
   for (const change of [
-    'alter table referral disable trigger check_home',
-    'drop trigger check_home_of_deleted on referral',
-    'alter table referral disable row level security',
-    'alter table referral rename to referred; create table referral (id bigint)',
+    'alter table customer_order disable trigger check_home',
+    'drop trigger check_home_of_deleted on customer_order',
+    'alter table customer_order disable row level security',
+    'alter table customer_order rename to ordered; create table customer_order (id bigint)',
   ]) {
     await owner.run(`begin; ${change}`);
     try {
@@ -164,7 +169,7 @@ test('a table that is no longer guarded needs own_table() again', async () => {
         service,
       );
       expect(problems).toEqual([
-        'own_table() has not registered referral, or the table was created again; call it in a migration',
+        'own_table() has not registered customer_order, or the table was created again; call it in a migration',
       ]);
     } finally {
       await owner.run('rollback');
@@ -176,8 +181,8 @@ test('a table that was created again needs own_table() again', async () => {
   const service = serviceOf({}, { tables: { booking: {} }, sequences: { booking_number: '' } });
   const problems = () => withStore(database.databaseUrl, (store) => findUnregistered(store, service));
   const create = `create table booking (id bigint primary key default new_record_id(), account_id bigint not null,
-    interface interface_name not null default 'partner', number text)`;
-  const register = `select own_table('booking', 'partner', 'select'); select own_sequence('booking_number', 'booking', 'number')`;
+    interface interface_name not null default 'customer', number text)`;
+  const register = `select own_table('booking', 'customer', 'select'); select own_sequence('booking_number', 'booking', 'number')`;
   await migrate(database.databaseUrl, service);
   await owner.run(`${create}; create sequence booking_number; ${register}`);
   expect(await problems()).toEqual([]);
@@ -225,9 +230,9 @@ test('what identifies persons is registered, and stays when a release no longer 
 });
 
 test.each([
-  ['whose event another interface had', ['lender', 'partner'], [], ['partner'], personal.persons],
-  ['whose event another interface gets', ['partner'], personal.persons, ['lender'], []],
-  ['in whose event another interface takes part', ['partner'], personal.persons, ['lender', 'partner'], []],
+  ['whose event another interface had', ['customer', 'supplier'], [], ['customer'], personal.persons],
+  ['whose event another interface gets', ['customer'], personal.persons, ['supplier'], []],
+  ['in whose event another interface takes part', ['customer'], personal.persons, ['customer', 'supplier'], []],
 ] as const)('a migration refuses persons %s', async (_, interfaces, persons, laterInterfaces, laterPersons) => {
   await migrate(database.databaseUrl, serviceOf({ interfaces, persons }, buyers()));
   const before = await typesOf();
@@ -246,8 +251,8 @@ test.each([
   ],
   [
     'persons of another interface',
-    serviceOf({ ...personal, type: 'order.sent', interfaces: ['lender'] }, buyers()),
-    'the persons of the record Order are in events of the interface lender, and in the database of partner',
+    serviceOf({ ...personal, type: 'order.sent', interfaces: ['supplier'] }, buyers()),
+    'the persons of the record Order are in events of the interface supplier, and in the database of customer',
   ],
 ])('a migration refuses %s', async (_, service, message) => {
   await migrate(database.databaseUrl, serviceOf(personal, buyers()));
@@ -288,11 +293,11 @@ test('names the columns that an erasure could not replace', async () => {
     begin;
     create domain code as text not null check (value ~ '^[A-Z]$');
     create table buyer (
-      id bigint primary key default new_record_id(), account_id bigint not null, interface interface_name not null default 'lender',
+      id bigint primary key default new_record_id(), account_id bigint not null, interface interface_name not null default 'supplier',
       email varchar(40) not null, name text not null, born date not null, short varchar(25) not null, long varchar(26) not null,
       code code, initial text generated always as (left(name, 1)) stored
     );
-    select own_table('buyer', 'lender', 'select')`);
+    select own_table('buyer', 'supplier', 'select')`);
   const check = async () =>
     findUnregistered({ query: async ({ text }, values) => (await owner.run(text, [...values])) as never }, service);
   try {
@@ -308,7 +313,7 @@ test('names the columns that an erasure could not replace', async () => {
   }
 });
 
-test.each(groupRolesOf(testFirm))('%s reads the registries and cannot change them', async (role) => {
+test.each(groupRolesOf(testService))('%s reads the registries and cannot change them', async (role) => {
   await migrate(database.databaseUrl, serviceOf({}));
   const login = await connect(await database.urlFor(role));
   try {

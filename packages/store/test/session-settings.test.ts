@@ -9,7 +9,7 @@ import {
   type Statement,
   type Store,
 } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
 const stores: Store[] = [];
 
@@ -38,7 +38,7 @@ const allSettings = `
 const settings = async (target: Database, planning?: Planning): Promise<unknown> =>
   onlyRow(await target.query({ ...statement, ...(planning && { planning }) }, []));
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 
 afterAll(async () => {
   for (const store of stores) await store.close();

@@ -2,11 +2,11 @@ import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, expect, test } from 'vitest';
 import { createStore, type SlowStatement } from '../src/index.ts';
-import { createMigratedDatabase } from './support/database.ts';
+import { createServiceDatabase } from './support/database.ts';
 
 const slow: SlowStatement[] = [];
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createServiceDatabase());
 const options = { databaseUrl: database.databaseUrl, applicationName: 'test' };
 const store = await forFile(
   createStore({ ...options, slowStatement: { thresholdMs: 100, onSlow: (statement) => slow.push(statement) } }),

@@ -1,5 +1,4 @@
-import { sample, withoutSample } from '@deedwire/store/test-support';
+import { withoutSample } from '@deedwire/store/test-support';
 import { testStolenLogin } from './support/stolen-login.ts';
 
-await testStolenLogin(sample);
 await testStolenLogin(withoutSample);

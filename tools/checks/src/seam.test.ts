@@ -67,7 +67,7 @@ test('states how many lines of the platform name what belongs to the law firm, w
 });
 
 /** What the law firm alone has, by import. */
-const importsFirm = /from '@deedwire\/(?:firm\b|dev-environment\/firm-harness|core\/test-firm|webhook-events)/;
+const importsFirm = /from '@deedwire\/(?:firm\b|dev-environment\/firm-harness|webhook-events)/;
 
 /** The tests of the law firm, with its demonstration and its deployment, their harness, and this file. */
 const ofFirm =

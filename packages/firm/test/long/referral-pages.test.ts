@@ -1,7 +1,7 @@
 import { idAt, toRecordId } from '@deedwire/core';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import type { Database, Statement } from '@deedwire/store';
-import { createMigratedDatabase, explain } from '@deedwire/store/test-support';
+import { explain } from '@deedwire/store/test-support';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -11,6 +11,7 @@ import {
   selectClosedReferrals,
   selectReferrals,
 } from '../../src/referrals/referral-statements.ts';
+import { createFirmDatabase } from '../support/database.ts';
 
 const accountId = toRecordId<'Account'>('1');
 const startMs = Date.parse('2026-01-02T00:00:00.000Z');
@@ -42,7 +43,7 @@ let database: TestDatabase;
 let api: Connection;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createFirmDatabase();
   const superuser = await connect(database.databaseUrl);
   for (const statement of fill.split(';')) await superuser.run(statement);
   await superuser.close();

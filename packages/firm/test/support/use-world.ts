@@ -1,8 +1,8 @@
 import { type Context, createWorld, resetBeforeEach, type World } from '@deedwire/actions/test-support';
-import { createMigratedDatabase } from '@deedwire/store/test-support';
 import { firm } from '../../src/index.ts';
 import { createLenderReader, type LenderContext } from '../../src/lender/index.ts';
 import { createReferral } from '../../src/partner/index.ts';
+import { createFirmDatabase } from './database.ts';
 
 export interface FirmWorld extends World<typeof firm> {
   lenderApi: Context & LenderContext;
@@ -14,7 +14,7 @@ export async function useWorld(): Promise<FirmWorld> {
   const created = await resetBeforeEach(
     createWorld({
       service: firm,
-      createDatabase: createMigratedDatabase,
+      createDatabase: createFirmDatabase,
       mainInterface: 'partner',
       eventType: 'referral.created',
     }),

@@ -26,11 +26,12 @@ async function readGranted(): Promise<Granted> {
 }
 
 /** The roles that the migrations of this build create. */
-export async function migratedRoles(): Promise<string[]> {
-  return Object.keys(await readGranted()).filter((key) => key !== 'shared');
+export async function migratedRoles(): Promise<GroupRole[]> {
+  return Object.keys(await readGranted()).filter((key): key is GroupRole => key !== 'shared');
 }
 
-const isRoleOfInterface = (role: GroupRole): role is InterfaceRole => role !== 'webhook_worker' && role !== 'operator';
+export const isRoleOfInterface = (role: GroupRole): role is InterfaceRole =>
+  role !== 'webhook_worker' && role !== 'operator';
 
 /** The object of a right, and what may be done with it. */
 const partsOf = (right: string): string[] => right.split(' on ').toReversed();
@@ -97,10 +98,7 @@ async function selectRelations(database: Database, interfaceRoles: readonly stri
  */
 export async function missingRights(database: Database, roles: readonly GroupRole[]): Promise<MissingRight[]> {
   const granted = await readGranted();
-  const relations = await selectRelations(
-    database,
-    Object.keys(granted).filter((key) => key.endsWith('_api')),
-  );
+  const relations = await selectRelations(database, (await migratedRoles()).filter(isRoleOfInterface));
   const exists = ([object = '']: string[]): boolean => object.startsWith('routine ') || relations.has(object);
   const missing: MissingRight[] = [];
   for (const role of roles) {

@@ -1,12 +1,6 @@
-import { testFirm } from '@deedwire/core/test-firm';
 import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, migrate, type Store, type StoreOptions } from '../../src/index.ts';
-
-/** A new database with every migration applied. */
-export async function createMigratedDatabase(): Promise<TestDatabase> {
-  return createTestDatabase({ template: 'migrated', prepare: async (url) => void (await migrate(url, testFirm)) });
-}
 
 /** A new database of the test service. */
 export function createServiceDatabase(): Promise<TestDatabase> {

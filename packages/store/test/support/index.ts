@@ -1,4 +1,7 @@
 /** What the tests of an application use of ours. */
-export { createMigratedDatabase, createServiceDatabase } from './database.ts';
+export { createServiceDatabase, withStore } from './database.ts';
 export { explain, indexes, rowsRead, scanned } from './explain.ts';
-export { sample, type TestedService, withoutSample } from './tested-services.ts';
+export { testRights } from './rights.ts';
+export { accountOfRow, fixture, rowFixturesOf } from './row-fixtures.ts';
+export { testRowSecurity } from './row-security.ts';
+export { type TestedService, withoutSample } from './tested-services.ts';

@@ -1,5 +1,5 @@
 import type { Service } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { type GroupRole, groupRolesOf } from '../../src/migrations/rights.ts';
@@ -10,7 +10,7 @@ export interface Logins {
   close(): Promise<void>;
 }
 
-export async function openLogins(database: TestDatabase, service: Service = testFirm): Promise<Logins> {
+export async function openLogins(database: TestDatabase, service: Service = testService): Promise<Logins> {
   const sessions = new Map<GroupRole, Connection>();
   for (const role of groupRolesOf(service)) sessions.set(role, await connect(await database.urlFor(role)));
   return {

@@ -102,7 +102,7 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
     values (${accountOfRow}, $1, 'https://a.test/', '', 0)`),
     ofEach(`
     insert into webhook_subscription_event_type (subscription_id, interface, event_type, event_version)
-    values (${subscription}, $1, 'referral.created', '2026-11-01')`),
+    values (${subscription}, $1, 'order.placed', '2026-11-01')`),
     ofEach(`insert into webhook_subscription_sequence (subscription_id, interface) values (${subscription}, $1)`),
     ofFirst(`
     insert into webhook_receiver_state (subscription_id, url_number, consecutive_failures, breaker_probes)
@@ -116,7 +116,7 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
     values (${accountOfRow}, $1, now(), 1)`),
     ofEach(`
     insert into webhook_event (account_id, interface, event_type, snapshot)
-    values (${accountOfRow}, $1, 'referral.created', '{}')`),
+    values (${accountOfRow}, $1, 'order.placed', '{}')`),
     ofEach(`insert into webhook_event_queue (account_id, interface, event_id) values (${accountOfRow}, $1, ${event})`),
     ofEach(`
     insert into webhook_payload (event_id, event_version, interface, body)
@@ -124,18 +124,18 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
     ofEach(`
     insert into webhook_delivery
     (account_id, subscription_id, interface, event_id, event_type, event_version, occurred_at, sequence)
-    values (${accountOfRow}, ${subscription}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1)`),
+    values (${accountOfRow}, ${subscription}, $1, ${event}, 'order.placed', '2026-11-01', now(), 1)`),
     ofEach(`
     insert into webhook_pending_delivery
     (subscription_id, delivery_id, account_id, interface, event_id, event_type, event_version, occurred_at, sequence,
     due_at, body_bytes)
-    values (${subscription}, ${delivery}, ${accountOfRow}, $1, ${event}, 'referral.created', '2026-11-01', now(), 1, now(), 0)`),
+    values (${subscription}, ${delivery}, ${accountOfRow}, $1, ${event}, 'order.placed', '2026-11-01', now(), 1, now(), 0)`),
     ofEach(`
     insert into webhook_failed_delivery (subscription_id, delivery_id, interface)
     values (${subscription}, ${delivery}, $1)`),
     ofEach(`
     insert into person_erasure (record_type, record_id, account_id, interface)
-    values ('Referral', ${accountOfRow}, ${accountOfRow}, $1)`),
+    values ('Order', ${accountOfRow}, ${accountOfRow}, $1)`),
     ofFirst(`
     insert into webhook_failure_to_report (subscription_id, delivery_id)
     values (${subscription}, ${delivery})`),
@@ -158,7 +158,7 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
     migrated('webhook_shard'),
     ofEach(`
     insert into audit_entry (actor_type, actor, action, subject, account_id, interface)
-    values ('CLIENT', 'client', 'referral.create', 'gid', ${accountOfRow}, $1)`),
+    values ('CLIENT', 'client', 'order.place', 'gid', ${accountOfRow}, $1)`),
   ];
   return new Map(fixtures.map((each) => [each.table, each]));
 }

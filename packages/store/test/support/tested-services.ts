@@ -1,9 +1,8 @@
 import { defineEvent, defineService, type Service } from '@deedwire/core';
-import { testFirm } from '@deedwire/core/test-firm';
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
 import * as z from 'zod';
 import { applyMigrations, migrate, readMigrations } from '../../src/index.ts';
-import { createMigratedDatabase } from './database.ts';
 import { accountOfRow, fixture, type RowFixture, rowFixturesOf } from './row-fixtures.ts';
 
 /** A service and its database, for tests that each service has to pass. */
@@ -16,28 +15,6 @@ export interface TestedService {
   createDatabase: () => Promise<TestDatabase>;
 }
 
-/** Whose interfaces and tables the migrations create. */
-export const sample: TestedService = {
-  service: testFirm,
-  rows: rowFixturesOf(testFirm, [
-    fixture(
-      ['lender'],
-      `insert into team_member (account_id, interface, first_name, last_name, email)
-       values (${accountOfRow}, $1, 'A', 'B', 'a@b.test')`,
-    ),
-    fixture(
-      ['partner'],
-      `insert into referral (account_id, interface, client_name) values (${accountOfRow}, $1, 'Client')`,
-    ),
-    fixture(
-      ['partner'],
-      `insert into matter (referral_id, reference) select id, 'M-1' from referral where interface = $1::interface_name`,
-    ),
-  ]),
-  granted: [],
-  createDatabase: createMigratedDatabase,
-};
-
 const orderPaid = defineEvent('order.paid', {
   record: 'CustomerOrder',
   persons: ['order.email'],
@@ -47,7 +24,7 @@ const orderPaid = defineEvent('order.paid', {
 });
 
 const shop = defineService({
-  names: testFirm.names,
+  names: testService.names,
   interfaces: {
     customer: { title: 'Customer', account: 'Customer' },
     'supply-chain': { title: 'Supply chain', account: 'Supplier' },
@@ -70,10 +47,13 @@ const shop = defineService({
   auditActions: { 'order.cancel': 'update' },
 });
 
+/** What the migrations create of the sample. */
 const removeSample = `
-  drop owned by lender_api, partner_api;
-  drop table matter, referral, team_member cascade;
-  drop sequence matter_number;
+  do $$ begin
+    execute (select 'drop owned by ' || string_agg(role_of_interface(name), ', ') from interface);
+    execute (select format('drop table %s cascade', string_agg(quote_ident(relation), ', ')) from own_table);
+    execute (select 'drop sequence ' || string_agg(quote_ident(sequence), ', ') from own_sequence);
+  end $$;
   delete from own_sequence;
   delete from own_table;
   delete from event_type;
@@ -86,7 +66,7 @@ const createTables = `
   create sequence order_number;
   create table customer_order (
     id bigint primary key default new_record_id(), account_id bigint not null,
-    interface interface_name not null default 'customer', email text, number text
+    interface interface_name not null default 'customer', email text, number text, item text not null default ''
   );
   create table order_line (id bigint primary key default new_record_id(), customer_order_id bigint not null);
   create table delivery_note (

@@ -18,3 +18,4 @@ export {
   seedSubscription,
   seedWorker,
 } from './seed.ts';
+export { testStolenLogin } from './stolen-login.ts';

@@ -1,11 +1,11 @@
 import { connect } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { createMigratedDatabase } from './support/database.ts';
+import { createFirmDatabase } from './support/database.ts';
 
 // What the database of the platform says of its sample. Read from the catalog, because migrations edit functions by `replace`.
 
-const database = await forFile(createMigratedDatabase());
+const database = await forFile(createFirmDatabase());
 const owner = await forFile(connect(database.databaseUrl));
 
 /**
