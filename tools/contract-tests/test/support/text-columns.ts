@@ -16,6 +16,6 @@ export async function readTextColumns({
   );
   return rows.map(({ name, interfaceName }) => ({
     name: String(name),
-    interfaceName: interfaceName === null ? null : String(interfaceName),
+    interfaceName: typeof interfaceName === 'string' ? interfaceName : null,
   }));
 }
