@@ -55,14 +55,28 @@ export {
   rotateCredential,
   setKeySelfService,
 } from './accounts/credentials.ts';
+export {
+  confirmContactEmail,
+  type ContactEmail,
+  contactEmailsErrorCodes,
+  type ContactSubject,
+  contactSubjects,
+  listContactEmails,
+  listContactEmailsOfAccount,
+  unsubscribeContactEmail,
+  updateContactEmails,
+  updateContactEmailsOfAccount,
+} from './accounts/contact-emails.ts';
 export { inviteToKeys, type KeyInvite } from './accounts/key-invites.ts';
 export {
   createPortalLink,
   createPortalLinkOfAccount,
+  createToken,
   endOwnPortalSession,
   exchangePortalLink,
   findPortalLink,
   findPortalSession,
+  hashOf,
   listPortalSessions,
   portalCaller,
   type PortalContext,

@@ -93,6 +93,7 @@ const storeParts: Record<string, readonly string[]> = {
     'accounts',
     'audit',
     'cell-splits',
+    'contact-emails',
     'copies',
     'credentials',
     'environment',

@@ -9,6 +9,8 @@ import { readTextColumns } from './support/text-columns.ts';
 
 /** Holds what identifies a person of a record. `person-erase.test.ts` looks for it. */
 const erased = [
+  'contact_confirmation.address_hash',
+  'contact_email.email',
   'customer_order.buyer_email',
   'customer_order.note',
   'idempotency_key.input_hash',
@@ -70,6 +72,12 @@ const withoutPersons = [
   'cell_split.freeze_lsn',
   'cell_split.id',
   'cell_split.standbys',
+  'contact_email.unsubscribed_from',
+  'contact_mail.data',
+  'contact_mail.key_id',
+  'contact_mail.subject',
+  'contact_token.subject',
+  'contact_token.token_hash',
   'counted_coordinates.app',
   'counted_coordinates.coordinates',
   'counted_coordinates.digest',

@@ -265,7 +265,10 @@ interface RequestOrigin {
   address: string;
 }
 
-const tokenPattern = /^[\w-]{43}$/;
+/** Whether it has the form of a token that `createToken` has made. */
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{43}$/.test(value);
+}
 
 /** SHA-256 of the token of a link or of a session. */
 export function hashOf(token: string): Buffer {
@@ -302,7 +305,7 @@ export async function findPortalLink(
   { link, ...request }: { link: unknown; organizationId: string; interfaceName: InterfaceName },
 ): Promise<UnusedPortalLink | null> {
   const organizationId = parseRecordId<'Organization'>(request.organizationId);
-  if (typeof link !== 'string' || !tokenPattern.test(link) || organizationId === null) return null;
+  if (!isToken(link) || organizationId === null) return null;
   const row = await selectPortalLink(context.store, { ...request, linkHash: hashOf(link), organizationId });
   return row && { ...row, client: toClient(row) };
 }

@@ -45,6 +45,7 @@ export type MutationResult<Payload, Code extends string> = { [Name in keyof Payl
 const refusedCodes: Readonly<Record<string, RefusedErrorCode>> = {
   DELIVERY_EXPIRED: 'CONFLICT',
   LIMIT_REACHED: 'LIMIT_REACHED',
+  MAIL_UNAVAILABLE: 'CONFLICT',
   NOT_FOUND: 'NOT_FOUND',
   NOT_YET_AVAILABLE: 'CONFLICT',
   PAYLOAD_UNAVAILABLE: 'CONFLICT',

@@ -38,6 +38,10 @@ export interface Effect {
 }
 
 const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+  ['contact_email.confirm', { verb: 'update' }],
+  ['contact_email.erase', { verb: 'erase' }],
+  ['contact_email.unsubscribe', { verb: 'update' }],
+  ['contact_emails.update', { verb: 'update' }],
   ['credential.delete', { verb: 'revoke', ends: 'all' }],
   ['credential.issue', { verb: 'issue' }],
   ['database.key-self-service', { verb: 'update' }],
@@ -138,7 +142,7 @@ function isOfItsKind(context: GidContext, entry: AuditEntry): boolean {
 
 /** Whether a client changes records of this kind. Entries of keys are those of triggers: no login of an interface can write one. */
 export function canBeOfClient({ action }: AuditEntry): boolean {
-  return /^(?:webhook_|credential\.)/.test(action);
+  return /^(?:webhook_|credential\.|contact_emails\.)/.test(action);
 }
 
 /**

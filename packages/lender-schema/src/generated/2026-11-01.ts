@@ -60,6 +60,11 @@ export type Query = {
    * the client whose key created its link, or that the invite of an operator names.
    */
   apiKeys: Array<ApiKey>;
+  /**
+   * Contact addresses of your account, in the order in which they were added: at most 5. Deedwire sends mail to those that are confirmed, about
+   * what its alerts report. If the operator sends no mail, they get none.
+   */
+  contactEmails: Array<ContactEmail>;
 };
 
 
@@ -214,6 +219,12 @@ export type Mutation = {
   rotateApiKey: RotateApiKeyPayload;
   /** Revokes an API key of your client. It is rejected within a second. Changes nothing if the key has ended. */
   revokeApiKey: RevokeApiKeyPayload;
+  /**
+   * Replaces the contact addresses of your account. Those that are not in the input are removed, and the others keep their state. Each that is
+   * not confirmed gets a mail with a link, which works for 24 hours, unless it got one within 10 minutes. An address that is not
+   * confirmed within 7 days is removed.
+   */
+  updateContactEmails: UpdateContactEmailsPayload;
 };
 
 
@@ -316,6 +327,12 @@ export type MutationRotateApiKeyArgs = {
 /** Mutations of the lender interface. An operation can contain only one mutation field. */
 export type MutationRevokeApiKeyArgs = {
   input: RevokeApiKeyInput;
+};
+
+
+/** Mutations of the lender interface. An operation can contain only one mutation field. */
+export type MutationUpdateContactEmailsArgs = {
+  input: UpdateContactEmailsInput;
 };
 
 /** An account of the lender interface: an organization's lender, with its team. */
@@ -2170,6 +2187,78 @@ export type RevokeApiKeyUserErrorCode =
   | 'LAST_KEY'
   /** Your client has no key with this id. */
   | 'NOT_FOUND'
+  | '%future added value';
+
+/** An address to which Deedwire sends mail about the webhooks and API keys of your account. */
+export type ContactEmail = {
+  /** The address. */
+  email: Scalars['String']['output'];
+  /** When somebody who reads mail at the address agreed. Null: no mail is sent, except the link with which to agree. */
+  confirmedAt: Maybe<Scalars['DateTime']['output']>;
+  /**
+   * When Deedwire stopped sending mail, because the mail server refused the address five times in a row. Null: it did not. To use the address
+   * again, remove and add it.
+   */
+  stoppedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Subjects for which somebody used the link to unsubscribe. To undo that, remove and add the address: it has to be confirmed again. */
+  unsubscribedFrom: Array<ContactSubject>;
+};
+
+/**
+ * What a mail to a contact address is about. More values may be added; handle unknown ones. About one subscription or API key, an address
+ * gets at most one mail with the same subject per hour.
+ */
+export type ContactSubject =
+  /** The receiver of a subscription has failed for 5 minutes, as `webhook_subscription.disrupted`. */
+  | 'DISRUPTED'
+  /** Deedwire or the operator has paused a subscription, as `webhook_subscription.paused`. */
+  | 'PAUSED'
+  /** The receiver of a subscription works again, as `webhook_subscription.recovered`. */
+  | 'RECOVERED'
+  /** Deliveries of a subscription have failed for good, as `webhook_delivery.failed`. One mail counts all that failed since the last one. */
+  | 'FAILED'
+  /** An API key of the account will end, as `api_key.expiring`. */
+  | 'KEY_EXPIRING'
+  | '%future added value';
+
+/** Input of `updateContactEmails`. */
+export type UpdateContactEmailsInput = {
+  /** Addresses, at most 5, in ASCII and with at most 254 characters. Addresses that differ only in case are one. An empty list removes all. */
+  emails: Array<Scalars['String']['input']>;
+};
+
+/** Result of `updateContactEmails`. */
+export type UpdateContactEmailsPayload = {
+  /** All contact addresses of the account. Null if there are user errors; none was changed. */
+  contactEmails: Maybe<Array<ContactEmail>>;
+  /** Reasons why no address was changed. Empty on success. */
+  userErrors: Array<UpdateContactEmailsUserError>;
+};
+
+/** A reason why no contact address was changed. */
+export type UpdateContactEmailsUserError = UserError & {
+  /** Machine-readable reason. */
+  code: UpdateContactEmailsUserErrorCode;
+  /** Human-readable reason. */
+  message: Scalars['String']['output'];
+  /**
+   * Path of the input field that caused the error, for example `["input", "emails", "0"]`. List indexes are strings. Null if no
+   * single field caused it.
+   */
+  field: Maybe<Array<Scalars['String']['output']>>;
+};
+
+/** Why no contact address was changed. More values may be added; handle unknown ones. */
+export type UpdateContactEmailsUserErrorCode =
+  /** It is not an address in ASCII of the form `name@example.com`, or has more than 254 characters. */
+  | 'EMAIL_INVALID'
+  /**
+   * The account would have more than 5 addresses, has asked for 10 confirmations within 24 hours, or some account has asked for 3 of the same
+   * address.
+   */
+  | 'LIMIT_REACHED'
+  /** The operator sends no mail. You can still remove addresses. */
+  | 'MAIL_UNAVAILABLE'
   | '%future added value';
 
 

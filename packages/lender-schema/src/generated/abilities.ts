@@ -62,11 +62,17 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.sendTestWebhookEvent": [
       "OPERATE"
     ],
+    "Mutation.updateContactEmails": [
+      "CONFIGURE"
+    ],
     "Mutation.updateWebhookSubscription": [
       "CONFIGURE"
     ],
     "Query.apiKeys": [
       "MANAGE_KEYS"
+    ],
+    "Query.contactEmails": [
+      "CONFIGURE"
     ],
     "Query.lender": [
       "READ"
@@ -171,11 +177,17 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.sendTestWebhookEvent": [
       "OPERATE"
     ],
+    "Mutation.updateContactEmails": [
+      "CONFIGURE"
+    ],
     "Mutation.updateWebhookSubscription": [
       "CONFIGURE"
     ],
     "Query.apiKeys": [
       "MANAGE_KEYS"
+    ],
+    "Query.contactEmails": [
+      "CONFIGURE"
     ],
     "Query.lender": [
       "READ"

@@ -65,11 +65,17 @@ const abilitiesByVersion: ReadonlyMap<string, OperationAbilities> = new Map<stri
     "Mutation.sendTestWebhookEvent": [
       "OPERATE"
     ],
+    "Mutation.updateContactEmails": [
+      "CONFIGURE"
+    ],
     "Mutation.updateWebhookSubscription": [
       "CONFIGURE"
     ],
     "Query.apiKeys": [
       "MANAGE_KEYS"
+    ],
+    "Query.contactEmails": [
+      "CONFIGURE"
     ],
     "Query.partner": [
       "READ"

@@ -13,6 +13,15 @@ export async function deleteExpiredPortalSessions(database: Database, batch: num
 }
 
 /**
+ * Deletes up to `batch` each of contact addresses that were not confirmed within 7 days, and of expired tokens and old mails to them. Returns
+ * the largest number. Served by contact_email_unconfirmed, contact_confirmation_by_age, contact_token_by_expiry and contact_mail_by_age.
+ */
+export async function forgetContacts(database: Database, batch: number): Promise<number> {
+  const statement = sql('forget-contacts')`select forget_contacts($1)::int as count`;
+  return onlyRow(await database.query<{ count: number }>(statement, [batch])).count;
+}
+
+/**
  * Creates the partitions of the audit log for the next months, and drops those whose entries are all older than `keepDays`, at
  * least 90. Does nothing while another session does the same.
  */

@@ -6,6 +6,9 @@ const uniqueViolation = '23505';
 const ownTables = [
   'account',
   'api_client',
+  'contact_confirmation',
+  'contact_email',
+  'contact_mail',
   'organization',
   'portal_session',
   'webhook_delivery',

@@ -18,6 +18,7 @@ export function fixture(rowsOf: readonly string[], insert: string, isChild = tru
 // Every insert names its parent with the interface of $1: each table contains one row of each interface.
 export const accountOfRow = `(select id from account where interface = $1::interface_name)`;
 const apiClient = `(select id from api_client where interface = $1::interface_name)`;
+const contact = `(select id from contact_email where interface = $1::interface_name)`;
 const subscription = `(select id from webhook_subscription where interface = $1::interface_name)`;
 const event = `(select id from webhook_event where interface = $1::interface_name)`;
 const delivery = `(select id from webhook_delivery where interface = $1::interface_name)`;
@@ -77,6 +78,16 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
     ofEach(`
     insert into portal_session (account_id, interface, key_id, abilities, actor, link_hash, expires_at)
     values (${accountOfRow}, $1, $1::interface_name::text, '{READ}', 'a', sha256($1::interface_name::text::bytea), now() + interval '5 minutes')`),
+    ofEach(`insert into contact_email (account_id, interface, email) values (${accountOfRow}, $1, 'ada@a.test')`),
+    ofEach(`
+    insert into contact_confirmation (account_id, interface, address_hash)
+    values (${accountOfRow}, $1, contact_address_hash('ada@a.test'))`),
+    ofEach(`
+    insert into contact_token (token_hash, contact_id, account_id, interface, expires_at)
+    values (sha256($1::interface_name::text::bytea), ${contact}, ${accountOfRow}, $1, now() + interval '1 day')`),
+    ofEach(`
+    insert into contact_mail (contact_id, account_id, interface, subject)
+    values (${contact}, ${accountOfRow}, $1, 'CONFIRMATION')`),
     // The trigger of api_client inserts the buckets.
     { table: 'cost_bucket', rowsOf: names, insert: null, isChild: true },
     shared(`

@@ -73,6 +73,8 @@ const refusals = new Set(['42501', '23503', '23514']);
  */
 const calls: Readonly<Record<string, ((name: string, other: string) => string) | null>> = {
   check_homes: () => 'check_homes(array[$1::bigint])',
+  // packages/store/test/contact-emails.test.ts has tokens of another interface.
+  confirm_contact_email: null,
   end_process: null,
   // packages/store/test/api-keys.test.ts has keys of another interface.
   issue_api_key: () => `issue_api_key(null, $1, $1, null, null, 'abcdefghijkl', sha256(''), 'x', '{READ}', null, null)`,
@@ -81,6 +83,8 @@ const calls: Readonly<Record<string, ((name: string, other: string) => string) |
   register_process: null,
   revoke_api_key: () => `revoke_api_key(null, $1, 'x')`,
   store_app_contracts: null,
+  unsubscribe_contact_email: null,
+  update_contact_emails: () => `update_contact_emails($1, '{ada@a.test}', true)`,
   webhook_has_worker: () => 'webhook_has_worker($1)',
   webhook_oldest_queued_event: () => 'webhook_oldest_queued_event($1)',
   webhook_sends_request_headers: null,

@@ -51,6 +51,7 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
   beforeAll(async () => {
     t = await joinSharedSystem();
     receiver = await startReceiver();
+    await t.pretendMail();
     const { id: accountId } = t.accounts[contract.name];
     headers = credentialHeaders(await issueCredential(t.operator, { accountId, clientId: null, abilities }));
   });

@@ -33,6 +33,12 @@ export async function joinSharedSystem<Served extends Service, Seeds extends See
         client.query('delete from webhook_handshake_count where account_id = any($1)', [ids]),
       );
     },
+    /** Lets the interfaces take contact addresses, whose mails stay in the database, and resets the count of confirmations. */
+    async pretendMail(): Promise<void> {
+      await withClient(databaseUrl, (client) =>
+        client.query('update webhook_worker set sends_mail = true; delete from contact_confirmation'),
+      );
+    },
     /** The lines of the logs that contain a text. */
     logLines: (text: string): Promise<string[]> => getJson(new URL(`log-lines?text=${encodeURIComponent(text)}`, url)),
     /** Closes the connections of the test file. The system goes on. */

@@ -11,6 +11,11 @@ const commonLimits: Readonly<Record<string, string>> = {
   apiKeysPerDay: 'Keys that a client creates or rotates in 24 hours.',
   clientCostPoints: 'Cost points that an API client can accumulate.',
   clientCostPointsRestoredPerSecond: 'Cost points that an API client regains.',
+  contactConfirmationsPerAddressPerDay:
+    'Confirmations that all accounts together ask for of a contact address in 24 hours.',
+  contactConfirmationsPerDay: 'Confirmations of contact addresses that an account asks for in 24 hours.',
+  contactEmailCharacters: 'Length of a contact address.',
+  contactEmails: 'Contact addresses of an account.',
   idempotencyKeyCharacters: 'Length of an idempotency key.',
   idempotencyKeyLifetimeHours: 'Time for which an idempotency key is remembered.',
   operationCostPoints: 'Cost of an operation: `requestedQueryCost`.',

@@ -169,6 +169,11 @@ type Query {
   the client whose key created its link, or that the invite of an operator names.
   """
   apiKeys: [ApiKey!]!
+  """
+  Contact addresses of your account, in the order in which they were added: at most 5. Deedwire sends mail to those that are confirmed, about
+  what its alerts report. If the operator sends no mail, they get none.
+  """
+  contactEmails: [ContactEmail!]!
 }
 
 """
@@ -361,6 +366,17 @@ type Mutation {
     """
     input: RevokeApiKeyInput!
   ): RevokeApiKeyPayload!
+  """
+  Replaces the contact addresses of your account. Those that are not in the input are removed, and the others keep their state. Each that is
+  not confirmed gets a mail with a link, which works for 24 hours, unless it got one within 10 minutes. An address that is not
+  confirmed within 7 days is removed.
+  """
+  updateContactEmails(
+    """
+    All contact addresses that the account will have.
+    """
+    input: UpdateContactEmailsInput!
+  ): UpdateContactEmailsPayload!
 }
 
 """
@@ -3180,6 +3196,118 @@ enum RevokeApiKeyUserErrorCode {
   """
   NOT_FOUND
 }
+
+"""
+An address to which Deedwire sends mail about the webhooks and API keys of your account.
+"""
+type ContactEmail {
+  """
+  The address.
+  """
+  email: String!
+  """
+  When somebody who reads mail at the address agreed. Null: no mail is sent, except the link with which to agree.
+  """
+  confirmedAt: DateTime
+  """
+  When Deedwire stopped sending mail, because the mail server refused the address five times in a row. Null: it did not. To use the address
+  again, remove and add it.
+  """
+  stoppedAt: DateTime
+  """
+  Subjects for which somebody used the link to unsubscribe. To undo that, remove and add the address: it has to be confirmed again.
+  """
+  unsubscribedFrom: [ContactSubject!]!
+}
+
+"""
+What a mail to a contact address is about. More values may be added; handle unknown ones. About one subscription or API key, an address
+gets at most one mail with the same subject per hour.
+"""
+enum ContactSubject {
+  """
+  The receiver of a subscription has failed for 5 minutes, as \`webhook_subscription.disrupted\`.
+  """
+  DISRUPTED
+  """
+  Deedwire or the operator has paused a subscription, as \`webhook_subscription.paused\`.
+  """
+  PAUSED
+  """
+  The receiver of a subscription works again, as \`webhook_subscription.recovered\`.
+  """
+  RECOVERED
+  """
+  Deliveries of a subscription have failed for good, as \`webhook_delivery.failed\`. One mail counts all that failed since the last one.
+  """
+  FAILED
+  """
+  An API key of the account will end, as \`api_key.expiring\`.
+  """
+  KEY_EXPIRING
+}
+
+"""
+Input of \`updateContactEmails\`.
+"""
+input UpdateContactEmailsInput {
+  """
+  Addresses, at most 5, in ASCII and with at most 254 characters. Addresses that differ only in case are one. An empty list removes all.
+  """
+  emails: [String!]!
+}
+
+"""
+Result of \`updateContactEmails\`.
+"""
+type UpdateContactEmailsPayload {
+  """
+  All contact addresses of the account. Null if there are user errors; none was changed.
+  """
+  contactEmails: [ContactEmail!]
+  """
+  Reasons why no address was changed. Empty on success.
+  """
+  userErrors: [UpdateContactEmailsUserError!]!
+}
+
+"""
+A reason why no contact address was changed.
+"""
+type UpdateContactEmailsUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: UpdateContactEmailsUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "emails", "0"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no contact address was changed. More values may be added; handle unknown ones.
+"""
+enum UpdateContactEmailsUserErrorCode {
+  """
+  It is not an address in ASCII of the form \`name@example.com\`, or has more than 254 characters.
+  """
+  EMAIL_INVALID
+  """
+  The account would have more than 5 addresses, has asked for 10 confirmations within 24 hours, or some account has asked for 3 of the same
+  address.
+  """
+  LIMIT_REACHED
+  """
+  The operator sends no mail. You can still remove addresses.
+  """
+  MAIL_UNAVAILABLE
+}
 `],
   ['2027-02-01', `# The supplier interface at version 2027-02-01, composed by \`pnpm generate\` of own/2027-02-01.graphql and packages/webhook-contract/editions/{2026-11-01,2027-02-01}.graphql.
 
@@ -3348,6 +3476,11 @@ type Query {
   the client whose key created its link, or that the invite of an operator names.
   """
   apiKeys: [ApiKey!]!
+  """
+  Contact addresses of your account, in the order in which they were added: at most 5. Deedwire sends mail to those that are confirmed, about
+  what its alerts report. If the operator sends no mail, they get none.
+  """
+  contactEmails: [ContactEmail!]!
 }
 
 """
@@ -3540,6 +3673,17 @@ type Mutation {
     """
     input: RevokeApiKeyInput!
   ): RevokeApiKeyPayload!
+  """
+  Replaces the contact addresses of your account. Those that are not in the input are removed, and the others keep their state. Each that is
+  not confirmed gets a mail with a link, which works for 24 hours, unless it got one within 10 minutes. An address that is not
+  confirmed within 7 days is removed.
+  """
+  updateContactEmails(
+    """
+    All contact addresses that the account will have.
+    """
+    input: UpdateContactEmailsInput!
+  ): UpdateContactEmailsPayload!
 }
 
 """
@@ -6344,6 +6488,118 @@ enum RevokeApiKeyUserErrorCode {
   Your client has no key with this id.
   """
   NOT_FOUND
+}
+
+"""
+An address to which Deedwire sends mail about the webhooks and API keys of your account.
+"""
+type ContactEmail {
+  """
+  The address.
+  """
+  email: String!
+  """
+  When somebody who reads mail at the address agreed. Null: no mail is sent, except the link with which to agree.
+  """
+  confirmedAt: DateTime
+  """
+  When Deedwire stopped sending mail, because the mail server refused the address five times in a row. Null: it did not. To use the address
+  again, remove and add it.
+  """
+  stoppedAt: DateTime
+  """
+  Subjects for which somebody used the link to unsubscribe. To undo that, remove and add the address: it has to be confirmed again.
+  """
+  unsubscribedFrom: [ContactSubject!]!
+}
+
+"""
+What a mail to a contact address is about. More values may be added; handle unknown ones. About one subscription or API key, an address
+gets at most one mail with the same subject per hour.
+"""
+enum ContactSubject {
+  """
+  The receiver of a subscription has failed for 5 minutes, as \`webhook_subscription.disrupted\`.
+  """
+  DISRUPTED
+  """
+  Deedwire or the operator has paused a subscription, as \`webhook_subscription.paused\`.
+  """
+  PAUSED
+  """
+  The receiver of a subscription works again, as \`webhook_subscription.recovered\`.
+  """
+  RECOVERED
+  """
+  Deliveries of a subscription have failed for good, as \`webhook_delivery.failed\`. One mail counts all that failed since the last one.
+  """
+  FAILED
+  """
+  An API key of the account will end, as \`api_key.expiring\`.
+  """
+  KEY_EXPIRING
+}
+
+"""
+Input of \`updateContactEmails\`.
+"""
+input UpdateContactEmailsInput {
+  """
+  Addresses, at most 5, in ASCII and with at most 254 characters. Addresses that differ only in case are one. An empty list removes all.
+  """
+  emails: [String!]!
+}
+
+"""
+Result of \`updateContactEmails\`.
+"""
+type UpdateContactEmailsPayload {
+  """
+  All contact addresses of the account. Null if there are user errors; none was changed.
+  """
+  contactEmails: [ContactEmail!]
+  """
+  Reasons why no address was changed. Empty on success.
+  """
+  userErrors: [UpdateContactEmailsUserError!]!
+}
+
+"""
+A reason why no contact address was changed.
+"""
+type UpdateContactEmailsUserError implements UserError {
+  """
+  Machine-readable reason.
+  """
+  code: UpdateContactEmailsUserErrorCode!
+  """
+  Human-readable reason.
+  """
+  message: String!
+  """
+  Path of the input field that caused the error, for example \`["input", "emails", "0"]\`. List indexes are strings. Null if no
+  single field caused it.
+  """
+  field: [String!]
+}
+
+"""
+Why no contact address was changed. More values may be added; handle unknown ones.
+"""
+enum UpdateContactEmailsUserErrorCode {
+  """
+  It is not an address in ASCII of the form \`name@example.com\`, or has more than 254 characters.
+  """
+  EMAIL_INVALID
+  """
+  The account would have more than 5 addresses, has asked for 10 confirmations within 24 hours, or some account has asked for 3 of the same
+  address.
+  """
+  LIMIT_REACHED
+  """
+  The operator sends no mail. You can still remove addresses.
+  """
+  MAIL_UNAVAILABLE
 }
 `],
 ]);
