@@ -57,6 +57,7 @@ export {
   variableOf,
 } from './interfaces.ts';
 export { apiKeyHeader, deliveryHeaders, requestHeaders } from './header-names.ts';
+export { type MailAction, mailActions, mailPath } from './mail-path.ts';
 export { operationCostPoints } from './operation-cost.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export { addressKey } from './personal-data.ts';

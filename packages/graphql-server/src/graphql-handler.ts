@@ -208,7 +208,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   /** Ends the request. */
   async function serve(state: RequestState): Promise<void> {
     try {
-      portal?.respond(state);
+      const ofPortal = portal?.respond(state);
+      if (ofPortal) await ofPortal;
       if (state.outcome) return;
       checkRequest(state);
       const accepted = acceptClient(state);

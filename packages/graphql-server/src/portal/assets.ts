@@ -67,7 +67,7 @@ export async function readPages(folder: string, { names }: Service): Promise<Por
     refused: plainPage(
       'Too many requests',
       'The portal gets more requests from your network than it serves. Nothing was changed. This page tries again in a few seconds.',
-      script,
+      { reload: script },
     ),
     withoutAccount: plainPage(
       'No such page',
@@ -84,12 +84,20 @@ const prefixElement = '<meta name="header-prefix" content="" />';
 /** Its script becomes a part of the page, because it has to run when no file arrives. */
 const reloadElement = /<script\s+src="\.\/assets\/reload\.js"><\/script>/;
 
-/**
- * A page without files. No part of it is from a request.
- *
- * @param reload `data-refused` makes this script, `reload.ts`, load the page again
- */
-const plainPage = (title: string, text: string, reload?: string): string => `<!doctype html>
+interface PlainPageOptions {
+  /** `data-refused` makes this script, `reload.ts`, load the page again. */
+  reload?: string | undefined;
+  /** The label of a button that sends a POST to the URL of the page. */
+  button?: string | undefined;
+  style?: string;
+}
+
+/** A page without files. No part of it is from a request. */
+export const plainPage = (
+  title: string,
+  text: string,
+  { reload, button, style }: PlainPageOptions = {},
+): string => `<!doctype html>
 <html lang="en"${reload === undefined ? '' : ' data-refused'}>
   <head>
     <meta charset="utf-8" />
@@ -97,12 +105,12 @@ const plainPage = (title: string, text: string, reload?: string): string => `<!d
     <meta name="color-scheme" content="light dark" />
     <title>Webhooks</title>
     <link rel="icon" href="data:," />
-    ${reload === undefined ? '' : `<script>${reload}</script>`}
+    ${reload === undefined ? '' : `<script>${reload}</script>`}${style === undefined ? '' : `<style>${style}</style>`}
   </head>
   <body>
     <main>
       <h1>${title}</h1>
-      <p>${text}</p>
+      <p>${text}</p>${button === undefined ? '' : `\n      <form method="post"><button>${button}</button></form>`}
     </main>
     ${reload === undefined ? '' : '<noscript>This page needs JavaScript.</noscript>'}
   </body>

@@ -10,6 +10,7 @@ import type { InterfaceVersion } from '../versions/serve-contract.ts';
 import { findPages, readPages } from './assets.ts';
 import { createSessionAuthenticator, type RefuseSession } from './authenticate-session.ts';
 import { readDocuments } from './documents.ts';
+import { createMailPages } from './mail-pages.ts';
 import { createPageServer } from './serve-pages.ts';
 import { createSessionRequests } from './session-requests.ts';
 
@@ -85,10 +86,12 @@ function servePortal(options: ServePortalOptions) {
     },
   });
 
-  const { path: interfacePath } = interfaceOf(actions.service, interfaceName);
+  const ofInterface = interfaceOf(actions.service, interfaceName);
+  const { path: interfacePath } = ofInterface;
   const base = new RegExp(String.raw`^${interfacePath}/portal/(\d{1,19})/(.*)$`);
   const pageServer = createPageServer(pages, interfacePath);
   const requestToSession = createSessionRequests({ ...shared, sessions });
+  const mailPages = createMailPages(ofInterface, unprovenActions);
 
   function requestOf({ message }: RequestState): PortalRequest | undefined {
     const [, organizationId, path = ''] = base.exec(requestPath(message)) ?? [];
@@ -106,11 +109,17 @@ function servePortal(options: ServePortalOptions) {
 
   return {
     /**
-     * Ends a request for a page or a file. Requests with a document and for a session go on: they take the same steps as those of clients.
+     * Ends a request for a page, a file or a link of a mail. Requests with a document and for a session go on: they take the same steps
+     * as those of clients.
      *
      * @throws {RequestError} if the request is refused
      */
-    respond(state: RequestState): void {
+    respond(state: RequestState): Promise<void> | void {
+      const mailAction = mailPages.actionOf(state);
+      if (mailAction) {
+        pageServer.limitRefusal(state);
+        return mailPages.respond(state, mailAction);
+      }
       state.portal = requestOf(state);
       if (state.portal) pageServer.respond(state, state.portal);
       else pageServer.lead(state);
@@ -118,6 +127,8 @@ function servePortal(options: ServePortalOptions) {
 
     /** The headers of a response, with those that protect the pages. */
     protect(message: IncomingMessage, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+      if (mailPages.actionOf({ message }))
+        return { ...headers, ...pageServer.securityHeaders, ...mailPages.securityHeaders };
       const isOfPortal = requestPath(message).startsWith(`${interfacePath}/portal`);
       return isOfPortal ? { ...headers, ...pageServer.securityHeaders } : headers;
     },
