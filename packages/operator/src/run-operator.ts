@@ -6,6 +6,7 @@ import { addAccountCommands, addInterfaceCommands } from './commands/account.ts'
 import { addAuditCommands } from './commands/audit.ts';
 import { addCellCommands } from './commands/cell.ts';
 import { addClientCommands } from './commands/client.ts';
+import { addContactCommands } from './commands/contact.ts';
 import { addCredentialCommands } from './commands/credential.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDeliveryCommands } from './commands/delivery.ts';
@@ -75,6 +76,7 @@ function createProgram(shell: Shell, isJson: boolean, commands: readonly AddComm
   for (const add of commands) add(program, shell);
   addClientCommands(program, shell);
   addCredentialCommands(program, shell);
+  addContactCommands(program, shell);
   addSubscriptionCommands(program, shell);
   addListenerCommands(program, shell);
   addDeliveryCommands(program, shell);

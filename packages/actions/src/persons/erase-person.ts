@@ -8,6 +8,7 @@ import { RefusedError } from '../kernel/errors.ts';
 import type { OnProgress } from '../kernel/unhurried.ts';
 import { countKept, type KeptRows } from '../webhooks/persons/kept-of-person.ts';
 import { isOneOf, newHistory, type PersonHistory, readHistory } from '../webhooks/persons/person-history.ts';
+import { contactAccountOf, eraseContacts, findContacts } from './contacts-of-person.ts';
 import {
   beginErasing,
   eraseRecords,
@@ -25,6 +26,8 @@ export interface KeptOfPerson {
   records: PersonRecordIds[];
   /** The number of rows in each table that has any. */
   tables: KeptRows[];
+  /** The accounts that have the address among their contact addresses. */
+  contactAccountIds: string[];
   /** Records of any person whose erasure was interrupted, or runs, in accounts at home. The next erasure finishes these too. */
   unfinished: PersonRecordIds[];
   /** Records that have the address in events only, and are not erased. `--record` erases one. */
@@ -51,8 +54,8 @@ export interface ErasedPerson {
 }
 
 /**
- * Erases a person from the records, from what events keep of them, and from the results of requests. Then finishes erasures that were
- * interrupted, which keep none of these from being finished. Does nothing if nothing is kept.
+ * Erases a person from the records, from what events keep of them, from the results of requests, and from contact addresses. Then
+ * finishes erasures that were interrupted, which keep none of these from being finished. Does nothing if nothing is kept.
  *
  * @throws {RefusedError} as `findPerson` does, `INVALID` if several accounts have the address and `accountId` names none, `CONFLICT` if
  * another team member has the placeholder, if something is written about the person all the time, or if `address` finds no record and an
@@ -73,10 +76,13 @@ export async function erasePerson(
   await readHistory(context, found, history, onProgress);
   for (const { id } of history.events) unreadable.delete(id);
   const tables = await countKept(context, found, history);
+  const contacts = await findContacts(context, input);
+  if (contacts.length > 0) tables.push({ table: 'contact_email', rows: contacts.length });
   const describe = (records: readonly PersonRecord[]) => records.map((record) => idsOf(context, record));
   onFound({
     records: describe(found),
     tables,
+    contactAccountIds: contacts.map((contact) => contactAccountOf(context, contact)),
     unfinished: describe(unfinished),
     namedByEvents: describe(namedByEvents),
     unreadable: Array.from(unreadable, ([id, reason]) => ({
@@ -85,13 +91,15 @@ export async function erasePerson(
     })),
   });
   if (isDryRun) return { unvacuumed: [], left: [] };
-  if (new Set(found.map(({ accountId }) => accountId)).size > 1)
+  if (new Set([...found, ...contacts].map(({ accountId }) => accountId)).size > 1)
     throw new RefusedError('INVALID', 'Several accounts have this address, so nothing was erased. Add --account.');
   // Its address no longer finds a record whose erasure has begun.
   const own = tables.length > 0 ? found : found.filter(isOneOf(unfinished));
   const isOwn = isOneOf(own);
   const unvacuumed = new Set<string>();
   const erasing = { ...options, startedAt, unvacuumed };
+  const { address = '' } = input;
+  for (const table of await eraseContacts(context, contacts, { ...options, address })) unvacuumed.add(table);
   await eraseOwn(context, own, history, erasing);
   const left: string[] = [];
   const ofOthers = unfinished.filter((record) => !isOwn(record));

@@ -38,10 +38,11 @@ export function addPersonCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-What identifies in a record is replaced, for example by erased-4711@erased.invalid. Payloads of events about it are
-deleted; deliveries that wait become EXPIRED. Ids, numbers, times and statuses stay, and no event is written. It waits for
-requests that are being sent. After an interruption, run any erasure again: afterwards, it finishes what was begun.
-A warning names what it cannot finish, which is the result only if no record has the address.
+What identifies in a record is replaced, for example by erased-4711@erased.invalid. With --email, the address is removed
+from the contact addresses of the account. Payloads of events about a record are deleted; deliveries that wait become
+EXPIRED. Ids, numbers, times and statuses stay, and no event is written. It waits for requests that are being sent. After
+an interruption, run any erasure again: afterwards, it finishes what was begun. A warning names what it cannot finish, which
+is the result only if no record has the address.
 
 If several accounts have the address, they are listed, and nothing is erased without --account.
 
@@ -77,7 +78,7 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
         isLeft = kept.namedByEvents.length + kept.unreadable.length > 0;
         // Records can have such an address, but it can also be copied from a link or a list.
         if (
-          kept.records.length + kept.namedByEvents.length === 0 &&
+          kept.records.length + kept.namedByEvents.length + kept.contactAccountIds.length === 0 &&
           address !== undefined &&
           /[<>:;,"\p{Cf}]|^'/u.test(address)
         )
@@ -103,7 +104,10 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
     });
 }
 
-function describe(shell: Shell, { records, tables, unfinished, namedByEvents }: KeptOfPerson): string {
+function describe(
+  shell: Shell,
+  { records, tables, contactAccountIds, unfinished, namedByEvents }: KeptOfPerson,
+): string {
   const listOf = (of: KeptOfPerson['records'], title: string): string => {
     const columns: Columns<KeptOfPerson['records'][number]> = {
       [title]: ({ recordId }) => recordId,
@@ -117,12 +121,12 @@ function describe(shell: Shell, { records, tables, unfinished, namedByEvents }: 
     parts.push(
       `${listOf(namedByEvents, 'named by an event only, kept')}\nAn event of these has the address, and the record does not. If one is of the person, erase it with --record.`,
     );
-  if (records.length === 0 || tables.length === 0) parts.push(`Nothing ${parts.length === 0 ? '' : 'else '}is kept`);
-  else
-    parts.push(
-      listOf(records, 'record'),
-      tableFor(shell, tables, { table: ({ table }) => table, rows: ({ rows }) => rows }),
-    );
+  if (contactAccountIds.length > 0) parts.push(`contact address of ${contactAccountIds.join(', ')}`);
+  if (tables.length === 0) parts.push(`Nothing ${parts.length === 0 ? '' : 'else '}is kept`);
+  else {
+    if (records.length > 0) parts.push(listOf(records, 'record'));
+    parts.push(tableFor(shell, tables, { table: ({ table }) => table, rows: ({ rows }) => rows }));
+  }
   return parts.join('\n\n');
 }
 
