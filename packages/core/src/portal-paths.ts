@@ -9,6 +9,7 @@ const paths = [
   ['completeness', /^recover\/completeness$/],
   ['verify', /^verify$/],
   ['keys', /^keys$/],
+  ['contacts', /^contacts$/],
 ] as const;
 
 export type PortalPage = (typeof paths)[number][0];

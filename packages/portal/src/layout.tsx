@@ -4,7 +4,7 @@ import { keepFocus } from './focus.ts';
 import { Link, useUrl } from './location.tsx';
 import { Failure, failureOf, isEnd, request } from './request.ts';
 import { SessionEnd } from './session-end.tsx';
-import { gateNow, setGate, timeLeft, useSession } from './session.ts';
+import { type Ability, gateNow, setGate, timeLeft, useSession } from './session.ts';
 import { tellTabs } from './tabs.ts';
 import { formatTime } from './time.ts';
 import { Problem } from './ui/problem.tsx';
@@ -19,7 +19,11 @@ const pages = [
   ['recover', 'Resend', /^recover/],
   ['verify', 'Verify', /^verify/],
   ['keys', 'Keys', /^keys/],
+  ['contacts', 'Contacts', /^contacts/],
 ] as const;
+
+/** What the pages need that not every session may see. */
+const neededFor: Readonly<Record<string, Ability>> = { keys: 'MANAGE_KEYS', contacts: 'CONFIGURE' };
 
 /** The frame of every page: whose account it shows, what the session may do, and until when. */
 export function Layout({ children }: { children: ComponentChildren }) {
@@ -47,7 +51,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
   useEffect(keepFocus, []);
   const mayManageKeys = session.abilities.includes('MANAGE_KEYS');
   const links = pages
-    .filter(([to]) => to !== 'keys' || mayManageKeys)
+    .filter(([to]) => session.abilities.includes(neededFor[to] ?? 'READ'))
     .map(([to, name, pattern]) => (
       <Link key={to} to={to} aria-current={pattern.test(path) ? 'page' : undefined}>
         {name}

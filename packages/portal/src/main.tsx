@@ -35,6 +35,7 @@ const imports: Readonly<Record<PortalPage, () => Promise<PageModule>>> = {
   completeness: () => import('./pages/completeness.tsx'),
   verify: () => import('./pages/verify.tsx'),
   keys: () => import('./pages/keys.tsx'),
+  contacts: () => import('./pages/contacts.tsx'),
 };
 
 /** Those that have arrived. */

@@ -24,6 +24,8 @@ const messages: Readonly<Record<string, string>> = {
   IDEMPOTENCY_KEY_REUSED: 'The range has changed since its preview. Preview it again.',
   LAST_KEY:
     'No other key with Manage keys would be left. To reject its secret at once, rotate it, and let the old key end at once.',
+  EMAIL_INVALID: 'Type an address such as webhooks@example.com, without letters beyond ASCII.',
+  MAIL_UNAVAILABLE: 'The operator of this portal sends no mail, so no address can be added.',
   NOT_FOUND: 'It no longer exists. Reload this page.',
   NOT_SUBSCRIBED:
     'The subscription does not get this event type, or gets it at a version that has ended. Reload this page.',

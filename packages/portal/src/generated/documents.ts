@@ -29,6 +29,23 @@ export type CancelWebhookReplayUserErrorCode =
   | 'NOT_FOUND'
   | '%future added value';
 
+/**
+ * What a mail to a contact address is about. More values may be added; handle unknown ones. About one subscription or API key, an address
+ * gets at most one mail with the same subject per hour.
+ */
+export type ContactSubject =
+  /** The receiver of a subscription has failed for 5 minutes, as `webhook_subscription.disrupted`. */
+  | 'DISRUPTED'
+  /** Deliveries of a subscription have failed for good, as `webhook_delivery.failed`. One mail counts all that failed since the last one. */
+  | 'FAILED'
+  /** An API key of the account will end, as `api_key.expiring`. */
+  | 'KEY_EXPIRING'
+  /** Deedwire or the operator has paused a subscription, as `webhook_subscription.paused`. */
+  | 'PAUSED'
+  /** The receiver of a subscription works again, as `webhook_subscription.recovered`. */
+  | 'RECOVERED'
+  | '%future added value';
+
 /** Input of `createApiKey`. */
 export type CreateApiKeyInput = {
   /** What the key may do. Contains `READ`, each value at most once, and `CONFIGURE` only with `READ_PAYLOAD`. */
@@ -334,6 +351,19 @@ export type SendTestWebhookEventUserErrorCode =
   | 'TEST_RATE_LIMITED'
   | '%future added value';
 
+/** Why no contact address was changed. More values may be added; handle unknown ones. */
+export type UpdateContactEmailsUserErrorCode =
+  /** It is not an address in ASCII of the form `name@example.com`, or has more than 254 characters. */
+  | 'EMAIL_INVALID'
+  /**
+   * The account would have more than 5 addresses, has asked for 10 confirmations within 24 hours, or some account has asked for 3 of the same
+   * address.
+   */
+  | 'LIMIT_REACHED'
+  /** The operator sends no mail. You can still remove addresses. */
+  | 'MAIL_UNAVAILABLE'
+  | '%future added value';
+
 /**
  * Input of `updateWebhookSubscription`. A field that is omitted is left unchanged, and so is one that is null, except for `name` and
  * `requestHeader`.
@@ -612,6 +642,20 @@ export type EventBodiesQueryVariables = Exact<{
 
 export type EventBodiesQuery = { webhookEvents: { lastSequence: number, firstKeptSequence: number | null, numberedUntil: string, edges: Array<{ sequence: number, node: { payload: string | null, eventId: string, deliveryId: string, type: string, isTest: boolean } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean } } | null };
 
+export type ContactsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ContactsQuery = { contactEmails: Array<{ email: string, confirmedAt: string | null, stoppedAt: string | null, unsubscribedFrom: Array<ContactSubject> }> };
+
+export type ContactFieldsFragment = { email: string, confirmedAt: string | null, stoppedAt: string | null, unsubscribedFrom: Array<ContactSubject> };
+
+export type UpdateContactsMutationVariables = Exact<{
+  emails: Array<string> | string;
+}>;
+
+
+export type UpdateContactsMutation = { updateContactEmails: { userErrors: Array<{ code: UpdateContactEmailsUserErrorCode, message: string, field: Array<string> | null }> } };
+
 export type DeliveryFieldsFragment = { id: string, subscriptionId: string, sequenceNumber: number, status: WebhookDeliveryStatus, isTest: boolean, createdAt: string, attemptCount: number, event: { eventId: string, type: string, version: string, timestamp: string } };
 
 export type DeliveriesQueryVariables = Exact<{
@@ -836,6 +880,8 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
 
 export const Events = '88839b9975f0cbdd63ebc29a2f229f821a2276706e40a54b968a9902cff3b45d' as DocumentId<EventsQuery, EventsQueryVariables>;
 export const EventBodies = 'c2cf730c3c9a8389c8a64e2b15de9d5257e066558e6768ec74a64e836b6d9532' as DocumentId<EventBodiesQuery, EventBodiesQueryVariables>;
+export const Contacts = '1f5d41068ceade3439abfea2b10260f1232f59d5cd829961e3fa6a4b463b3214' as DocumentId<ContactsQuery, ContactsQueryVariables>;
+export const UpdateContacts = '72ca09c0972cfd8deb114561aa22d16fecab2cfe72b029441acd3064113da11b' as DocumentId<UpdateContactsMutation, UpdateContactsMutationVariables>;
 export const Deliveries = '17f0dbc7d2c7a05bd6c44aac7e93d7c3d08c81b3c9e28996523a6e5c4271f105' as DocumentId<DeliveriesQuery, DeliveriesQueryVariables>;
 export const Delivery = 'f0c5daa3259e9f2e3d07f00f6f7de3c6ac51c6d36b0a2584113479242c3d2eb0' as DocumentId<DeliveryQuery, DeliveryQueryVariables>;
 export const Payload = '03e4d382e3b739cd3358aca090129d95627985cad8158a68e7e1a39616e21233' as DocumentId<PayloadQuery, PayloadQueryVariables>;
