@@ -1,5 +1,14 @@
 import type { Service } from '@deedwire/core';
-import { appConfig, auditRetentionDaysVariable, readConfig, wholeNumberVariable } from '@deedwire/service-runtime';
+import {
+  appConfig,
+  auditRetentionDaysVariable,
+  mailSenderVariable,
+  checkPortalOrigin,
+  portalOriginVariable,
+  readConfig,
+  smtpUrlVariable,
+  wholeNumberVariable,
+} from '@deedwire/service-runtime';
 import { z } from 'zod';
 
 const schemaOf = (service: Pick<Service, 'names'>) =>
@@ -21,9 +30,14 @@ const schemaOf = (service: Pick<Service, 'names'>) =>
       WEBHOOK_EXCHANGE_RETENTION_DAYS: wholeNumberVariable({ min: 0, max: 365 }).default(7),
       /** How long replays are kept after their end. */
       WEBHOOK_REPLAY_RETENTION_DAYS: wholeNumberVariable({ min: 1, max: 365 }).default(90),
+      /** The three of mails to contact addresses. Without one of them, none is sent. */
+      PORTAL_ORIGIN: portalOriginVariable().optional(),
+      SMTP_URL: smtpUrlVariable().optional(),
+      SMTP_FROM: mailSenderVariable().optional(),
       /** For fault tests: the failpoint at which the process kills itself. */
       DEEDWIRE_FAILPOINT: z.string().optional(),
     })
+    .superRefine(checkPortalOrigin)
     .refine(
       ({ POLL_INTERVAL_MS, DATABASE_DIRECT_URL, DATABASE_PREPARED_STATEMENTS }) =>
         POLL_INTERVAL_MS > 0 || DATABASE_DIRECT_URL !== undefined || DATABASE_PREPARED_STATEMENTS !== 'off',

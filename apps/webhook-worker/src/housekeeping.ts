@@ -4,6 +4,7 @@ import {
   deleteExpiredIdempotencyKeys,
   deleteExpiredPortalSessions,
   deleteOldUse,
+  forgetContacts,
   forgetEndedApiKeys,
   maintainAuditLog,
   reportExpiringApiKeys,
@@ -17,8 +18,9 @@ const batchSize = 1_000;
 
 /**
  * Deletes idempotency keys after 24 hours, listeners that were not read for 24 hours, sessions of the portal a day after their end,
- * API keys 90 days after their end, counts of the use of versions after 400 days, and entries of the audit log after their retention.
- * Completes rotations of webhook secrets that have ended, and reports API keys that will expire.
+ * API keys 90 days after their end, contact addresses that were not confirmed within 7 days, old mails and tokens, counts of the use of
+ * versions after 400 days, and entries of the audit log after their retention. Completes rotations of webhook secrets that have ended,
+ * and reports API keys that will expire.
  */
 export function createHousekeeping(options: {
   store: Store;
@@ -32,6 +34,7 @@ export function createHousekeeping(options: {
     while ((await deleteExpiredIdempotencyKeys(store, batchSize)) === batchSize);
     while ((await deleteExpiredPortalSessions(store, batchSize)) === batchSize);
     while ((await deleteOldUse(store, batchSize)) === batchSize);
+    while ((await forgetContacts(store, batchSize)) === batchSize);
     while ((await forgetEndedApiKeys(store, batchSize)) === batchSize);
     while ((await store.transaction((transaction) => reportExpiringApiKeys(transaction, batchSize))) === batchSize);
     await deleteListeners(store, logger);

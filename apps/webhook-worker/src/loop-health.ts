@@ -9,6 +9,7 @@ export type LoopName =
   | 'measure'
   | 'retirement'
   | 'alerts'
+  | 'mail'
   | 'housekeeping';
 
 /** A failure counts no longer if nothing of the loop has failed since: longer than any loop waits before it tries again. */
@@ -94,6 +95,7 @@ const belongsToRegistration: Readonly<Record<LoopName, boolean>> = {
   measure: false,
   retirement: false,
   alerts: false,
+  mail: false,
   housekeeping: false,
 };
 

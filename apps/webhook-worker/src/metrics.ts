@@ -11,6 +11,7 @@ export interface WorkerMetrics {
   exchangesLost: Counter;
   statisticsLost: Counter;
   loopFailures: Counter<'loop'>;
+  mails: Counter<'result'>;
 }
 
 /** The values of the gauges when the metrics are read. */
@@ -164,6 +165,12 @@ export function createWorkerMetrics(registry: Registry, state: () => WorkerState
       name: 'deedwire_worker_loop_failures_total',
       help: 'Failures of work that the worker repeats, by loop.',
       labelNames: ['loop'],
+      registers,
+    }),
+    mails: new Counter({
+      name: 'deedwire_mails_total',
+      help: 'Attempts to send a mail to a contact address by result: sent, failed (tried again), bounced (the server refused the address for good).',
+      labelNames: ['result'],
       registers,
     }),
   };

@@ -24,6 +24,7 @@ import { createDeprecationHeaders } from './deprecation-headers.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { LoopHealth } from './loop-health.ts';
 import { createLoop } from './loop.ts';
+import { openMail } from './mail/open-mail.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { openStores } from './open-stores.ts';
 import { createReporter, type WorkerAlarm } from './report-event.ts';
@@ -34,6 +35,7 @@ const appName = 'deedwire-webhook-worker';
 // How often to check for changes without a notification: retired versions, expired records and the clock.
 const watchIntervalMs = 30_000;
 const alertIntervalMs = 10_000;
+const mailIntervalMs = 5_000;
 
 const monotonicMs = (): number => performance.now();
 
@@ -102,6 +104,12 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   const deprecationHeaders = createDeprecationHeaders(service.events, config.DOCUMENTATION_URL);
   const send = createSend({ service, sender, gidNamespace, deprecationHeaders });
+  const sendMails = openMail({
+    config,
+    context: { store, service, gidNamespace, now: clock.now },
+    logger,
+    count: (result) => metrics.mails.inc({ result }),
+  });
   const engine = createWebhookEngine({
     store,
     fanOutStore,
@@ -122,6 +130,7 @@ export function createWorker(options: WorkerOptions): Worker {
       }
     },
     retiredVersions: () => retiredEventVersions(service, clock.now()),
+    sendsMail: sendMails !== null,
     slots: config.WORKER_CONCURRENCY,
     leaseMs: config.WORKER_LEASE_MS,
     pollMs: config.POLL_INTERVAL_MS,
@@ -139,6 +148,7 @@ export function createWorker(options: WorkerOptions): Worker {
     createHousekeeping({ store, logger, loops, auditRetentionDays: config.AUDIT_RETENTION_DAYS }),
   ];
   const alerts = createLoop('alerts', { logger, loops }, (signal) => engine.raiseAlerts(gidNamespace, signal));
+  const mail = sendMails === null ? [] : [createLoop('mail', { logger, loops }, sendMails)];
 
   let intake: { stop(): Promise<void> } | null = null;
   function startIntake(): { stop(): Promise<void> } {
@@ -155,14 +165,16 @@ export function createWorker(options: WorkerOptions): Worker {
     const watchTimer = setInterval(() => {
       for (const loop of watches) loop.wake();
     }, watchIntervalMs);
-    for (const loop of watches) loop.wake();
+    for (const loop of [...watches, ...mail]) loop.wake();
     const alertTimer = setInterval(() => alerts.wake(), alertIntervalMs);
+    const mailTimers = mail.map((loop) => setInterval(() => loop.wake(), mailIntervalMs));
     return {
       async stop() {
         clearInterval(watchTimer);
         clearInterval(alertTimer);
+        for (const timer of mailTimers) clearInterval(timer);
         await listener?.close();
-        await Promise.all([...watches, alerts].map((loop) => loop.stop()));
+        await Promise.all([...watches, alerts, ...mail].map((loop) => loop.stop()));
       },
     };
   }

@@ -3,6 +3,7 @@ import {
   appConfig,
   clientServerConfig,
   egressAddressesVariable,
+  checkPortalOrigin,
   portalOriginVariable,
   readConfig,
   wholeNumberVariable,
@@ -36,13 +37,7 @@ const schemaOf = (service: Service, interfaceName: InterfaceName) => {
           return z.NEVER;
         }),
     })
-    .refine(
-      ({ NODE_ENV, PORTAL_ORIGIN }) => NODE_ENV !== 'production' || PORTAL_ORIGIN?.startsWith('http://') !== true,
-      {
-        path: ['PORTAL_ORIGIN'],
-        error: 'must be an origin with https:// unless NODE_ENV is development or test',
-      },
-    );
+    .superRefine(checkPortalOrigin);
 };
 
 export type InterfaceConfig = z.output<ReturnType<typeof schemaOf>>;

@@ -67,6 +67,16 @@ export function portalOriginVariable() {
     );
 }
 
+/** Refuses plain HTTP in production. For `superRefine`. */
+export function checkPortalOrigin(
+  { NODE_ENV, PORTAL_ORIGIN }: { NODE_ENV: string; PORTAL_ORIGIN?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (NODE_ENV !== 'production' || PORTAL_ORIGIN?.startsWith('http://') !== true) return;
+  const message = 'must be an origin with https:// unless NODE_ENV is development or test';
+  context.addIssue({ code: 'custom', path: ['PORTAL_ORIGIN'], message });
+}
+
 const databaseSchemes = ['postgres', 'postgresql'];
 const databaseForm = 'postgres://user:password@host:5432/database';
 

@@ -8,7 +8,7 @@ export {
 export { createAlarms, type RaiseAlarm, type ServerAlarm } from './alarms.ts';
 export { type ClientServerConfig, clientServerConfig } from './service.ts';
 export { readConfig } from './config.ts';
-export { portalOriginVariable, wholeNumberVariable } from './config-variables.ts';
+export { checkPortalOrigin, portalOriginVariable, wholeNumberVariable } from './config-variables.ts';
 export { databaseLog } from './database-log.ts';
 export { checkDatabaseTls, databaseTlsConfig, databaseTlsProblem } from './database-tls.ts';
 export { egressAddressesVariable, noAddresses, trustedProxiesVariable } from './address-ranges.ts';
@@ -27,6 +27,7 @@ export type { Logger, LogLevel } from './logger.ts';
 export { createRegistration } from './registration.ts';
 export { runMain } from './run-main.ts';
 export { runtimeConfig } from './runtime-config.ts';
+export { type MailSender, mailSenderVariable, type SmtpServer, smtpUrlVariable } from './smtp-variables.ts';
 export { startService } from './service.ts';
 export type { ClientServer, HandlerContext, RunningServer, RunningService, ServiceOptions } from './service.ts';
 export { loadTracing, type Tracing } from './tracing.ts';

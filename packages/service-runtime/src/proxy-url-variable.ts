@@ -27,7 +27,7 @@ export function proxyUrlVariable() {
   });
 }
 
-function isDecodable(text: string): boolean {
+export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;

@@ -5,6 +5,7 @@ const secretVariables: ReadonlySet<string> = new Set([
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'NEW_CELL_DATABASE_URL',
+  'SMTP_URL',
   'WEBHOOK_PROXY_URL',
   'WEBHOOK_SECRET',
   'WEBHOOK_SECRET_KEYS',

@@ -78,6 +78,8 @@ export interface WebhookEngineOptions {
   retiredVersions: () => readonly EventTypePin[];
   /** The maximum number of requests in flight. */
   slots: number;
+  /** Whether the process sends mails to contact addresses, which interfaces read. Defaults to false. */
+  sendsMail?: boolean | undefined;
   /** Defaults to 15 s. */
   leaseMs?: number | undefined;
   /** How often to poll for work whose notification was lost. 0 disables polling. */
@@ -210,6 +212,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
     clock,
     name: options.name,
     leaseMs,
+    sendsMail: options.sendsMail ?? false,
     isStalled: () => isStalled,
     onAcquired: (shards) =>
       openShards(

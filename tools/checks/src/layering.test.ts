@@ -64,7 +64,17 @@ const mayImport: Record<string, readonly string[]> = {
   firm: ['actions', 'core', 'operator', 'store', 'webhook-events', 'webhooks'],
   // Layer 6
   ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
-  'webhook-worker': ['core', 'firm', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
+  'webhook-worker': [
+    // For mails, and loaded only if they are on.
+    'actions',
+    'core',
+    'firm',
+    'service-runtime',
+    'store',
+    'webhook-rendering',
+    'webhook-sender',
+    'webhooks',
+  ],
   'operator-cli': [...layers0to4, 'firm'],
   // Layer 7
   checks: everything,
@@ -111,7 +121,7 @@ const storeParts: Record<string, readonly string[]> = {
   operator: ['.'],
   'service-runtime': ['.', 'processes'],
   webhooks: ['.', 'time'],
-  'webhook-worker': ['.', 'housekeeping', 'listener', 'time'],
+  'webhook-worker': ['.', 'contact-mails', 'housekeeping', 'listener', 'time'],
   'dev-environment': ['.'],
   'test-service': ['.'],
 };

@@ -16,6 +16,8 @@ export interface WorkersOptions extends ShardSharingOptions {
   /** Host and process id, for operators. */
   name: string;
   leaseMs: number;
+  /** Whether the process sends mails to contact addresses. */
+  sendsMail: boolean;
   /** Defaults to a third of the lease. */
   renewMs?: number;
   /** While it returns true, the worker does not renew its lease, so that another worker takes over. */
@@ -160,9 +162,9 @@ export class Workers {
   }
 
   async #register(): Promise<void> {
-    const { store, renewalStore, clock, name, leaseMs, isStalled, onEvent } = this.#options;
+    const { store, renewalStore, clock, name, leaseMs, sendsMail, isStalled, onEvent } = this.#options;
     await deleteDeadWorkers(store);
-    const id = await store.transaction((transaction) => insertWorker(transaction, name, leaseMs));
+    const id = await store.transaction((transaction) => insertWorker(transaction, { name, leaseMs, sendsMail }));
     const lease = new LeaseKeeper({
       store: renewalStore,
       clock,

@@ -48,6 +48,7 @@ class Member {
       name: 'test',
       leaseMs,
       renewMs,
+      sendsMail: false,
       isStalled: () => this.isStalled,
       onAcquired: async (shards) => {
         for (const shard of shards) this.working.set(shard.shard, shard);

@@ -20,7 +20,8 @@ import { createServiceDatabase } from '../support/seed.ts';
 
 const hourMs = 3_600_000;
 
-const register = (): Promise<WorkerId> => store.transaction((transaction) => insertWorker(transaction, 'test', hourMs));
+const register = (): Promise<WorkerId> =>
+  store.transaction((transaction) => insertWorker(transaction, { name: 'test', leaseMs: hourMs, sendsMail: false }));
 const expire = (id: WorkerId): Promise<unknown> =>
   superuser.run(`update webhook_worker set leased_until = now() - interval '1 second' where id = $1`, [id]);
 const owners = async (): Promise<unknown[]> =>

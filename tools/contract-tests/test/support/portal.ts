@@ -18,15 +18,28 @@ export const pages = join(workspaceRoot, 'packages/portal/dist');
 
 export type PortalSystem = TestSystem & { origin: string };
 
-/** Starts the apps. The customer interface serves the pages, which a global setup has built, at `origin`. */
-export async function startPortalSystem(): Promise<PortalSystem> {
+/**
+ * Starts the apps. The customer interface serves the pages, which a global setup has built, at `origin`.
+ *
+ * @param mailPort of a server that takes the mails of the worker. Omitted: it sends none
+ */
+export async function startPortalSystem({ mailPort }: { mailPort?: number } = {}): Promise<PortalSystem> {
   // The origin is a setting, so the port is chosen before the app starts.
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;
   const t = await startTestSystem({
     apps: ['customer-api', 'webhook-worker'],
     ports: { 'customer-api': port },
-    appEnv: { 'customer-api': { PORTAL_ORIGIN: origin, DOCUMENTATION_URL: 'https://docs.example' } },
+    appEnv: {
+      'customer-api': { PORTAL_ORIGIN: origin, DOCUMENTATION_URL: 'https://docs.example' },
+      ...(mailPort !== undefined && {
+        'webhook-worker': {
+          PORTAL_ORIGIN: origin,
+          SMTP_URL: `smtp://127.0.0.1:${mailPort}`,
+          SMTP_FROM: 'Deedwire <webhooks@service.example>',
+        },
+      }),
+    },
   });
   return { ...t, origin };
 }
@@ -163,7 +176,9 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = join(workspaceRoot, 'test-results');
   await mkdir(folder, { recursive: true });
   const { width, height } = page.viewportSize() ?? missing();
-  const filled: number = await page.evaluate(`document.querySelector('#root').scrollHeight`);
+  const filled: number = await page.evaluate(
+    `(document.querySelector('#root') ?? document.documentElement).scrollHeight`,
+  );
   const clip = { x: 0, y: 0, width, height: Math.min(height, filled) };
   await page.screenshot({ path: join(folder, `portal-${name}.png`), clip });
 }

@@ -5,14 +5,17 @@ import { workersChanged } from './shard-rows.ts';
 
 /**
  * Registers a worker. Its lease starts now, by the database clock. Interfaces let owners set a request header only while each worker has
- * `sends_request_headers`.
+ * `sends_request_headers`, and confirm a contact address only while one has `sends_mail`.
  */
-export async function insertWorker(transaction: Transaction, name: string, leaseMs: number): Promise<WorkerId> {
+export async function insertWorker(
+  transaction: Transaction,
+  { name, leaseMs, sendsMail }: { name: string; leaseMs: number; sendsMail: boolean },
+): Promise<WorkerId> {
   const statement = sql('insert-worker')`
-      insert into webhook_worker (name, leased_until, lease_ms, sends_request_headers)
-      values ($1, clock_timestamp() + $2 * interval '1 ms', $2, true)
+      insert into webhook_worker (name, leased_until, lease_ms, sends_request_headers, sends_mail)
+      values ($1, clock_timestamp() + $2 * interval '1 ms', $2, true, $3)
       returning id`;
-  const { id } = onlyRow(await transaction.query<{ id: WorkerId }>(statement, [name, leaseMs]));
+  const { id } = onlyRow(await transaction.query<{ id: WorkerId }>(statement, [name, leaseMs, sendsMail]));
   transaction.notifyAfterCommit(workersChanged);
   return id;
 }
