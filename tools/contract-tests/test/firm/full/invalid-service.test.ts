@@ -1,20 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-/** Loads a service without an interface instead of the test service. */
+/** Loads a service without an interface instead of that of the application. */
 const hooks = `
   import { registerHooks } from 'node:module';
   const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme' };
   const source = \`
     import { defineService } from '@deedwire/core';
-    export const testService = defineService({ names: \${JSON.stringify(names)}, interfaces: {} });\`;
+    export const firm = defineService({ names: \${JSON.stringify(names)}, interfaces: {} });\`;
   registerHooks({
     load: (url, context, nextLoad) =>
-      url.endsWith('/packages/core/test/test-service.ts') ? { format: 'module', source, shortCircuit: true } : nextLoad(url, context),
+      url.endsWith('/packages/firm/src/index.ts') ? { format: 'module', source, shortCircuit: true } : nextLoad(url, context),
   });`;
 
 function start(app: string, ...commandArguments: string[]) {
-  const main = new URL(`../../../test-service/src/${app}.ts`, import.meta.url).pathname;
+  const main = new URL(`../../../../../apps/${app}/src/main.ts`, import.meta.url).pathname;
   const flags = ['--conditions=deedwire-source', `--import=data:text/javascript,${encodeURIComponent(hooks)}`];
   const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, main, ...commandArguments], {
     encoding: 'utf8',
@@ -22,7 +22,7 @@ function start(app: string, ...commandArguments: string[]) {
   return { stdout, stderr, status };
 }
 
-test.each(['customer-api', 'supplier-api', 'webhook-worker'])('%s names the faults of its service once', (app) => {
+test.each(['lender-api', 'partner-api', 'webhook-worker'])('%s names the faults of its service once', (app) => {
   expect(start(app)).toEqual({
     stdout: '',
     stderr: 'The service is not valid:\n- It needs an interface.\n',
