@@ -1,10 +1,10 @@
 import type { Connection } from '@deedwire/testing';
 
 /** The columns that can hold text, and of which interface their table is. Null: the table is the platform's. */
-export async function readTextColumns({
-  run,
-}: Pick<Connection, 'run'>): Promise<{ name: string; interfaceName: string | null }[]> {
-  const rows = await run(
+export async function readTextColumns(
+  connection: Pick<Connection, 'run'>,
+): Promise<{ name: string; interfaceName: string | null }[]> {
+  const rows = await connection.run(
     `select c.relname || '.' || a.attname as name, o.of_interface::text as "interfaceName"
      from pg_attribute a
      join pg_class c on c.oid = a.attrelid
