@@ -55,8 +55,8 @@ const channels = {
 };
 
 describe('the AsyncAPI document of an interface', () => {
-  const file = join(shop.folder, 'webhook-events/asyncapi/customer.json');
-  const document: Document = JSON.parse(readFileSync(file, 'utf8'));
+  const published = join(shop.folder, 'webhook-events/asyncapi/customer.json');
+  const document: Document = JSON.parse(readFileSync(published, 'utf8'));
 
   test('is valid according to the official parser', async () => {
     expect(await parser.problemsOf(document)).toEqual([]);
