@@ -8,7 +8,7 @@ import { migrate } from '@deedwire/store';
 import { connect, eventually } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../support/cells/cell-servers.ts';
-import { killOperator, operatorAt, operatorMain } from '../support/cells/operator-process.ts';
+import { killOperator, operatorAt, operatorStart } from '../support/cells/operator-process.ts';
 import { killAll, processesOfServer } from '../support/failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../support/failover/programs.ts';
 import { workspaceRoot } from '../support/workspace-copy.ts';
@@ -536,8 +536,8 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
     const scripts = Array.from(page.matchAll(/^```sh\n(.*?)^```$/gms), ([, script]) => script);
     expect(scripts).toHaveLength(3);
     const folder = `${old.dataDirectory}-page`;
-    const main = join(workspaceRoot, operatorMain);
-    const operator = `#!/bin/sh\nexec '${process.execPath}' --conditions=deedwire-source '${main}' "$@"\n`;
+    const start = [process.execPath, ...operatorStart].map((each) => `'${each}'`).join(' ');
+    const operator = `#!/bin/sh\nexec ${start} "$@"\n`;
     const [port, data] = [await findFreePort(), join(folder, 'data')];
     await servers.shell(
       'mkdir "$FOLDER"; cd "$FOLDER"; echo "$OPERATOR" >deedwire-operator; chmod +x *; echo "$IDS" >leaving.txt',

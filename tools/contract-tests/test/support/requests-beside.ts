@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestSystem } from '@deedwire/dev-environment/harness';
 import { eventually, meanRatio, postGraphql } from '@deedwire/testing';
 import { expect } from 'vitest';
+import { operatorStart } from './cells/operator-process.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
 const rounds = 10;
@@ -31,8 +32,7 @@ export async function compareRequestsBeside({ system, env, session, beforeMs, pr
     const before = await requestsUntil(system, sleep(beforeMs));
     const startMs = performance.now();
     // In its own process: in this one, requests would wait for it. Its start needs CPU of the operator's machine only.
-    const operator = ['--conditions=deedwire-source', 'tools/test-service/src/operator-cli.ts', ...args];
-    const command = spawn(process.execPath, operator, {
+    const command = spawn(process.execPath, [...operatorStart, ...args], {
       cwd: workspaceRoot,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'inherit'],

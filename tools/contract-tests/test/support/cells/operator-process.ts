@@ -1,12 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { eventually } from '@deedwire/testing';
 import { expect } from 'vitest';
 import { workspaceRoot } from '../workspace-copy.ts';
 
-/** The command line of the test service. */
-export const operatorMain = 'tools/test-service/src/operator-cli.ts';
+/** The arguments of Node that start the command line of the test service. Those of a command follow. */
+export const operatorStart: readonly string[] = [
+  '--conditions=deedwire-source',
+  join(workspaceRoot, 'tools/dev-environment/src/operator.ts'),
+  '--service',
+  join(workspaceRoot, 'tools/test-service'),
+];
 
 /** What a statement of an operator's command waits for: the lock of a table that a test holds. */
 export const operatorAt = (table: string): string => `
@@ -31,7 +37,7 @@ export async function killOperator(
 
 /** Starts an operator's command in its own process. `exitCode` is null if it was killed. */
 export function startOperator(args: readonly string[], env: Readonly<Record<string, string>>, input = '') {
-  const child = spawn(process.execPath, ['--conditions=deedwire-source', operatorMain, ...args], {
+  const child = spawn(process.execPath, [...operatorStart, ...args], {
     cwd: workspaceRoot,
     // A slow machine would add lines to its errors.
     env: { ...process.env, SLOW_STATEMENT_MS: '0', ...env },

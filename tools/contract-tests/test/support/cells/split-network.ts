@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 import { createOwnedFolder, killAll, processesOfServer } from '../failover/owned-programs.ts';
 import { isWithoutPostgres, postgresFolder } from '../failover/programs.ts';
 import { workspaceRoot } from '../workspace-copy.ts';
-import { operatorMain } from './operator-process.ts';
+import { operatorStart } from './operator-process.ts';
 
 const ip = (...args: readonly string[]): boolean => spawnSync('ip', args, { stdio: 'ignore' }).status === 0;
 
@@ -139,8 +139,8 @@ export async function startSplitNetwork(): Promise<SplitNetwork> {
         await startServer(newSpace, 'next', 5002);
       },
       operate(args, input) {
-        const main = ['--conditions=deedwire-source', operatorMain, 'cell', 'split', ...args];
-        const child = start(newSpace, [process.execPath, ...main], workspaceRoot);
+        const command = [process.execPath, ...operatorStart, 'cell', 'split', ...args];
+        const child = start(newSpace, command, workspaceRoot);
         child.stdin.end(input);
         const output = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
         return {
