@@ -27,7 +27,7 @@ describe.each(versions)('the abilities of the $name interface at $version', ({ s
     expect(exchanges.map(([name]) => name)).toEqual(['WebhookAttempt.exchange']);
   });
 
-  test('reading needs READ, that of keys MANAGE_KEYS, and no mutation but createPortalLink is open to a key that only reads', () => {
+  test('reading needs READ, that of keys MANAGE_KEYS, that of contact addresses CONFIGURE, and no mutation but createPortalLink is open to a key that only reads', () => {
     const roots = Object.entries(table).filter(([name]) => /^(?:Query|Mutation)\./.test(name));
     const open = roots.filter(([, needed]) => needed.every((ability) => ability === 'READ')).map(([name]) => name);
     expect(open.filter((name) => name.startsWith('Mutation.'))).toEqual(['Mutation.createPortalLink']);
@@ -39,6 +39,8 @@ describe.each(versions)('the abilities of the $name interface at $version', ({ s
       'Query.apiKeys',
     ]);
     const others = roots.map(([name]) => name).filter((name) => name.startsWith('Query.') && !ofKeys.includes(name));
-    expect(others.filter((name) => !open.includes(name))).toEqual([]);
+    // Addresses of persons, which only who may change them reads.
+    expect(others.filter((name) => !open.includes(name))).toEqual(['Query.contactEmails']);
+    expect(table['Query.contactEmails']).toEqual(table['Mutation.updateContactEmails']);
   });
 });
