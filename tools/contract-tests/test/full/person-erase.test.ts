@@ -113,6 +113,7 @@ describe('an address of two accounts', () => {
         { table: 'webhook_payload', rows: 1 },
       ]),
       unfinished: [],
+      contactAccountIds: [],
       namedByEvents: [],
       unreadable: [],
     });
