@@ -45,15 +45,19 @@ const workspaceOf = z.object({ deedwire: z.object({ services: z.array(z.string()
 
 /** The layout of each service that the `package.json` of the workspace lists. The first one is the default of commands. */
 export async function readLayouts(): Promise<Layout[]> {
+  return await Promise.all(readServices().map((folder) => readLayout(folder)));
+}
+
+function readServices(): string[] {
   const { deedwire } = readJson('package.json', workspaceOf);
-  return await Promise.all(deedwire.services.map((folder) => readLayout(join(workspaceRoot, folder))));
+  return deedwire.services.map((folder) => join(workspaceRoot, folder));
 }
 
 /** That of the service that the repository deploys. */
 export async function readDefaultLayout(): Promise<Layout> {
-  const [layout] = await readLayouts();
-  if (layout === undefined) throw new Error('The `package.json` of the workspace lists no service.');
-  return layout;
+  const [folder] = readServices();
+  if (folder === undefined) throw new Error('The `package.json` of the workspace lists no service.');
+  return await readLayout(folder);
 }
 
 /**

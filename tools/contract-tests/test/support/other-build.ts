@@ -16,6 +16,13 @@ export function buildIn(folder: string): Build {
 }
 
 const needed = '{package.json,versions.json,dist,json-schema,migrations,node_modules,versions}';
+/** What `write-contracts.ts` reads beside that: where the parts of the service stand. */
+const neededOnce = [
+  'package.json',
+  'packages/firm/src/{names,interfaces}.ts',
+  'scripts/write-contracts.ts',
+  'tools/layout/{src,node_modules}',
+];
 const isNeeded = (file: string): boolean =>
   !['.bin', '.cache'].includes(basename(file)) && !/\.(map|d\.ts)$/.test(file);
 
@@ -34,11 +41,10 @@ export async function changeBuild(
   const folder = await mkdtemp(join(parent, 'build-'));
   await symlink(join(workspaceRoot, 'node_modules'), join(folder, 'node_modules'));
   const appFolders = apps.map((app) => `apps/${app}`);
-  const copied = globSync(
-    ['packages/*', ...appFolders].map((path) => `${path}/${needed}`),
-    { cwd: workspaceRoot },
-  );
-  for (const path of [...copied, 'scripts/write-contracts.ts'])
+  const copied = globSync([...['packages/*', ...appFolders].map((path) => `${path}/${needed}`), ...neededOnce], {
+    cwd: workspaceRoot,
+  });
+  for (const path of copied)
     // Takes half of the time of `cp` of promises.
     cpSync(join(workspaceRoot, path), join(folder, path), {
       recursive: true,

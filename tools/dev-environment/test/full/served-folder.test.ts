@@ -16,7 +16,9 @@ test('a service in a folder outside of the workspace is generated, migrated, ope
     const command = ['--conditions=deedwire-source', join(workspaceRoot, script), '--service', shop.folder, ...args];
     const env = { PATH: process.env['PATH'], DATABASE_URL: database.databaseUrl };
     const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    // On a busy machine, a statement can be slow.
+    const others = stderr.split('\n').filter((line) => !line.includes('slow statement'));
+    expect({ status, stderr: others.join('\n') }).toEqual({ status: 0, stderr: '' });
     return stdout;
   };
   const operate = (...args: readonly string[]) =>
