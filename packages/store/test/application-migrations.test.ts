@@ -151,6 +151,12 @@ describe('a database', async () => {
     },
   );
 
+  test('does not say that nothing was applied of a migration that committed before it failed', async () => {
+    await write({ '0001-t1': `${create('t1')};\ncommit;\ninsert into t1 values ('x')` });
+    await expect(apply()).rejects.toThrow(/type bigint: "x", at line 3\. It may have been applied in part\.$/);
+    expect(await tables()).toEqual(['t1']);
+  });
+
   test('takes the settings of a dump, which end with the migration', async () => {
     await write({
       '0001-t1': `select pg_catalog.set_config('search_path', '', false); create table public.t1 (id bigint); set session authorization webhook_worker`,

@@ -434,7 +434,7 @@ test.each([
     'does not lead to a table that own_table() has registered for the interface customer.',
   ],
   [
-    'whose parent does not exist any more',
+    'whose parent was dropped',
     `${wrong(`${id}, gone_id bigint not null`)}; create table gone (${id}, ${account}); select own_table('gone', 'supplier', ''); drop table gone`,
     `'wrong', 'supplier', 'select', 'gone_id'`,
     'The column gone_id of the table wrong does not lead to a table that own_table() has registered',

@@ -17,7 +17,14 @@ export async function runApplicationMigration(client: Client, { name, sql }: Mig
     if (!(error instanceof DatabaseError) || isLockConflict(error)) throw error;
     const line = sql.slice(0, Number(error.position ?? 0)).split('\n').length;
     const place = error.position === undefined ? '' : `, at line ${line}`;
-    throw new ApplicationMigrationError(name, `${error.message}${place}. Nothing of it was applied.`, error);
+    await client.query('rollback');
+    // A `commit` in the file can have come before the error.
+    const { rows } = await client.query('select where pg_xact_status($1::xid8) = $2', [
+      before.transaction,
+      'committed',
+    ]);
+    const applied = rows.length === 0 ? 'Nothing of it was applied.' : 'It may have been applied in part.';
+    throw new ApplicationMigrationError(name, `${error.message}${place}. ${applied}`, error);
   }
   const { transaction } = await readSession(client);
   if (transaction !== before.transaction)
