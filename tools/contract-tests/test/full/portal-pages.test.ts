@@ -179,6 +179,9 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     // Without what the browser has kept.
     const { page: again } = await browser.open(t.origin, { storageState: await page.context().storageState() });
     await again.addInitScript(prepare);
+    // The page is loaded again by a timer: on a busy machine, it could be before anybody has seen why.
+    await again.clock.install();
+    await again.clock.pauseAt(Date.now() + 1_000);
     const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
     const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
     await again.route(`**/assets/${file}`, refuse, { times: 1 });
@@ -186,6 +189,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const stop = await refused;
     await again.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
     await stop();
+    await again.clock.resume();
     await again.getByRole('heading', { name: 'Deliveries' }).waitFor();
     expect(problemsWithoutRefusals()).toEqual([]);
   });

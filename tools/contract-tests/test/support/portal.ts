@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { type Client, eventually, missing, type Receiver, startReceiver } from '@deedwire/testing';
 import type { Page, Request, Route } from '@deedwire/testing/browser';
 import axe from 'axe-core';
 import { parse } from 'graphql';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { subscribe } from './subscribe.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
@@ -114,21 +115,29 @@ export async function visit(page: Page, path: string): Promise<void> {
   await expect.poll(() => page.locator('.loading').count()).toBe(0);
 }
 
-/** Requests pages from the address of the browser until too many are requested, and then until the returned function is called. */
+/**
+ * Requests pages from the address of the browser until too many are requested, and then until the returned function is called or
+ * the test ends.
+ */
 export async function floodPages(origin: string): Promise<() => Promise<void>> {
   let isStopped = false;
   const { promise: isRefused, resolve } = Promise.withResolvers<void>();
   const loops = Array.from({ length: 20 }, async () => {
     while (!isStopped) {
       const { status } = await fetch(`${origin}/customer/portal/1/`);
-      if (status === 429) resolve();
+      if (status !== 429) continue;
+      resolve();
+      // Ten times as often as requests are restored, so that the machine has time for the page.
+      await setTimeout(100);
     }
   });
-  await isRefused;
-  return async () => {
+  const stop = async () => {
     isStopped = true;
     await Promise.all(loops);
   };
+  onTestFinished(stop);
+  await isRefused;
+  return stop;
 }
 
 /** Sends a request of a page during a flood, until it is refused. Returns the function that stops the flood. */
