@@ -79,6 +79,11 @@ export async function startAppProcess(defer: Defer, options: AppProcessOptions) 
       child.kill('SIGCONT');
     },
     stop,
+    /** Ends the process at once. */
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await exited;
+    },
   };
 }
 

@@ -11,6 +11,10 @@ export interface BenchOptions {
   perRound?: number | undefined;
   /** `--stored`: overrides the number of stored deliveries of the larger size, where a bench has one. */
   stored?: number | undefined;
+  /** The parts that need not run again. Without those of `only`. */
+  done?: readonly string[];
+  /** Called with the report of each part as soon as it has ended. */
+  onPart?: (report: object) => void;
   /** The values of the bench's own options, by name, without those that the command line lacks. */
   values: Readonly<Record<string, string>>;
   /** Reports what the bench is doing. */
@@ -92,11 +96,13 @@ export function benchOfParts({ parts, main, ...bench }: BenchOfParts): Bench {
       const sections = [introduction(`${bench.name}: PostgreSQL with fsync, one machine.`, head)];
       const commit = currentCommit();
       for (const [name, each] of Object.entries(parts)) {
-        if (options.only !== undefined && options.only !== name) continue;
+        if (options.only === undefined ? options.done?.includes(name) : options.only !== name) continue;
         const progress = (line: string): void => options.progress(`${name}: ${line}`);
         const result = await each.run({ ...options, progress });
-        Object.assign(json, name === main ? result.json : { [name]: result.json });
+        const own = name === main ? result.json : { [name]: result.json };
+        Object.assign(json, own);
         commits[name] = commit;
+        options.onPart?.({ ...own, ...head, commits: { [name]: commit } });
         sections.push(result.markdown);
       }
       return { json: { ...json, ...head, commits }, markdown: sections.join('\n\n') };

@@ -25,15 +25,18 @@ it('selects the bench and its options', () => {
     bench: engine,
     json: true,
     save: false,
+    resume: false,
     options: { quick: true, only: 'latency', perRound: 50, values: { 'per-round': '50' } },
   });
   expect(parseCommand(['engine', '--stored', '5000000'], benches)).toMatchObject({ options: { stored: 5_000_000 } });
   expect(parseCommand(['engine', '--save', '--only', 'rates'], benches)).toMatchObject({ save: true });
+  expect(parseCommand(['engine', '--save', '--resume'], benches)).toMatchObject({ resume: true });
   expect(parseCommand(['sender', '--save'], benches)).toEqual({
     kind: 'run',
     bench: sender,
     json: false,
     save: true,
+    resume: false,
     options: { quick: false, only: undefined, perRound: undefined, values: {} },
   });
 });
@@ -76,6 +79,7 @@ it.each([
   [['engine', '--stored', 'all'], '--stored must be a whole number from 1 to 9,999,999, not "all".'],
   [['engine', '--save', '--stored', '5'], '--save stores complete runs only.'],
   [['engine', '--save', '--quick'], '--save stores complete runs only.'],
+  [['engine', '--resume'], '--resume goes on with --save of all parts of delivery or pressure.'],
   [['engine', '--per-round', '0'], '--per-round must be a whole number from 1 to 9,999,999, not "0".'],
 ])('rejects %j', (args, problem) => {
   expect(parseCommand(args, benches)).toEqual({ kind: 'invalid', problem });

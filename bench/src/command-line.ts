@@ -6,7 +6,15 @@ export type Command =
   | { kind: 'help' }
   | { kind: 'invalid'; problem: string }
   | { kind: 'page' }
-  | { kind: 'run'; bench: Bench; json: boolean; save: boolean; options: Omit<BenchOptions, 'progress'> };
+  | {
+      kind: 'run';
+      bench: Bench;
+      json: boolean;
+      save: boolean;
+      /** Leave out the parts that are stored at this commit. */
+      resume: boolean;
+      options: Omit<BenchOptions, 'progress'>;
+    };
 
 type Description = Omit<Bench, 'run'>;
 
@@ -25,7 +33,8 @@ ${benches.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`).join('\n'
 Options:
   --quick   run for a few seconds, to check that the bench works; the figures are not meaningful
   --json    print the report as JSON (the types are in bench/src)
-  --save    store the report in bench/results, and write the page; of delivery, one part may be stored
+  --save    store the report in bench/results, and write the page; of delivery and pressure, each part as soon as it ends
+  --resume  with --save, of delivery and pressure: leave out the parts that are stored at this commit
   --help    show this help
 ${benches.map(ownOptions).join('')}
 Progress appears on stderr.
@@ -54,12 +63,12 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
     const own = Object.fromEntries(
       benches.flatMap(({ options = {} }) => Object.keys(options).map((name) => [name, value])),
     );
-    const shared = { quick: flag, json: flag, save: flag, help: flag, only: value };
+    const shared = { quick: flag, json: flag, save: flag, resume: flag, help: flag, only: value };
     parsed = parseArgs({ args: [...args], options: { ...own, ...shared }, allowPositionals: true });
   } catch (error) {
     return invalid(error instanceof Error ? error.message : String(error));
   }
-  const { help = false, quick = false, json = false, save = false, only, ...own } = parsed.values;
+  const { help = false, quick = false, json = false, save = false, resume = false, only, ...own } = parsed.values;
   if (help) return { kind: 'help' };
   const [name, ...others] = parsed.positionals;
   if (name === undefined || others.length > 0) return invalid('Name one bench.');
@@ -82,10 +91,12 @@ export function parseCommand(args: readonly string[], benches: readonly Bench[])
   if (save && (quick || counts.length > 0)) return invalid('--save stores complete runs only.');
   if (save && only !== undefined && !savesParts)
     return invalid(`--save stores all parts of the bench "${name}" at once.`);
+  if (resume && !(save && savesParts && only === undefined))
+    return invalid('--resume goes on with --save of all parts of delivery or pressure.');
   const { 'per-round': perRound, stored } = Object.fromEntries(
     counts.map(([option, value]) => [option, Number(value)]),
   );
-  return { kind: 'run', bench, json, save, options: { quick, only, perRound, stored, values } };
+  return { kind: 'run', bench, json, save, resume, options: { quick, only, perRound, stored, values } };
 }
 
 function invalid(problem: string): Command {

@@ -1,13 +1,15 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
 import { type Bench, BenchProblem } from './bench.ts';
 import { helpText, parseCommand } from './command-line.ts';
+import { currentCommit } from './commit.ts';
 import { comparisonBench } from './comparisons/comparison.ts';
 import { sender } from './comparisons/sender.ts';
 import { signing } from './comparisons/signing.ts';
 import { delivery } from './delivery/delivery.ts';
 import { graphql } from './graphql/graphql.ts';
-import { saveResult, writePage } from './page/write-page.ts';
+import { saveResult, storedParts, writePage } from './page/write-page.ts';
 import { portal } from './portal/portal.ts';
+import { pressure } from './pressure/pressure.ts';
 import { replay } from './replay/replay.ts';
 import { services } from './services/services.ts';
 import { versions } from './versions/versions.ts';
@@ -20,6 +22,7 @@ const benches: readonly Bench[] = [
   comparisonBench(sender),
   comparisonBench(signing),
   portal,
+  pressure,
   services,
   versions,
 ];
@@ -34,11 +37,17 @@ else if (command.kind === 'invalid') {
   process.stderr.write(`${command.problem}\n\n${helpText(benches)}`);
   process.exitCode = 2;
 } else {
-  const { bench, json, save, options } = command;
+  const { bench, json, save, resume, options } = command;
+  const savesParts = save && bench.savesParts === true;
   try {
-    const result = await bench.run({ ...options, progress: (line) => process.stderr.write(`${line}\n`) });
+    const result = await bench.run({
+      ...options,
+      done: resume ? storedParts(bench.name, currentCommit()) : [],
+      ...(savesParts && { onPart: (report) => saveResult(bench.name, report, true) }),
+      progress: (line) => process.stderr.write(`${line}\n`),
+    });
     if (save) {
-      saveResult(bench.name, result.json, options.only !== undefined);
+      if (!savesParts) saveResult(bench.name, result.json, false);
       await writePage();
     }
     process.stdout.write(`${json ? JSON.stringify(result.json, null, 2) : result.markdown}\n`);

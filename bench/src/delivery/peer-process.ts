@@ -1,5 +1,5 @@
 /**
- * Runs one peer in this process: `peer-process.ts <name> <URL of its store> <origins as JSON>`. Its first message is the id of the
+ * Runs one peer in this process: `peer-process.ts <name> <URL of its store> <endpoints as JSON>`. Its first message is the id of the
  * process of its store, if it has started one.
  */
 import { randomUUID } from 'node:crypto';
@@ -44,10 +44,10 @@ const peers: Readonly<Record<PeerName, StartPeer>> = {
   bullmq: startBullMq,
 };
 
-const [name = '', storeUrl = '', origins = '[]'] = process.argv.slice(2);
+const [name = '', storeUrl = '', endpoints = '[]'] = process.argv.slice(2);
 const start = new Map(Object.entries(peers)).get(name);
 if (start === undefined) throw new Error(`There is no peer "${name}".`);
-const peer = await start(storeUrl, createPost(JSON.parse(origins)));
+const peer = await start(storeUrl, createPost(JSON.parse(endpoints)));
 const body = event.toString();
 
 let added = 0;

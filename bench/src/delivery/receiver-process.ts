@@ -19,7 +19,7 @@ import { text } from 'node:stream/consumers';
 import { machineMs, serveParent } from '../child.ts';
 
 /** One arrival of an event that has a name. */
-interface Arrival {
+export interface Arrival {
   name: string;
   /** When the head of the request was read, by `machineMs()`. */
   atMs: number;
@@ -37,7 +37,9 @@ export type ReceiverRequest =
   | { request: 'forget' }
   /** Answered as soon as `deliveries` distinct ids have arrived, or after `timeoutMs`, without the arrivals, which can be many. */
   | { request: 'wait'; deliveries: number; timeoutMs: number }
-  | { request: 'report' };
+  | { request: 'report' }
+  /** Answered with the arrivals since the last one, which it forgets. */
+  | { request: 'take' };
 
 const count = Number(process.argv[2]);
 
@@ -116,5 +118,7 @@ serveParent<ReceiverRequest>(ports.join(','), (message) => {
     deliveryIds = new Set();
     arrivals = [];
   }
-  return report(arrivals);
+  const listed = arrivals;
+  if (message.request === 'take') arrivals = [];
+  return report(listed);
 });

@@ -15,6 +15,8 @@ export async function startReceivers(count: number, defer: Defer) {
     origins: child.ready.split(',').map((port) => `http://127.0.0.1:${port}`),
     forget: () => child.ask({ request: 'forget' }),
     report: () => child.ask({ request: 'report' }),
+    /** The arrivals since it was asked the last time, or since `forget`. */
+    take: async () => (await child.ask({ request: 'take' })).arrivals,
     /** @throws {Error} if they have not arrived after five minutes, a guard against hanging only */
     async waitFor(deliveries: number): Promise<void> {
       const report = await child.ask({ request: 'wait', deliveries, timeoutMs });

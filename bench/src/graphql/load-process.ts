@@ -2,6 +2,7 @@
  * Sends requests from this process. Each message is a `LoadRequest`; each response is a `LoadResult`. The connections stay open
  * between messages.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from 'simple-statistics';
 import { Client } from 'undici';
 import { dispatch } from '../bare-request.ts';
@@ -25,6 +26,8 @@ export interface LoadRequest {
   mayRefuse?: boolean;
   connections: number;
   durationMs: number;
+  /** Between the response and the next request of a connection. */
+  pauseMs?: number;
   /** Ends after this many requests, if that is sooner. Each connection sends at least one. */
   requests?: number;
 }
@@ -77,6 +80,10 @@ async function run(request: LoadRequest): Promise<LoadResult> {
         nowMs = performance.now();
         if (status === expected) latencies.push(nowMs - sentMs);
         else refused += 1;
+        if (request.pauseMs !== undefined) {
+          await sleep(request.pauseMs);
+          nowMs = performance.now();
+        }
       } while (nowMs < endMs && sent < most);
     }),
   );

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { charts } from './charts.ts';
 import type { Results } from './results.ts';
 import { regions } from './tables.ts';
@@ -32,8 +32,16 @@ export function readDocs(path: string): string {
 export function saveResult(name: string, report: object, isPart: boolean): void {
   mkdirSync(resultsFolder, { recursive: true });
   const file = new URL(`${name}.json`, resultsFolder);
-  const whole = isPart ? withPart(JSON.parse(readFileSync(file, 'utf8')), report) : report;
+  const whole = isPart ? withPart(existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}, report) : report;
   writeFileSync(file, `${JSON.stringify(whole, null, 2)}\n`);
+}
+
+/** The parts of a bench that are stored at a commit. */
+export function storedParts(name: string, commit: string): string[] {
+  const file = new URL(`${name}.json`, resultsFolder);
+  if (!existsSync(file)) return [];
+  const { commits = {} }: WithCommits = JSON.parse(readFileSync(file, 'utf8'));
+  return Object.keys(commits).filter((part) => commits[part] === commit);
 }
 
 interface WithCommits {

@@ -185,3 +185,32 @@ it('versions measures our apps beside those of the oldest commit that a release 
     await succeed('git', ['worktree', 'remove', '--force', folder]);
   }
 });
+
+// The bench fails unless each event arrives that was committed, and not more often than a pressure explains.
+it('pressure holds our contestant back in ten ways, and two queues in two of them', async () => {
+  const window = { committedPerSecond: positive, arrivedPerSecond: expect.any(Number) };
+  const phase = (contestant: string) => ({
+    contestant,
+    perSecond: positive,
+    before: window,
+    during: window,
+    after: window,
+  });
+  const ours = { phases: [phase('deedwire')] };
+  const beside = { phases: ['deedwire', 'pg-boss', 'graphile-worker'].map(phase) };
+  expect(await reportOf('pressure')).toMatchObject({
+    bench: 'pressure',
+    quick: true,
+    machine,
+    snapshot: beside,
+    readers: ours,
+    burst: ours,
+    maximum: beside,
+    restart: ours,
+    backends: ours,
+    connections: ours,
+    kills: ours,
+    disk: expect.toSatisfy((result: object) => 'leftOut' in result || 'phases' in result),
+    soak: { events: positive, bytesPerEvent: expect.any(Number) },
+  });
+});

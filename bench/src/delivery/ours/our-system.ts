@@ -75,13 +75,17 @@ export async function createOurSystem(postgres: BenchPostgres, database: string,
      *
      * @returns what commits it
      */
-    async holdEvents(accounts: readonly AccountId[], events: number): Promise<() => Promise<void>> {
+    async holdEvents(
+      accounts: readonly AccountId[],
+      events: number,
+      nameOf = (index: number) => `CRM-2026/${index}`,
+    ): Promise<() => Promise<void>> {
       const inserted = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
       const committed = store.transaction(async (transaction) => {
         for (let index = 0; index < events; index += 1) {
           const account = accounts[index % accounts.length];
-          if (account !== undefined) await addEvent(transaction, account, `CRM-2026/${index}`);
+          if (account !== undefined) await addEvent(transaction, account, nameOf(index));
         }
         inserted.resolve();
         await released.promise;

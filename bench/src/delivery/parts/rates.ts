@@ -50,7 +50,11 @@ async function startPeerContestant(
   defer: Defer,
 ): Promise<DeliveryContestant> {
   const isOnPostgres = name !== 'bare' && name !== 'bullmq';
-  const args = [name, isOnPostgres ? await postgres.createDatabase(name) : '', JSON.stringify(origins)];
+  const args = [
+    name,
+    isOnPostgres ? await postgres.createDatabase(name) : '',
+    JSON.stringify(origins.map((origin) => `${origin}/hooks`)),
+  ];
   const child = await startChild<PeerRequest, Measurement>(defer, './delivery/peer-process.ts', ...args);
   return {
     name,

@@ -34,8 +34,10 @@ export const startGraphileWorker: StartPeer = async (storeUrl, post) => {
  * cause a fetch.
  */
 export const transactionalGraphileWorker: TransactionalQueue = {
-  startAdding: async () => (client, delivery) =>
-    client.query({ name: 'add-job', text: addJob, values: [JSON.stringify(delivery)] }),
+  startAdding: async () => ({
+    add: (client, delivery) => client.query({ name: 'add-job', text: addJob, values: [JSON.stringify(delivery)] }),
+    close: async () => {},
+  }),
   async startWorking(databaseUrl, post) {
     const refetchDelay = { durationMs: 50, threshold: localQueueSize - 1, maxAbortThreshold: localQueueSize };
     const { options, countUnsettled } = await install(databaseUrl, post, refetchDelay);

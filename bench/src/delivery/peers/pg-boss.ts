@@ -46,10 +46,13 @@ export const startPgBoss: StartPeer = async (storeUrl, post) => {
 export const transactionalPgBoss: TransactionalQueue = {
   async startAdding(databaseUrl) {
     const boss = await startBoss(databaseUrl, { migrate: false, supervise: false, schedule: false });
-    return (client, delivery) => {
-      // A prepared statement, which pg-boss itself does not use: the server would plan the same text for each job.
-      const db: Db = { executeSql: (text, values = []) => client.query({ name: 'send-job', text, values }) };
-      return boss.send(queue, delivery, { db });
+    return {
+      add(client, delivery) {
+        // A prepared statement, which pg-boss itself does not use: the server would plan the same text for each job.
+        const db: Db = { executeSql: (text, values = []) => client.query({ name: 'send-job', text, values }) };
+        return boss.send(queue, delivery, { db });
+      },
+      close: () => boss.stop(),
     };
   },
   async startWorking(databaseUrl, post) {

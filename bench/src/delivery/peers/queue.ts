@@ -18,10 +18,16 @@ export interface Peer {
 /** @param storeUrl the database that belongs to this peer alone. Empty if it needs none. */
 export type StartPeer = (storeUrl: string, post: Post) => Promise<Peer>;
 
+export interface JobAdder {
+  /** In the transaction of a client. */
+  add(client: ClientBase, delivery: PeerDelivery): Promise<unknown>;
+  close(): Promise<unknown>;
+}
+
 /** A queue in PostgreSQL whose jobs commit together with the rows of an application. */
 export interface TransactionalQueue {
-  /** Returns what adds a job in the transaction of a client. The queue must be installed. */
-  startAdding(databaseUrl: string): Promise<(client: ClientBase, delivery: PeerDelivery) => Promise<unknown>>;
+  /** The queue must be installed. */
+  startAdding(databaseUrl: string): Promise<JobAdder>;
   /** Installs the queue and sends its jobs until the process ends. Returns what counts the jobs without a result. */
   startWorking(databaseUrl: string, post: Post): Promise<() => Promise<number>>;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fastify } from 'fastify';
-import { type ClientBase, Pool } from 'pg';
+import { Pool } from 'pg';
+import type { JobAdder } from '../peers/queue.ts';
 import type { PeerDelivery } from '../signed-post.ts';
 
 interface NewReferral {
@@ -38,10 +39,7 @@ const schema = {
  *
  * @returns the URL of the route
  */
-export async function serveReferrals(
-  databaseUrl: string,
-  addJob: (client: ClientBase, delivery: PeerDelivery) => Promise<unknown>,
-): Promise<string> {
+export async function serveReferrals(databaseUrl: string, jobs: JobAdder): Promise<string> {
   // As many as the client has connections, so that no request waits for one.
   const pool = new Pool({ connectionString: databaseUrl, max: 32 });
   const app = fastify();
@@ -56,7 +54,7 @@ export async function serveReferrals(
       });
       const [referral] = rows;
       if (referral === undefined) throw new Error('The statement returned no row.');
-      await addJob(client, toDelivery(referral, body));
+      await jobs.add(client, toDelivery(referral, body));
       await client.query('commit');
       return { id: referral.id };
     } catch (error) {

@@ -40,7 +40,14 @@ export async function startWritePeer(
 ): Promise<WriteContestant> {
   await withClient(databaseUrl, (client) => client.query(createReferralTable));
   const start = (role: 'api' | 'worker') =>
-    startChild<string, ProcessUsage>(defer, './delivery/write/peer-process.ts', role, name, databaseUrl, origin);
+    startChild<string, ProcessUsage>(
+      defer,
+      './delivery/write/peer-process.ts',
+      role,
+      name,
+      databaseUrl,
+      JSON.stringify([`${origin}/hooks`]),
+    );
   // Installs the queue.
   const worker = await start('worker');
   const api = await start('api');
