@@ -1,11 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dirname } from 'node:path/posix';
 import { appOf } from '../../packages/core/src/interfaces.ts';
-import { interfaceNames } from '../../packages/firm/src/interfaces.ts';
 import { workspaceRoot } from '../../tools/checks/src/run.ts';
+import { readDefaultLayout } from '../../tools/layout/src/layout.ts';
 import { run } from './command.ts';
 
-export const appNames: readonly string[] = [...interfaceNames.map(appOf), 'webhook-worker', 'operator-cli'];
+const { interfaceNames, appOf: sourcesOf } = await readDefaultLayout();
+
+/** The folder of each app, by its name. */
+const appFolders: ReadonlyMap<string, string> = new Map([
+  ...interfaceNames.map((name) => [appOf(name), dirname(sourcesOf(name))] as const),
+  ['webhook-worker', 'apps/webhook-worker'],
+  ['operator-cli', 'apps/operator-cli'],
+]);
+
+export const appNames: readonly string[] = [...appFolders.keys()];
 
 /** What the images say about their origin. */
 export interface Build {
@@ -23,8 +33,8 @@ export async function readBuild(): Promise<Build> {
   const commit = (await run('git', ['rev-parse', 'HEAD'])).trim();
   const changed = await run('git', ['status', '--porcelain', '--untracked-files=no']);
   const epoch = process.env['SOURCE_DATE_EPOCH'] ?? (await run('git', ['log', '-1', '--format=%ct']));
-  const versions = appNames.map(async (app): Promise<[string, string]> => {
-    const { version } = JSON.parse(await readFile(join(workspaceRoot, `apps/${app}/package.json`), 'utf8'));
+  const versions = Array.from(appFolders, async ([app, folder]): Promise<[string, string]> => {
+    const { version } = JSON.parse(await readFile(join(workspaceRoot, folder, 'package.json'), 'utf8'));
     return [app, version];
   });
   const isModified = changed !== '';

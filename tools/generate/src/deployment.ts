@@ -1,11 +1,17 @@
-import { dirname } from 'node:path';
-import { defineService, interfaceOf, roleOf, type Service } from '@deedwire/core';
-import type { Layout } from '@deedwire/layout';
+import { dirname, join, relative } from 'node:path';
+import { defineService, type Interface, interfaceOf, roleOf } from '@deedwire/core';
+import { isDefault, type LayoutWithDeployment } from '@deedwire/layout';
 import type { Generated } from './generated.ts';
-import { readText } from './workspace-files.ts';
+import { fileExists, findFiles, readText } from './workspace-files.ts';
+
+/** The files of the service that the repository deploys, which are the templates of those of others. */
+const templates = 'deploy';
+
+/** Those that are the same for every service. No one else's files in the folders have such names. */
+const shared = `${templates}/{compose,grafana,kubernetes,systemd}/**/{*.conf,*.yaml,dashboard.json,deedwire-compose.service,deedwire-webhook-worker.service}`;
 
 /** `@` is the name of an interface. */
-const files = ['deploy/kubernetes/apps/@-api.yaml', 'deploy/systemd/deedwire-@-api.service'];
+const files = ['kubernetes/apps/@-api.yaml', 'systemd/deedwire-@-api.service'].map((path) => `${templates}/${path}`);
 
 interface Parts {
   path: string;
@@ -69,66 +75,94 @@ const partsOfFiles = (app: string): readonly Parts[] => [
   { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
 
-/** The service, and the folder of the app of an interface. */
+/** What the files name of an interface. */
+interface Named extends Pick<Interface, 'adminPort' | 'path' | 'port'> {
+  readonly name: string;
+}
+
+/** The interface that the templates name first, and those of the service. */
 interface Deployed {
-  readonly service: Service;
-  /** The first one is the template. */
-  readonly names: readonly string[];
-  readonly first: string;
+  readonly template: Named;
+  readonly interfaces: readonly Named[];
   readonly folderOf: (name: string) => string;
 }
 
 /**
  * The files of deployment that repeat something for each interface. What they say of the first one is the template of
- * the others.
+ * the others. The files of another service than the deployed one are complete, in its own folder.
  */
-export function deployment({ names: given, interfaces, interfaceNames: names, appOf }: Layout): Generated {
-  const [first = ''] = names;
+export function deployment(layout: LayoutWithDeployment): Generated {
+  const { names, interfaces, interfaceNames, appOf, deploy } = layout;
+  const service = defineService({ names, interfaces });
   const folderOf = (name: string): string => dirname(appOf(name));
-  const deployed = { service: defineService({ names: given, interfaces }), names, first, folderOf };
+  const named = interfaceNames.map((name) => ({ ...interfaceOf(service, name), name }));
+  const deployed: Deployed = { template: readTemplate(), interfaces: named, folderOf };
   const generated = new Map<string, string>();
+  const parts = partsOfFiles(folderOf('@'));
   for (const file of files) {
-    const template = readText(file.replace('@', first));
-    for (const name of names) generated.set(file.replace('@', name), render(deployed, template, name));
+    const template = readText(file.replace('@', deployed.template.name));
+    for (const each of named) generated.set(file.replace('@', each.name), render(deployed, template, each));
   }
-  for (const parts of partsOfFiles(folderOf('@')))
-    generated.set(parts.path, withParts(deployed, generated.get(parts.path) ?? readText(parts.path), parts));
-  return { files: generated };
+  const due = parts.filter(({ path }) => isDefault(layout) || (path.startsWith(`${templates}/`) && path !== alarms));
+  for (const each of due)
+    generated.set(each.path, withParts(deployed, generated.get(each.path) ?? readText(each.path), each));
+  const place = (path: string): string => (isDefault(layout) ? path : join(deploy, relative(templates, path)));
+  if (!isDefault(layout))
+    for (const path of findFiles(shared))
+      if (!path.endsWith('-api.yaml') && !generated.has(path)) generated.set(path, readText(path));
+  return {
+    files: new Map(Array.from(generated, ([path, text]) => [place(path), text])),
+    stale: files.flatMap((file) => findFiles(place(file.replace('@', '*')))),
+  };
+}
+
+function readTemplate(): Named {
+  const [, name = '', port, adminPort] =
+    /^FROM runtime AS (\S+)-api\nEXPOSE (\d+) (\d+)$/m.exec(readText(`${templates}/Containerfile`)) ?? [];
+  const [, path = ''] = /^\thandle (\/\S+)\/\* \{$/m.exec(readText(`${templates}/compose/Caddyfile`)) ?? [];
+  return { name, path, port: Number(port), adminPort: Number(adminPort) };
 }
 
 function withParts(deployed: Deployed, text: string, { path, part, before = '', separator = '', isKept }: Parts) {
-  const { names, first, service } = deployed;
+  const { template: first, interfaces } = deployed;
   const anyPart = part.replaceAll('@', '[a-z][a-z0-9-]*');
   let isFound = false;
   const changed = text.replaceAll(new RegExp(`(?<=${before})${anyPart}(?:${separator}${anyPart})*`, 'g'), (run) => {
     const found = run.match(new RegExp(anyPart, 'g')) ?? [];
-    const partOf = (name: string) => found.find((each) => nameOf(service, name).test(each));
+    const partOf = (named: Named) => found.find((each) => nameOf(named).test(each));
     const template = partOf(first);
     if (template === undefined) return run;
     isFound = true;
-    return names.map((name) => (isKept && partOf(name)) || render(deployed, template, name)).join(separator);
+    return interfaces.map((each) => (isKept && partOf(each)) || render(deployed, template, each)).join(separator);
   });
-  if (!isFound) throw new Error(`${path} has no part of the ${first} interface: ${part}`);
+  if (!isFound) throw new Error(`${path} has no part of the ${first.name} interface: ${part}`);
   return changed;
 }
 
 /** Something that only the parts of this interface contain. */
-function nameOf(service: Service, name: string): RegExp {
-  const { path, adminPort } = interfaceOf(service, name);
+function nameOf({ name, path, adminPort }: Named): RegExp {
   return new RegExp(`(?<![a-z-])${name}(?=-api| interface)|(?<![a-z])${roleOf(name)}|${path}/|\\b${adminPort}\\b`);
 }
 
 /** What a file says of the first interface, of another one. */
-function render({ service, first, folderOf }: Deployed, template: string, name: string): string {
-  const [from, to] = [interfaceOf(service, first), interfaceOf(service, name)];
-  const { scripts }: { scripts: { start: string } } = JSON.parse(readText(`${folderOf(name)}/package.json`));
-  const flags = scripts.start.split(' ').slice(1, -1);
-  return template
+function render({ template: from, folderOf }: Deployed, template: string, to: Named): string {
+  const flags = flagsOf(folderOf(to.name));
+  const renamed = template
     .replaceAll(`${from.path}/`, `${to.path}/`)
-    .replaceAll(new RegExp(`\\b${first}(?=-api| interface)`, 'g'), name)
-    .replaceAll(new RegExp(`(?<=\\b|_)${roleOf(first)}\\b`, 'g'), roleOf(name))
+    .replaceAll(new RegExp(`\\b${from.name}(?=-api| interface)`, 'g'), to.name)
+    .replaceAll(new RegExp(`(?<=\\b|_)${roleOf(from.name)}\\b`, 'g'), roleOf(to.name))
     .replaceAll(new RegExp(`\\b${from.port}\\b`, 'g'), String(to.port))
-    .replaceAll(new RegExp(`\\b${from.adminPort}\\b`, 'g'), String(to.adminPort))
+    .replaceAll(new RegExp(`\\b${from.adminPort}\\b`, 'g'), String(to.adminPort));
+  if (flags === null) return renamed;
+  return renamed
     .replaceAll(/(?<=\/node )(?:--\S+ )*/g, flags.map((flag) => `${flag} `).join(''))
     .replaceAll(/(?<=\/node", )(?:"--[^"]+", )*/g, flags.map((flag) => `"${flag}", `).join(''));
+}
+
+/** The flags of Node in the script `start` of an app. Null if the app has no package. */
+function flagsOf(folder: string): string[] | null {
+  const path = `${folder}/package.json`;
+  if (!fileExists(path)) return null;
+  const { scripts }: { scripts?: { start?: string } } = JSON.parse(readText(path));
+  return scripts?.start?.split(' ').slice(1, -1) ?? null;
 }

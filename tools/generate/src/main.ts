@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import {
+  hasDeployment,
   hasPayloads,
   hasReference,
   type Layout,
@@ -11,10 +12,10 @@ import { type Generated, outOfDate, writeGenerated } from './generated.ts';
 
 interface Generator {
   readonly name: string;
-  /** Whether it writes files of one service. The others write files of this repository, with the names of the service that it deploys. */
-  readonly isOfService?: true;
-  /** Null if the service has no such part. */
-  readonly run: (layout: Layout) => Promise<Generated | null>;
+  /** Writes files of one service. Null if the service has no such part. */
+  readonly ofService?: (layout: Layout) => Promise<Generated | null>;
+  /** Writes files of this repository, of all its services. */
+  readonly ofWorkspace?: (layouts: readonly Layout[]) => Promise<Generated | null>;
 }
 
 const withPayloads = async (layout: Layout, run: (layout: LayoutWithPayloads) => Promise<Generated>) =>
@@ -24,54 +25,55 @@ const withPayloads = async (layout: Layout, run: (layout: LayoutWithPayloads) =>
 const generators: readonly Generator[] = [
   {
     name: 'composed-contracts',
-    isOfService: true,
-    run: async (layout) => (await import('./composed/composed-contracts.ts')).composedContracts(layout),
+    ofService: async (layout) => (await import('./composed/composed-contracts.ts')).composedContracts(layout),
   },
   {
     name: 'composed-payloads',
-    isOfService: true,
-    run: (layout) =>
+    ofService: (layout) =>
       withPayloads(layout, async (each) => (await import('./payloads/composed-payloads.ts')).composedPayloads(each)),
   },
   {
     name: 'schema-packages',
-    isOfService: true,
-    run: async (layout) => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(layout),
+    ofService: async (layout) => await (await import('./schema-packages/schema-packages.ts')).schemaPackages(layout),
   },
-  { name: 'contract-check', run: async () => await (await import('./contract-check.ts')).contractCheck() },
+  { name: 'contract-check', ofWorkspace: async () => await (await import('./contract-check.ts')).contractCheck() },
   {
     name: 'own-payloads',
-    run: (layout) =>
-      withPayloads(layout, async (each) => await (await import('./payloads/payloads.ts')).ownPayloads(each)),
+    ofWorkspace: async (layouts) => {
+      const [first] = layouts.filter(hasPayloads);
+      return first === undefined ? null : await (await import('./payloads/payloads.ts')).ownPayloads(first);
+    },
   },
   {
     name: 'payloads',
-    isOfService: true,
-    run: (layout) =>
+    ofService: (layout) =>
       withPayloads(layout, async (each) => await (await import('./payloads/payloads.ts')).payloads(each)),
   },
-  { name: 'own-events', run: async () => (await import('./served-versions.ts')).ownEvents() },
+  { name: 'own-events', ofWorkspace: async () => (await import('./served-versions.ts')).ownEvents() },
   {
     name: 'served-versions',
-    isOfService: true,
-    run: async (layout) => (await import('./served-versions.ts')).servedVersions(layout),
+    ofService: async (layout) => (await import('./served-versions.ts')).servedVersions(layout),
   },
-  { name: 'typical-bodies', run: async () => (await import('./typical-bodies.ts')).typicalBodies() },
-  { name: 'operations', run: async (layout) => await (await import('./operations.ts')).operations(layout) },
+  { name: 'typical-bodies', ofWorkspace: async () => (await import('./typical-bodies.ts')).typicalBodies() },
+  {
+    name: 'operations',
+    ofWorkspace: async (layouts) => await (await import('./operations.ts')).operations(layouts),
+  },
   {
     name: 'portal-documents',
-    run: (layout) =>
-      withPayloads(layout, async (each) => await (await import('./portal-documents.ts')).portalDocuments(each)),
+    ofWorkspace: async (layouts) => await (await import('./portal-documents.ts')).portalDocuments(layouts),
   },
-  { name: 'api-reports', run: async () => await (await import('./api-reports/api-reports.ts')).apiReports() },
+  { name: 'api-reports', ofWorkspace: async () => await (await import('./api-reports/api-reports.ts')).apiReports() },
   {
     name: 'reference',
-    isOfService: true,
-    run: async (layout) =>
+    ofService: async (layout) =>
       hasReference(layout) ? await (await import('./reference/reference-pages.ts')).reference(layout) : null,
   },
-  { name: 'deployment', run: async (layout) => (await import('./deployment.ts')).deployment(layout) },
-  { name: 'type-references', run: async () => (await import('./type-references.ts')).typeReferences() },
+  {
+    name: 'deployment',
+    ofService: async (layout) => (hasDeployment(layout) ? (await import('./deployment.ts')).deployment(layout) : null),
+  },
+  { name: 'type-references', ofWorkspace: async () => (await import('./type-references.ts')).typeReferences() },
 ];
 
 // 141 if the reader of the messages, for example `head`, has gone. This is the exit code of SIGPIPE, which Node ignores.
@@ -86,18 +88,17 @@ for (const stream of [process.stdout, process.stderr])
 try {
   const options = { check: { type: 'boolean', default: false }, service: { type: 'string' } } as const;
   const { values, positionals: chosen } = parseArgs({ options, allowPositionals: true });
-  const known = generators.filter(({ isOfService }) => values.service === undefined || isOfService);
+  const known = generators.filter(({ ofService }) => values.service === undefined || ofService !== undefined);
   const unknown = chosen.filter((name) => !known.some((generator) => generator.name === name));
   if (unknown.length > 0) {
     const of = values.service === undefined ? 'No generator' : 'No generator of a service';
     throw new Error(`${of} is called ${unknown.join(' or ')}. Use ${known.map(({ name }) => name).join(', ')}.`);
   }
   const layouts = values.service === undefined ? await readLayouts() : [await readChosenLayout(values.service)];
-  for (const { name, isOfService, run } of known) {
+  for (const { name, ofService, ofWorkspace } of known) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
-    const generated: Generated[] = [];
-    for (const layout of isOfService ? layouts : layouts.slice(0, 1))
-      generated.push(...[(await run(layout)) ?? []].flat());
+    const generated: Generated[] = [(await ofWorkspace?.(layouts)) ?? []].flat();
+    if (ofService) for (const layout of layouts) generated.push(...[(await ofService(layout)) ?? []].flat());
     if (!values.check) for (const each of generated) writeGenerated(each);
     const paths = values.check ? generated.flatMap(outOfDate).toSorted() : [];
     if (paths.length === 0) continue;

@@ -12,21 +12,25 @@ const consumers = 'tools/contract-tests/consumers';
  * The typed operations of clients: those of `contract-tests` that are typed, for each version that they pin, and those in the
  * READMEs of the schema packages, with the configuration that the README shows.
  */
-export async function operations(layout: Layout): Promise<Generated> {
-  const { interfaceNames, contractOf } = layout;
-  const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs(layout) });
-  const configurations = interfaceNames.map((name) => `${contractOf(name)}/test/consumer/codegen.ts`);
+export async function operations(layouts: readonly Layout[]): Promise<Generated> {
+  const contracts = layouts.flatMap(({ interfaceNames, contractOf }) =>
+    interfaceNames.map((name) => [name, contractOf(name)] as const),
+  );
+  const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs(new Map(contracts)) });
+  const configurations = contracts.map(([, contract]) => `${contract}/test/consumer/codegen.ts`);
   const readmeClients = await Promise.all(configurations.filter(fileExists).map(readmeClient));
   for (const [path, text] of readmeClients.flat()) files.set(path, text);
   return { files, stale: findFiles(`${consumers}/*/generated/*`).filter((path) => !files.has(path)) };
 }
 
-function consumerOutputs({ contractOf }: Layout): CodegenConfig['generates'] {
+/** @param contracts of each interface, by its name */
+function consumerOutputs(contracts: ReadonlyMap<string, string>): CodegenConfig['generates'] {
   const generates: CodegenConfig['generates'] = {};
   for (const path of findFiles(`${consumers}/*/consumer.json`)) {
     const consumer: { interface: string; versions: string[]; typed?: true } = JSON.parse(readText(path));
     if (consumer.typed === undefined) continue;
-    const contract = contractOf(consumer.interface);
+    const contract = contracts.get(consumer.interface);
+    if (contract === undefined) throw new Error(`${path}: no service has the interface ${consumer.interface}.`);
     const { name: schemaPackage }: { name: string } = JSON.parse(readText(`${contract}/package.json`));
     for (const version of consumer.versions) {
       generates[`${dirname(path)}/generated/${version}.ts`] = {

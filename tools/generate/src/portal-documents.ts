@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { LayoutWithPayloads } from '@deedwire/layout';
+import { hasPayloads, type Layout } from '@deedwire/layout';
 import { buildSchema, concatAST, getOperationAST, parse, print, separateOperations, validate } from 'graphql';
 import { runCodegen } from './codegen.ts';
 import { readEventVersions, readInterfaceVersions } from './event-versions.ts';
@@ -15,7 +15,7 @@ import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
  * must be valid at the current version of every interface, because the pages are the same. And what the contracts of events say that
  * changes from version to version.
  */
-export async function portalDocuments(layout: LayoutWithPayloads): Promise<Generated> {
+export async function portalDocuments(layouts: readonly Layout[]): Promise<Generated> {
   const all = concatAST(findFiles(`${folder}/src/documents/*.graphql`).map((path) => parse(readText(path))));
   const texts = Object.values(separateOperations(all)).flatMap((document) => {
     const operation = getOperationAST(document);
@@ -23,7 +23,9 @@ export async function portalDocuments(layout: LayoutWithPayloads): Promise<Gener
     const fragments = document.definitions.filter((definition) => definition !== operation);
     return [[operation, [operation, ...fragments].map(print).join('\n')] as const];
   });
-  const sdlPaths = layout.interfaceNames.map((name) => [name, sdlPath(layout.contractOf(name))] as const);
+  const sdlPaths = layouts.flatMap(({ interfaceNames, contractOf }) =>
+    interfaceNames.map((name) => [name, sdlPath(contractOf(name))] as const),
+  );
   for (const [name, path] of sdlPaths) {
     const schema = buildSchema(readText(path));
     for (const [, text] of texts) {
@@ -56,14 +58,28 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
   return {
     files: new Map([
       [`${folder}/src/generated/documents.ts`, `${banner}\n${types.get('types')}\n${idType}\n${constants.join('')}`],
-      [`${folder}/src/generated/changes.ts`, changesSource(layout.payloads)],
+      [
+        `${folder}/src/generated/changes.ts`,
+        changesSource(layouts.filter(hasPayloads).map(({ payloads }) => payloads)),
+      ],
       [`${folder}/generated/documents.json`, `${JSON.stringify({ documents }, null, 2)}\n`],
     ]),
   };
 }
 
-function changesSource(payloads: string): string {
-  const entries = readEventVersions(payloads).flatMap(({ type, versions }) => {
+function changesSource(packages: readonly string[]): string {
+  // Packages can have events in common: those of the platform.
+  const entries = new Set(packages.flatMap(changesOf));
+  return `${banner}
+/** What changes from one version of an event type to a later one: \`<type> <from> <to>\`. */
+export const changes: Readonly<Record<string, readonly { element: string; isBreaking: boolean; message: string }[]>> = {
+${[...entries].join('')}};
+`;
+}
+
+/** @param payloads the folder of a package of payloads */
+function changesOf(payloads: string): string[] {
+  return readEventVersions(payloads).flatMap(({ type, versions }) => {
     const served = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
     return served.flatMap((from) =>
       served
@@ -76,11 +92,6 @@ function changesSource(payloads: string): string {
         }),
     );
   });
-  return `${banner}
-/** What changes from one version of an event type to a later one: \`<type> <from> <to>\`. */
-export const changes: Readonly<Record<string, readonly { element: string; isBreaking: boolean; message: string }[]>> = {
-${entries.join('')}};
-`;
 }
 
 /** @param contract the folder of the contract of an interface */

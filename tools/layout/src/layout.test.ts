@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyShop } from '../test/copy-shop.ts';
 import { testLayout } from '../test/test-layout.ts';
-import { hasPayloads, hasReference, readLayout, readLayouts } from './layout.ts';
+import { hasPayloads, hasReference, isDefault, loadPayloads, readLayout, readLayouts } from './layout.ts';
 import { workspaceRoot } from './read-json.ts';
 
 let shop: ReturnType<typeof copyShop>;
@@ -25,6 +25,7 @@ test('the parts of a service stand at their default places, in any folder', asyn
     generated: `${root}/src/generated`,
     payloads: `${root}/webhook-events`,
     reference: null,
+    deploy: null,
   });
   expect(layout.contractOf('customer')).toBe(`${root}/contracts/customer`);
   expect(layout.appOf('customer')).toBe(`${root}/src/customer`);
@@ -32,12 +33,18 @@ test('the parts of a service stand at their default places, in any folder', asyn
 
 test('its package.json can name other places', async () => {
   const root = relative(workspaceRoot, shop.folder);
-  const places = { contracts: '<interface>-schema', apps: 'apps/<interface>', payloads: 'events', reference: 'docs' };
+  const places = {
+    contracts: '<interface>-schema',
+    apps: 'apps/<interface>',
+    payloads: 'events',
+    reference: 'docs',
+    deploy: 'deploy',
+  };
   write('package.json', JSON.stringify({ type: 'module', deedwire: places }));
   mkdirSync(join(shop.folder, 'events'));
   write('events/versions.json', '{}');
   const layout = await readLayout(shop.folder);
-  expect(layout).toMatchObject({ payloads: `${root}/events`, reference: `${root}/docs` });
+  expect(layout).toMatchObject({ payloads: `${root}/events`, reference: `${root}/docs`, deploy: `${root}/deploy` });
   expect([hasPayloads(layout), hasReference(layout)]).toEqual([true, true]);
   expect(layout.contractOf('customer')).toBe(`${root}/customer-schema`);
   expect(layout.appOf('customer')).toBe(`${root}/apps/customer`);
@@ -61,6 +68,18 @@ test.each([
 ])('refuses a folder whose %s is %j', async (path, text, message) => {
   write(path, text);
   await expect(readLayout(shop.folder)).rejects.toThrow(message);
+});
+
+test('the first service of the workspace is the default', async () => {
+  const [first, second] = await readLayouts();
+  expect([first, second].map((layout) => layout && isDefault(layout))).toEqual([true, false]);
+  expect(isDefault(await readLayout(shop.folder))).toBe(false);
+});
+
+test('the payloads of a service are loaded from its package', async () => {
+  write('webhook-events/src/index.ts', 'export const parsedEventNames = () => [];');
+  expect(await loadPayloads(await readLayout(shop.folder))).toHaveProperty('parsedEventNames');
+  expect(await loadPayloads(await testLayout())).toBeNull();
 });
 
 test('the services of the workspace are those that its package.json lists', async () => {

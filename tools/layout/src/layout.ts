@@ -21,6 +21,8 @@ export interface Layout {
   readonly payloads: string | null;
   /** The pages about each version. Null if there are none. */
   readonly reference: string | null;
+  /** The files that deploy it. Null if there are none. */
+  readonly deploy: string | null;
   /** The contract of an interface: its versions, what only it has, and what is composed. */
   readonly contractOf: (interfaceName: string) => string;
   /** The sources of the app of an interface. */
@@ -38,6 +40,7 @@ const places = z.strictObject({
   apps: z.string().default('src/<interface>'),
   payloads: z.string().default('webhook-events'),
   reference: z.string().optional(),
+  deploy: z.string().optional(),
 });
 
 const manifestOf = z.object({ deedwire: places.prefault({}) });
@@ -60,14 +63,24 @@ export async function readDefaultLayout(): Promise<Layout> {
   return await readLayout(folder);
 }
 
+/** Whether the service is the one that the repository deploys. */
+export function isDefault({ root }: Layout): boolean {
+  const [folder = ''] = readServices();
+  return root === relative(workspaceRoot, folder);
+}
+
 /**
  * That of the value of an option `--service`.
  *
  * @param folder relative to where the user called a script. Undefined for the service that the repository deploys
  */
 export function readChosenLayout(folder: string | undefined): Promise<Layout> {
-  // pnpm starts scripts in the root of the workspace.
-  return folder === undefined ? readDefaultLayout() : readLayout(resolve(process.env['INIT_CWD'] ?? '', folder));
+  return folder === undefined ? readDefaultLayout() : readLayout(resolve(callersFolder(), folder));
+}
+
+/** Where the user called a script. pnpm starts it in the root of the workspace. */
+export function callersFolder(): string {
+  return process.env['INIT_CWD'] ?? process.cwd();
 }
 
 /**
@@ -98,23 +111,28 @@ export async function readLayout(folder: string): Promise<Layout> {
     generated: join(root, 'src/generated'),
     payloads: fileExists(join(payloads, 'versions.json')) ? payloads : null,
     reference: given.reference === undefined ? null : join(root, given.reference),
+    deploy: given.deploy === undefined ? null : join(root, given.deploy),
     contractOf: placeOf(given.contracts),
     appOf: placeOf(given.apps),
   };
 }
 
 /** What `src/service.ts` of a service exports. */
-export interface ServiceModule<AddCommands> {
+export interface ServiceModule<AddCommands, Seed> {
   readonly service: Service;
   /** Its own commands of `deedwire-operator`. */
   readonly commands?: () => Promise<readonly AddCommands[]>;
+  /** What `pnpm dev` finds in a new database. */
+  readonly seed?: () => Promise<Seed>;
 }
 
 /** The value of a service. Loads what is generated. */
-export async function loadService<AddCommands>({ root }: Layout): Promise<ServiceModule<AddCommands>> {
-  const { service, commands } = await load<Partial<ServiceModule<AddCommands>>>(root, 'src/service.ts');
+export async function loadService<AddCommands, Seed = unknown>({
+  root,
+}: Layout): Promise<ServiceModule<AddCommands, Seed>> {
+  const { service, commands, seed } = await load<Partial<ServiceModule<AddCommands, Seed>>>(root, 'src/service.ts');
   if (service === undefined) throw new Error(`${root}/src/service.ts must export \`service\`.`);
-  return { service, ...(commands && { commands }) };
+  return { service, ...(commands && { commands }), ...(seed && { seed }) };
 }
 
 /** What the app of an interface loads: the only export of `<interface>-interface.ts` among its sources. */
@@ -125,12 +143,26 @@ export async function loadInterface<Code extends object>({ appOf }: Layout, name
   return code;
 }
 
+/** All that the package of payloads exports. Null if the service publishes none. */
+export async function loadPayloads<Events>({ payloads }: Layout): Promise<Events | null> {
+  return payloads === null ? null : await load<Events>(payloads, 'src/index.ts');
+}
+
 function fileExists(path: string): boolean {
   return existsSync(join(workspaceRoot, path));
 }
 
 async function load<Module>(root: string, path: string): Promise<Module> {
   return await import(pathToFileURL(join(workspaceRoot, root, path)).href);
+}
+
+/** A layout with files that deploy the service. */
+export interface LayoutWithDeployment extends Layout {
+  readonly deploy: string;
+}
+
+export function hasDeployment(layout: Layout): layout is LayoutWithDeployment {
+  return layout.deploy !== null;
 }
 
 /** A layout with pages about each version. */
