@@ -1,9 +1,13 @@
 import type { OperatorContext } from '@deedwire/actions';
+import type { Seed } from '@deedwire/operator';
 import { createReferralForPartner } from './referrals/create-referral.ts';
 import { listReferralsOfPartner } from './referrals/referrals.ts';
 import { addTeamMember } from './team/team-members.ts';
 
 // What the databases of `pnpm dev`, of the demonstration and of tests contain of the law firm.
+
+/** The names of the sample organizations. */
+export const sampleOrganizations = ['Harbour Conveyancing', 'Moorland Legal'] as const;
 
 /** The names of the sample accounts that have one. */
 export const sampleNames: Readonly<Record<string, string>> = {
@@ -58,3 +62,16 @@ export async function ensureOpenReferrals(context: OperatorContext, partnerId: s
   }
   return open;
 }
+
+/** What `pnpm dev` reads. */
+export const firmSeed: Seed<'lender' | 'partner'> = {
+  organizations: sampleOrganizations,
+  accountNames: sampleNames,
+  createRecords: seedRecords,
+  ensureRecords,
+  firstSteps: {
+    interfaceName: 'partner',
+    query: '{ referrals(first: 3) { nodes { id clientName status } } }',
+    command: `referral create --partner "$PARTNER_ID" --client-name 'Grace Hopper'`,
+  },
+};

@@ -3,3 +3,5 @@
 export { firm as service } from './index.ts';
 
 export const commands = async () => (await import('./commands.ts')).firmCommands;
+
+export const seed = async () => (await import('./seed.ts')).firmSeed;

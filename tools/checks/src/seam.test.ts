@@ -63,7 +63,7 @@ test('states how many lines of the platform name what belongs to the law firm, w
     { cwd: workspaceRoot },
   );
   const lines = files.filter((file) => !left.test(file)).flatMap(linesOf);
-  expect(lines.filter(namesFirm).length).toBe(44);
+  expect(lines.filter(namesFirm).length).toBe(35);
 });
 
 /** What the law firm alone has, by import. */

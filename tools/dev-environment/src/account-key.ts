@@ -16,6 +16,17 @@ export function otherKeyOf<Served extends Service, Name extends NameOf<Served>>(
   return `other${interfaceOf(service, name).account}` as OtherKey<Served, Name>;
 }
 
+/**
+ * That of one account.
+ *
+ * @throws {TypeError} if there is none
+ */
+export function ofKey<Value>(values: Readonly<Record<string, Value>>, key: string): Value {
+  const value = values[key];
+  if (value === undefined) throw new TypeError(`There is no sample account ${key}.`);
+  return value;
+}
+
 /** A value for each sample account. */
 export async function ofAccountsOf<Served extends Service, Value>(
   service: Served,

@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { expect, test } from 'vitest';
 import { devHelp, parseDevOptions, UsageError } from './command-line.ts';
 
@@ -6,6 +7,7 @@ test.each([
   [['--receiver'], { receiver: true, help: false }],
   [['--help'], { receiver: false, help: true }],
   [['--receiver', '-h'], { receiver: true, help: true }],
+  [['--service', 'shop'], { receiver: false, help: false, service: 'shop' }],
 ])('parses %j', (commandArguments, options) => {
   expect(parseDevOptions(commandArguments)).toEqual(options);
 });
@@ -21,6 +23,18 @@ test.each([
   );
 });
 
+test('the help names the ports of the service', () => {
+  expect(devHelp(testService)).toContain(`
+  CUSTOMER_API_PORT        default 4004; 0 selects a free port
+  SUPPLIER_API_PORT        default 4005
+  CUSTOMER_API_ADMIN_PORT  default 4104; health and metrics
+`);
+});
+
 test('the help fits a terminal of 120 columns', () => {
-  expect(devHelp.split('\n').filter((line) => line.length > 120)).toEqual([]);
+  expect(
+    devHelp(testService)
+      .split('\n')
+      .filter((line) => line.length > 120),
+  ).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { variableOf } from '@deedwire/core';
-import { firm, interfaceNames } from '@deedwire/firm';
+import type { Service } from '@deedwire/core';
+import { defaultReceiverPort, portVariables } from './dev-config.ts';
 import { packageManagerCommand } from './workspace.ts';
 
 /** A command line is not valid. The message names the argument and the help. */
@@ -39,42 +39,47 @@ const flag = { type: 'boolean', default: false } as const;
 
 export type DevOptions = ReturnType<typeof parseDevOptions>;
 
-const portVariables = [
-  ...interfaceNames.map((name, index) => [
-    `${variableOf(name)}_API_PORT`,
-    `default ${firm.interfaces[name].port}${index === 0 ? '; 0 selects a free port' : ''}`,
-  ]),
-  ...interfaceNames.map((name, index) => [
-    `${variableOf(name)}_API_ADMIN_PORT`,
-    `default ${firm.interfaces[name].adminPort}${index === 0 ? '; health and metrics' : ''}`,
-  ]),
-].map(([name = '', text = '']) => `  ${name.padEnd(23)}  ${text}`);
-
-export const devHelp = `Usage: ${command} [options]
+/** @param service whose variables and ports it names */
+export function devHelp(service: Service): string {
+  const variables = portVariables(service);
+  const firstAdmin = variables.findIndex(([name]) => name.endsWith('_API_ADMIN_PORT'));
+  const notes = new Map([
+    [0, '; 0 selects a free port'],
+    [firstAdmin, '; health and metrics'],
+  ]);
+  const ports = variables.map(
+    ([name, defaultPort], index) => `  ${name.padEnd(23)}  default ${defaultPort}${notes.get(index) ?? ''}\n`,
+  );
+  return `Usage: ${command} [options]
 
 Starts PostgreSQL, the apps and sample data on this machine, and keeps them running until Ctrl-C.
 
 Options:
-  --receiver  start a sample receiver, made with @deedwire/webhook-receiver, that prints each event as it arrives;
-              it is subscribed to every event type of the sample account of each interface
-  -h, --help  print this help
+  --receiver        start a sample receiver, made with @deedwire/webhook-receiver, that prints each event as it arrives;
+                    it is subscribed to every event type of the sample account of each interface
+  --service FOLDER  run the service of this folder (default: the first one in the package.json of the repository)
+  -h, --help        print this help
 
 Environment:
-  DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository)
+  DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository, or in FOLDER)
   DATABASE_URL             an empty PostgreSQL database to use in place of the embedded server
   DATABASE_DIRECT_URL      the same database without a transaction pooler
-${portVariables.join('\n')}
-  WEBHOOK_WORKER_PORT      default 4003; health and metrics
-  RECEIVER_PORT            default 4004; used with --receiver
+${ports.join('')}  WEBHOOK_WORKER_PORT      default 4003; health and metrics
+  RECEIVER_PORT            default ${defaultReceiverPort(service)}; used with --receiver
   DOCUMENTATION_URL        what errors link to (default: the site of \`pnpm site\` if it was built, otherwise docs/)
   LOG_LEVEL                default info
-  GID_NAMESPACE            default ${firm.names.gidNamespace}
+  GID_NAMESPACE            default ${service.names.gidNamespace}
   WEBHOOK_CALLBACK_POLICY  default development, which allows callback URLs on this machine
 `;
+}
 
 /** @throws {UsageError} for an unknown option and for any other argument */
 export function parseDevOptions(commandArguments: readonly string[]) {
-  return parseOptions(command, { receiver: flag, help: { ...flag, short: 'h' } }, commandArguments);
+  return parseOptions(
+    command,
+    { receiver: flag, service: { type: 'string' }, help: { ...flag, short: 'h' } },
+    commandArguments,
+  );
 }
 
 export const demoHelp = `Usage: ${demoCommand} [options]

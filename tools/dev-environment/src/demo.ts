@@ -13,9 +13,10 @@ import { parse, print as printDocument } from 'graphql';
 import { buildPortal } from './build-portal.ts';
 import { demoHelp, type DemoOptions, nextCommands, parseDemoOptions, UsageError } from './command-line.ts';
 import { killSteps, type Steps } from './demo-kill.ts';
-import { devConfig } from './dev-config.ts';
+import { devConfigOf } from './dev-config.ts';
 import { callOperator, createAppLogins, interfaceUrls, startSystem, type System } from './firm-system.ts';
-import { ensureOpenReferrals, seed, withSeedContext } from './seed.ts';
+import { withSeedContext } from './sample-data.ts';
+import { ensureOpenReferrals, seed } from './seed.ts';
 import { fail, note, onOutputLost, print, printMessage } from './terminal.ts';
 
 const readTeam = '{ lender { name members { id firstName } } }';
@@ -44,13 +45,13 @@ const flow: Steps = {
     note(`${(await migrate(databaseUrl, firm)).applied.length} migrations applied`);
   },
   'Create organizations, credentials and referrals': () =>
-    withSeedContext(databaseUrl, firm.names.gidNamespace, async (context) => {
+    withSeedContext(firm, { databaseUrl, gidNamespace: firm.names.gidNamespace }, async (context) => {
       accounts = await seed(context);
       [referralId = ''] = await ensureOpenReferrals(context, accounts.partner.id);
       note(`lender ${accounts.lender.id}, partner ${accounts.partner.id}`);
     }),
   'Start the apps, each as a separate process': async () => {
-    const policy = readConfig(devConfig.pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
+    const policy = readConfig(devConfigOf(firm).pick({ WEBHOOK_CALLBACK_POLICY: true }), process.env);
     const databaseUrls = await createAppLogins(databaseUrl);
     await buildPortal();
     system = await startSystem({

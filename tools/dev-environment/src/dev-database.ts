@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { interfaceNamesOf, type Service } from '@deedwire/core';
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
-import { firm } from '@deedwire/firm';
 import { createStore, migrate, MigrationChangedError, onlyRow, onNewWait, type Store } from '@deedwire/store';
+import { perAppOf } from './app-process.ts';
+import type { Application } from './application.ts';
 import { CannotStartError } from './command-line.ts';
 import type { DevConfig } from './dev-config.ts';
 import { type DatabaseState, newDatabaseState } from './dev-state.ts';
-import { type AppName, perApp, createAppLogins } from './firm-system.ts';
 import type { Home } from './home.ts';
-import { generateSecretKeys } from './start-system.ts';
+import { type AppDatabaseUrls, createAppLoginsOf, generateSecretKeys } from './start-system.ts';
 
 export interface DevDatabase {
   /** URL with the login of the database owner. */
@@ -17,14 +18,18 @@ export interface DevDatabase {
   /** A sentence that tells the developer how to continue with an empty database. */
   howToReset: string;
   /** Requires a migrated database. */
-  appUrls(): Promise<Record<AppName, string>>;
+  appUrls(): Promise<AppDatabaseUrls<string>>;
   /** Resolves, with the reason, if the embedded server ends unexpectedly. */
   ended: Promise<string | null>;
   close(): Promise<void>;
 }
 
 /** Opens the database of DATABASE_URL, otherwise starts an embedded server whose data is in the home. */
-export async function openDevDatabase(config: DevConfig, home: Home): Promise<DevDatabase> {
+export async function openDevDatabase(
+  application: Application,
+  config: Pick<DevConfig, 'DATABASE_DIRECT_URL' | 'DATABASE_URL'>,
+  home: Home,
+): Promise<DevDatabase> {
   const givenUrl = config.DATABASE_URL;
   if (givenUrl !== undefined) {
     return {
@@ -32,7 +37,7 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
       directUrl: config.DATABASE_DIRECT_URL ?? givenUrl,
       howToReset: 'Set DATABASE_URL to an empty database.',
       // `pnpm dev` creates no logins on a server that it does not own.
-      appUrls: () => perApp(() => givenUrl),
+      appUrls: () => perAppOf(application, () => givenUrl),
       ended: new Promise(() => {}),
       close: async () => {},
     };
@@ -44,7 +49,7 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
     url: server.url,
     directUrl: server.url,
     howToReset: `Delete its data, and start \`pnpm dev\` again: rm -r '${home.directory}'`,
-    appUrls: () => createAppLogins(server.url),
+    appUrls: () => createAppLoginsOf(application, server.url),
     ended: server.ended,
     close: () => server.stop(),
   };
@@ -52,11 +57,12 @@ export async function openDevDatabase(config: DevConfig, home: Home): Promise<De
 
 /** Says what it waits for. @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it. */
 export async function migrateDevDatabase(
+  service: Service,
   { directUrl, howToReset }: Pick<DevDatabase, 'directUrl' | 'howToReset'>,
   say: (text: string) => void,
 ): Promise<void> {
   try {
-    await migrate(directUrl, firm, { onWait: onNewWait(say) });
+    await migrate(directUrl, service, { onWait: onNewWait(say) });
   } catch (error) {
     if (!(error instanceof MigrationChangedError)) throw error;
     throw new CannotStartError(`${error.message}\n${howToReset}`, { cause: error });
@@ -66,14 +72,14 @@ export async function migrateDevDatabase(
 /**
  * Returns the state that this home keeps for a database. An empty database is marked as owned by this home.
  *
- * @throws {CannotStartError} if the database is not empty and does not carry a mark of this home
+ * @throws {CannotStartError} if the database is not empty and does not carry a mark of this home, or has accounts of another service
  */
-export async function claimDatabase(databaseUrl: string, home: Home): Promise<DatabaseState> {
+export async function claimDatabase(service: Service, databaseUrl: string, home: Home): Promise<DatabaseState> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
   try {
     const mark = await readMark(store);
     const known = mark === null ? undefined : home.state.databases[mark];
-    if (known) return known;
+    if (known) return refuseForeign(service, known, home);
     if (await isNotEmpty(store)) {
       throw new CannotStartError(
         'The database of DATABASE_URL is not empty, and `pnpm dev` did not create its content from this home. Use an empty database.',
@@ -83,6 +89,16 @@ export async function claimDatabase(databaseUrl: string, home: Home): Promise<Da
   } finally {
     await store.close();
   }
+}
+
+/** The migrations of this service would change the database of another one. */
+function refuseForeign(service: Service, state: DatabaseState, home: Home): DatabaseState {
+  const names = interfaceNamesOf(service);
+  const foreign = Object.values(state.seed ?? {}).find(({ interfaceName }) => !names.includes(interfaceName));
+  if (foreign === undefined) return state;
+  throw new CannotStartError(
+    `The database has accounts of the interface ${foreign.interfaceName}, which this service does not have. Set DEEDWIRE_HOME to a folder for this service, or delete the data: rm -r '${home.directory}'`,
+  );
 }
 
 async function readMark(store: Store): Promise<string | null> {

@@ -1,50 +1,66 @@
-import { variableOf } from '@deedwire/core';
-import { names } from '@deedwire/firm/names';
-import type { SampleRecords } from '@deedwire/firm/seed';
+import { type Service, variableOf } from '@deedwire/core';
 import type { Credential } from '@deedwire/testing';
-import type { DevAccount, DevSeed } from './dev-state.ts';
-import { type AccountKey, ofAccounts, type AppName, perApp, interfaceUrls, type System } from './firm-system.ts';
+import type { Application } from './application.ts';
+import type { DevAccounts } from './dev-state.ts';
+import { interfaceUrlsOf, type SystemOf } from './start-system.ts';
 
 export interface DevCaller extends Credential {
   /** URL of the GraphQL endpoint. */
   url: string;
 }
 
-/** The content of `<home>/dev.json`: the URLs, credentials and ids of the running system. */
-export interface DevFile extends Record<AccountKey, DevCaller>, SampleRecords {
+interface SystemFile<App extends string> {
   /** The URLs of `/health`, `/ready` and `/metrics` of each app, without the path. */
-  admin: Record<AppName, string>;
+  admin: Readonly<Record<App, string>>;
   /** URL with the login of the database owner. */
   databaseUrl: string;
   /** `WEBHOOK_SECRET_KEYS` of the apps. */
   webhookSecretKeys: string;
 }
 
-export async function toDevFile(
-  system: System,
-  seed: DevSeed,
-  {
-    databaseUrl,
-    webhookSecretKeys,
-    records,
-  }: Pick<DevFile, 'databaseUrl' | 'webhookSecretKeys'> & { records: SampleRecords },
-): Promise<DevFile> {
-  const urls = interfaceUrls(system);
-  return {
-    ...(await ofAccounts((key) => ({ url: urls[seed[key].interfaceName], ...seed[key].credential }))),
-    admin: await perApp((name) => system.apps[name].adminUrl),
-    databaseUrl,
-    webhookSecretKeys,
-    ...records,
-  };
+/**
+ * The content of `<home>/dev.json`: the URLs, credentials and ids of the running system. It also has the account of each key, and what
+ * the seed of the service says of its records.
+ */
+export type DevFile<
+  Key extends string = never,
+  App extends string = string,
+  Records extends object = object,
+> = Readonly<Record<Key, DevCaller>> & Records & SystemFile<App>;
+
+/** The accounts with the URLs of their interfaces, by their keys. */
+export type DevCallers = Readonly<Record<string, DevCaller>>;
+
+export function callersOf(application: Application, system: SystemOf<Service>, accounts: DevAccounts): DevCallers {
+  const urls = interfaceUrlsOf(application, system);
+  return Object.fromEntries(
+    Object.entries(accounts).map(([key, { interfaceName, credential }]) => [
+      key,
+      { url: urls[interfaceName] ?? '', ...credential },
+    ]),
+  );
+}
+
+export function toDevFile(
+  { apps }: SystemOf<Service>,
+  callers: DevCallers,
+  { databaseUrl, webhookSecretKeys, records }: Pick<DevFile, 'databaseUrl' | 'webhookSecretKeys'> & { records: object },
+): DevFile {
+  const admin = Object.fromEntries(Object.entries(apps).map(([name, { adminUrl }]) => [name, adminUrl]));
+  return { ...records, admin, databaseUrl, webhookSecretKeys, ...callers };
 }
 
 /**
- * The content of `<home>/dev.env`, of the sample partner, and of `<home>/<interface>.env`: an account's URL, credentials and webhook
+ * The content of `<home>/dev.env`, of the first account to try, and of `<home>/<interface>.env`: an account's URL, credentials and webhook
  * secret as variables for POSIX shells, under the names that the programs of the documentation read. No value contains a single
  * quote: all of them are URLs, generated keys or global identifiers.
  */
-export function devVariables(caller: DevCaller, { interfaceName, id }: DevAccount, webhookSecret: string): string {
+export function devVariables(
+  { names }: Pick<Service, 'names'>,
+  caller: DevCaller,
+  { interfaceName, id }: Pick<DevAccounts[string], 'id' | 'interfaceName'>,
+  webhookSecret: string,
+): string {
   const variables = {
     DEEDWIRE_URL: caller.url,
     HEADER_PREFIX: names.headerPrefix,

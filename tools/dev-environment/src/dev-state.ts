@@ -1,32 +1,22 @@
-import { interfaceNames } from '@deedwire/firm';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { z } from 'zod';
-import type { AccountKey } from './firm-system.ts';
 
 const account = z.object({
-  interfaceName: z.enum(interfaceNames),
+  interfaceName: z.string(),
   /** Global identifier. */
   id: z.string(),
   credential: z.object({ clientId: z.string(), apiKey: z.string(), organizationId: z.string() }),
 });
 
-const databaseState = z
-  .object({
-    webhookSecretKeys: z.string(),
-    /** Null until the database is seeded. */
-    seed: z.record(z.string(), account).nullable(),
-    /** The secret of sample subscriptions. The defaults apply to a state that an older `pnpm dev` wrote. */
-    webhookSecret: z.string().default(generateWebhookSecret),
-    /** The subscriptions of the sample receiver, by interface. `pnpm dev --receiver` creates them. */
-    receiverSubscriptionIds: z.record(z.string(), z.string()).default({}),
-    // As an older `pnpm dev` wrote them.
-    receiverSubscriptionId: z.string().nullish(),
-    lenderReceiverSubscriptionId: z.string().nullish(),
-  })
-  .transform(({ receiverSubscriptionId: partner, lenderReceiverSubscriptionId: lender, ...state }) => {
-    const earlier: Record<string, string> = { ...(partner && { partner }), ...(lender && { lender }) };
-    return { ...state, receiverSubscriptionIds: { ...earlier, ...state.receiverSubscriptionIds } };
-  });
+const databaseState = z.object({
+  webhookSecretKeys: z.string(),
+  /** Null until the database is seeded. */
+  seed: z.record(z.string(), account).nullable(),
+  /** The secret of sample subscriptions. The defaults apply to a state that an older `pnpm dev` wrote. */
+  webhookSecret: z.string().default(generateWebhookSecret),
+  /** The subscriptions of the sample receiver, by interface. `pnpm dev --receiver` creates them. */
+  receiverSubscriptionIds: z.record(z.string(), z.string()).default({}),
+});
 
 /** The state that `pnpm dev` keeps between runs. It contains secrets: only the owner may read the file. */
 export const homeState = z.object({
@@ -35,8 +25,8 @@ export const homeState = z.object({
   databases: z.record(z.string(), databaseState),
 });
 
-export type DevAccount = z.output<typeof account>;
-export type DevSeed = Record<AccountKey, DevAccount>;
+/** By their keys: `lender`, and `otherLender` in the other organization, if there is one. */
+export type DevAccounts = Readonly<Record<string, z.output<typeof account>>>;
 export type DatabaseState = z.output<typeof databaseState>;
 export type HomeState = z.output<typeof homeState>;
 

@@ -1,28 +1,31 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
-import { createPortalLinkOfAccount } from '@deedwire/actions';
-import { appOf } from '@deedwire/core';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
-import { ensureRecords, type SampleRecords } from '@deedwire/firm/seed';
+import { createPortalLinkOfAccount, type OperatorContext } from '@deedwire/actions';
+import { appOf, interfaceNamesOf, type Service, variableOf } from '@deedwire/core';
+import { callersFolder, isDefault, type Layout, loadPayloads, loadService, readChosenLayout } from '@deedwire/layout';
+import type { AddCommands, FirstSteps, Seed } from '@deedwire/operator';
 import { readConfig } from '@deedwire/service-runtime';
 import { messageOf, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
+import * as ownEvents from '@deedwire/webhook-contract';
+import type { EventPackage } from '@deedwire/webhook-receiver';
+import { ofKey } from './account-key.ts';
 import { appsOf } from './app-process.ts';
+import type { Application } from './application.ts';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
-import { devConfig, type DevConfig, portsOf, systemPorts } from './dev-config.ts';
+import { type DevConfig, devConfigOf, portsOf, systemPorts } from './dev-config.ts';
 import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
-import { devVariables, toDevFile } from './dev-file.ts';
-import type { DatabaseState, DevSeed } from './dev-state.ts';
+import { callersOf, type DevCallers, devVariables, toDevFile } from './dev-file.ts';
+import type { DatabaseState, DevAccounts } from './dev-state.ts';
 import { isSiteBuilt, serveSite } from './documentation.ts';
-import { firmApplication, interfaceUrls, startSystem, type System } from './firm-system.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
-import { type Home, openHome } from './home.ts';
+import { type Home, homeOf, openHome } from './home.ts';
 import { watchParents } from './parent-chain.ts';
 import { requireFreePorts } from './ports.ts';
+import { seedDatabase, withLiveCredentials, withSeedContext } from './sample-data.ts';
 import { type SampleReceiver, startSampleReceiver } from './sample-receiver.ts';
-import { seed, withLiveCredentials, withSeedContext } from './seed.ts';
-import { keepRunning } from './start-system.ts';
+import { keepRunning, startSystemOf, type SystemOf } from './start-system.ts';
 import { pauseReceiver, subscribeReceiver } from './subscribe-receiver.ts';
 import { fail, onOutputLost, print } from './terminal.ts';
 import { welcome } from './welcome.ts';
@@ -30,14 +33,47 @@ import { workspaceRoot } from './workspace.ts';
 
 const stopping = new AbortController();
 
-async function dev(config: DevConfig, options: DevOptions): Promise<void> {
-  const home = await openHome(resolve(config.DEEDWIRE_HOME ?? join(workspaceRoot, '.local')));
+interface Served {
+  readonly layout: Layout;
+  readonly service: Service;
+  readonly seed: Seed;
+}
+
+async function readServed(folder: string | undefined): Promise<Served> {
+  const layout = await readChosenLayout(folder).catch((cause: Error) => {
+    throw new UsageError(cause.message, { cause });
+  });
+  const { service, seed } = await loadService<AddCommands, Seed>(layout);
+  return { layout, service, seed: (await seed?.()) ?? {} };
+}
+
+/** For a service that proposes nothing: what every interface and every operator CLI has. */
+function defaultFirstSteps(service: Service): FirstSteps {
+  const [interfaceName = ''] = interfaceNamesOf(service);
+  return {
+    interfaceName,
+    query: '{ webhookEventTypes { type } }',
+    command: `credential issue --account "$${variableOf(interfaceName)}_ID"`,
+  };
+}
+
+async function dev({ layout, service, seed }: Served, config: DevConfig, options: DevOptions): Promise<void> {
+  const interfaceNames = interfaceNamesOf(service);
+  const { firstSteps = defaultFirstSteps(service) } = seed;
+  const { interfaceName: first } = firstSteps;
+  const { headerPrefix: prefix } = service.names;
+  // As it is deployed, if it is.
+  const application: Application = { service, interfaceNames, ...(!isDefault(layout) && { folder: layout.root }) };
+  const home = await openHome(resolve(config.DEEDWIRE_HOME ?? homeOf(layout)), [
+    first,
+    ...interfaceNames.filter((name) => name !== first),
+  ]);
   await requireFreePorts(portsOf(config, options));
 
   let running = false;
   let database: DevDatabase | undefined;
   let receiver: SampleReceiver | undefined;
-  let system: System | undefined;
+  let system: SystemOf<Service> | undefined;
   // While the system starts, nothing has to be stopped in order: every process that it starts ends with this one.
   async function stop(exitCode: number, reason: string): Promise<void> {
     if (stopping.signal.aborted) return;
@@ -62,13 +98,16 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   );
 
   say('Preparing the database …');
-  database = await openDevDatabase(config, home);
+  database = await openDevDatabase(application, config, home);
   void database.ended.then((reason) => {
     return stop(1, `the database server ended: ${reason}`);
   });
-  const state = await claimDatabase(database.url, home);
-  await migrateDevDatabase(database, say);
-  const { accounts, records } = await fill(database.url, config, home, state, options);
+  const state = await claimDatabase(service, database.url, home);
+  await migrateDevDatabase(service, database, say);
+  const seeding = { databaseUrl: database.url, gidNamespace: config.GID_NAMESPACE };
+  const { accounts, records } = await withSeedContext(service, seeding, (context) =>
+    fill(context, seed, { home, state, options }),
+  );
 
   const hasPortal = await buildPortal().then(
     () => true,
@@ -87,14 +126,17 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
   // Before the worker, which delivers the events of an earlier run as soon as it starts.
   if (options.receiver) {
     receiver = await startSampleReceiver({
+      prefix,
+      // The receiver prints others, without their attempts.
+      events: (await loadPayloads<EventPackage>(layout)) ?? ownEvents,
       secret: state.webhookSecret,
       port: config.RECEIVER_PORT,
       print: (text) => say(formatLine('receiver', text)),
     });
   }
-  system = await startSystem({
+  system = await startSystemOf(application, {
     databaseUrls: await database.appUrls(),
-    ...systemPorts(config),
+    ...systemPorts(service, config),
     webhookSecretKeys: state.webhookSecretKeys,
     portal: hasPortal,
     env: {
@@ -106,55 +148,66 @@ async function dev(config: DevConfig, options: DevOptions): Promise<void> {
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,
     },
     appEnv: Object.fromEntries(
-      interfaceNames.map((name) => [
-        appOf(name),
-        { GRAPHIQL_HEADERS: JSON.stringify(credentialHeaders(accounts[name].credential)) },
-      ]),
+      interfaceNames.map((name) => {
+        const headers = credentialHeaders(ofKey(accounts, name).credential, prefix);
+        return [appOf(name), { GRAPHIQL_HEADERS: JSON.stringify(headers) }];
+      }),
     ),
     onLine: (app, line) => {
       const phase = stopping.signal.aborted ? 'stopping' : running ? 'running' : 'starting';
       if (!isRoutineLine(line, phase)) say(formatLogLine(app, line));
     },
   });
-  for (const name of appsOf(firmApplication)) void keepRunning(system, name, stopping.signal, say);
+  for (const name of appsOf(application)) void keepRunning(system, name, stopping.signal, say);
   const { webhookSecret, webhookSecretKeys } = state;
-  const devFile = await toDevFile(system, accounts, { databaseUrl: database.url, webhookSecretKeys, records });
+  const callers = callersOf(application, system, accounts);
+  const devFile = toDevFile(system, callers, { databaseUrl: database.url, webhookSecretKeys, records });
   if (receiver !== undefined) {
     const subscription = { callbackUrl: receiver.url, webhookSecret };
     const ids = state.receiverSubscriptionIds;
     for (const name of interfaceNames) {
-      ids[name] = await subscribeReceiver(devFile[name], { ...subscription, earlierId: ids[name] ?? null });
+      const subscriber = { ...ofKey(callers, name), prefix };
+      ids[name] = await subscribeReceiver(subscriber, { ...subscription, earlierId: ids[name] ?? null });
       await home.saveState();
     }
   }
-  await home.writeDevFiles(
-    devFile,
-    perInterface((name) => devVariables(devFile[name], accounts[name], webhookSecret)),
-  );
+  const variables = interfaceNames.map((name) => [
+    name,
+    devVariables(service, ofKey(callers, name), ofKey(accounts, name), webhookSecret),
+  ]);
+  await home.writeDevFiles(devFile, Object.fromEntries(variables));
   running = true;
-  const variablesFiles = perInterface((name) => shortPath(home.variablesFiles[name]));
-  say(`\n${welcome({ devFile, variablesFiles, receiverUrl: receiver?.url ?? null })}`);
+  const text = welcome({
+    service,
+    folder: isDefault(layout) ? null : shortPath(join(workspaceRoot, layout.root)),
+    firstSteps,
+    callers,
+    admin: devFile.admin,
+    variablesFiles: new Map(Array.from(home.variablesFiles, ([name, path]) => [name, shortPath(path)])),
+    receiverUrl: receiver?.url ?? null,
+  });
+  say(`\n${text}`);
   if (!hasPortal) return;
-  const links = await createPortalLinks(database.url, config, accounts, interfaceUrls(system));
+  const links = await withSeedContext(service, seeding, (context) =>
+    createPortalLinks(context, interfaceNames, accounts, callers),
+  );
   say(`The portal of each interface, for ten minutes:\n${links.join('\n')}\n`);
 }
 
 /** A link for the sample account of each interface. */
 async function createPortalLinks(
-  databaseUrl: string,
-  { GID_NAMESPACE }: DevConfig,
-  accounts: DevSeed,
-  urls: Record<InterfaceName, string>,
+  context: OperatorContext,
+  interfaceNames: readonly string[],
+  accounts: DevAccounts,
+  callers: DevCallers,
 ): Promise<string[]> {
-  return withSeedContext(databaseUrl, GID_NAMESPACE, async (context) => {
-    const links: string[] = [];
-    for (const name of interfaceNames) {
-      const input = { accountId: accounts[name].id, abilities, actor: 'dev', expiresInSeconds: 600 };
-      const portalOrigin = new URL(urls[name]).origin;
-      links.push((await createPortalLinkOfAccount({ ...context, portalOrigin }, input)).url);
-    }
-    return links;
-  });
+  const links: string[] = [];
+  for (const name of interfaceNames) {
+    const input = { accountId: ofKey(accounts, name).id, abilities, actor: 'dev', expiresInSeconds: 600 };
+    const portalOrigin = new URL(ofKey(callers, name).url).origin;
+    links.push((await createPortalLinkOfAccount({ ...context, portalOrigin }, input)).url);
+  }
+  return links;
 }
 
 const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const;
@@ -164,26 +217,24 @@ const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const;
  * starts, pauses its subscriptions.
  */
 async function fill(
-  databaseUrl: string,
-  config: DevConfig,
-  home: Home,
-  state: DatabaseState,
-  options: DevOptions,
-): Promise<{ accounts: DevSeed; records: SampleRecords }> {
-  return withSeedContext(databaseUrl, config.GID_NAMESPACE, async (context) => {
-    const accounts = state.seed ? await withLiveCredentials(context, state.seed) : await seed(context);
-    state.seed = accounts;
-    await home.saveState();
-    if (!options.receiver && (await pauseReceiver(context, state))) {
-      say('Paused the subscriptions of the sample receiver, which does not run without --receiver.');
-    }
-    return { accounts, records: await ensureRecords(context, accounts) };
-  });
+  context: OperatorContext,
+  seed: Seed,
+  { home, state, options }: { home: Home; state: DatabaseState; options: DevOptions },
+): Promise<{ accounts: DevAccounts; records: object }> {
+  const accounts = state.seed
+    ? await withLiveCredentials(context, seed, state.seed)
+    : await seedDatabase(context, seed);
+  state.seed = accounts;
+  await home.saveState();
+  if (!options.receiver && (await pauseReceiver(context, state))) {
+    say('Paused the subscriptions of the sample receiver, which does not run without --receiver.');
+  }
+  return { accounts, records: (await seed.ensureRecords?.(context, accounts)) ?? {} };
 }
 
 /** Relative to the working directory if the path is inside it. */
 function shortPath(path: string): string {
-  const fromHere = relative(process.cwd(), path);
+  const fromHere = relative(callersFolder(), path);
   return fromHere.startsWith('..') ? path : fromHere;
 }
 
@@ -193,11 +244,12 @@ function say(text: string): void {
 
 try {
   const options = parseDevOptions(process.argv.slice(2));
+  const served = await readServed(options.service);
   if (options.help) {
     onOutputLost((exitCode) => process.exit(exitCode));
-    print(devHelp);
+    print(devHelp(served.service));
   } else {
-    await dev(readConfig(devConfig, process.env), options);
+    await dev(served, readConfig(devConfigOf(served.service), process.env), options);
   }
 } catch (error) {
   const because = error instanceof StoreUnavailableError ? ` (${messageOf(error.cause)})` : '';

@@ -2,21 +2,34 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type InterfaceName, interfaceNames, perInterface } from '@deedwire/firm';
+import { isDefault, type Layout } from '@deedwire/layout';
 import { CannotStartError } from './command-line.ts';
 import type { DevFile } from './dev-file.ts';
 import { homeState, type HomeState } from './dev-state.ts';
+import { workspaceRoot } from './workspace.ts';
 
 export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /**
+ * The folder of `pnpm dev` for a service, unless DEEDWIRE_HOME names another one: the data of two services are apart.
+ *
+ * @param layout of the service
+ */
+export function homeOf(layout: Layout): string {
+  return join(workspaceRoot, isDefault(layout) ? '' : layout.root, '.local');
+}
+
+/**
  * Locks the folder for this process and removes the files that a killed `pnpm dev` left in it.
  *
+ * @param interfaceNames the account of the first one is in `dev.env`
  * @throws {CannotStartError} if another `pnpm dev` uses the folder, or if it cannot be written
  */
-export async function openHome(directory: string) {
+export async function openHome(directory: string, [first, ...others]: readonly string[]) {
   try {
     await mkdir(directory, { recursive: true });
+    // It has secrets, and can be in another repository.
+    await writeFile(join(directory, '.gitignore'), '*\n');
     lock(join(directory, 'lock'));
   } catch (cause) {
     throw new CannotStartError(
@@ -29,11 +42,14 @@ export async function openHome(directory: string) {
   /** It exists while everything is running. */
   const devFile = join(directory, 'dev.json');
   /** They hold shell variables, and exist whenever `dev.json` does. */
-  const variablesFiles = perInterface((name) => join(directory, name === 'partner' ? 'dev.env' : `${name}.env`));
+  const variablesFiles = new Map([
+    [first ?? '', join(directory, 'dev.env')],
+    ...others.map((name) => [name, join(directory, `${name}.env`)] as const),
+  ]);
   const stateFile = join(directory, 'state.json');
   async function removeDevFiles(): Promise<void> {
     await rm(devFile, { force: true });
-    for (const path of Object.values(variablesFiles)) await rm(path, { force: true });
+    for (const path of variablesFiles.values()) await rm(path, { force: true });
   }
   await removeDevFiles();
   const state = await readState(stateFile);
@@ -44,8 +60,8 @@ export async function openHome(directory: string) {
     state,
     variablesFiles,
     saveState: () => writePrivately(stateFile, toJson(state)),
-    async writeDevFiles(content: DevFile, variables: Record<InterfaceName, string>): Promise<void> {
-      for (const name of interfaceNames) await writePrivately(variablesFiles[name], variables[name]);
+    async writeDevFiles(content: DevFile, variables: Readonly<Record<string, string>>): Promise<void> {
+      for (const [name, path] of variablesFiles) await writePrivately(path, variables[name] ?? '');
       // Last: scripts wait for this file.
       await writePrivately(devFile, toJson(content));
     },

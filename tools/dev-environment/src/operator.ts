@@ -2,12 +2,16 @@
 import { loadService, readChosenLayout } from '@deedwire/layout';
 import type { AddCommands } from '@deedwire/operator';
 import { run } from '@deedwire/operator-cli/run';
+import { homeOf } from './home.ts';
 
 const [first = '', second, ...rest] = process.argv.slice(2);
 const isChosen = first === '--service';
 await run(
   async () => {
-    const { service, commands } = await loadService<AddCommands>(await readChosenLayout(isChosen ? second : undefined));
+    const layout = await readChosenLayout(isChosen ? second : undefined);
+    // Where its `pnpm dev` writes.
+    process.env['DEEDWIRE_HOME'] ??= homeOf(layout);
+    const { service, commands } = await loadService<AddCommands>(layout);
     return { service, commands: (await commands?.()) ?? [] };
   },
   isChosen ? rest : process.argv.slice(2),

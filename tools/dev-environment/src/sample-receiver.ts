@@ -1,16 +1,20 @@
 import { createServer } from 'node:http';
 import { listen } from '@deedwire/testing';
-import * as events from '@deedwire/webhook-events';
 import {
+  type AnyEvent,
   createWebhookReceiver,
-  type HandlerContext,
-  type Handlers,
+  type EventPackage,
+  type Handler,
   type ReceiverResponse,
 } from '@deedwire/webhook-receiver';
 import { memoryStore } from '@deedwire/webhook-receiver/memory';
 import { nodeHandler } from '@deedwire/webhook-receiver/node';
 
 export interface SampleReceiverOptions {
+  /** What the names of the service's own headers begin with. */
+  prefix: string;
+  /** The package of payloads of the service. */
+  events: EventPackage;
   secret: string;
   port: number;
   /** Called with the lines that the terminal shows for a request. */
@@ -20,16 +24,22 @@ export interface SampleReceiverOptions {
 export type SampleReceiver = Awaited<ReturnType<typeof startSampleReceiver>>;
 
 /** The receiver of `pnpm dev --receiver`: the receiver kit with a handler that prints the event, for every type and version. */
-export async function startSampleReceiver({ secret, port, print }: SampleReceiverOptions) {
-  const printEvent = (event: events.WebhookEvent, { meta }: HandlerContext<undefined>): void =>
-    print(`${event.type} ${event.version}, attempt ${meta.unsigned.attempt}\n${JSON.stringify(event, null, 2)}`);
-  const on: Handlers<events.WebhookEvent, undefined> = Object.fromEntries(
-    events.webhookEventTypes.map(({ type, versions }) => [
-      type,
-      Object.fromEntries(versions.map(({ version }) => [version, printEvent])),
-    ]),
-  );
-  const receiver = createWebhookReceiver({ events, prefix: 'X-Service', secrets: [secret], store: memoryStore(), on });
+export async function startSampleReceiver({ prefix, events, secret, port, print }: SampleReceiverOptions) {
+  const printEvent: Handler<AnyEvent, undefined> = (event, { meta }) =>
+    print(`${describeEvent(event)}, attempt ${meta.unsigned.attempt}\n${JSON.stringify(event, null, 2)}`);
+  const on: Record<string, Record<string, typeof printEvent>> = {};
+  for (const name of events.parsedEventNames()) {
+    const [type = '', version = ''] = name.split('/');
+    on[type] = { ...on[type], [version]: printEvent };
+  }
+  const receiver = createWebhookReceiver({
+    events,
+    prefix,
+    secrets: [secret],
+    store: memoryStore(),
+    on,
+    onUnhandled: (event) => print(`${describeEvent(event)}\n${JSON.stringify(event, null, 2)}`),
+  });
   const handle = nodeHandler({
     ...receiver,
     async receive(request) {
@@ -48,6 +58,10 @@ export async function startSampleReceiver({ secret, port, print }: SampleReceive
       await listening.close();
     },
   };
+}
+
+function describeEvent({ type, version }: AnyEvent): string {
+  return `${type} ${version}`;
 }
 
 /** Null for an event that was processed: its handler has printed it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf, interfaceOf, type Service } from '@deedwire/core';
-import { findFreePort } from '@deedwire/embedded-postgres';
+import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
 import { appsOf, perAppOf, type RunningApp, startApp } from './app-process.ts';
 import type { Application, AppOf, NameOf } from './application.ts';
 import { documentationFiles } from './documentation.ts';
@@ -166,6 +166,16 @@ function portIn(url: string | null): number {
 /** The group role of an app. */
 export function groupRole(app: string): string {
   return app.replaceAll('-', '_');
+}
+
+/** Creates a login for each app in the app's group role, so that each app has only the rights it needs. */
+export async function createAppLoginsOf<Served extends Service>(
+  application: Application<Served>,
+  databaseUrl: string,
+): Promise<AppDatabaseUrls<AppOf<Served>>> {
+  // Logins belong to the server, not to a database: the name of the database keeps them apart.
+  const database = new URL(databaseUrl).pathname.slice(1);
+  return perAppOf(application, (name) => createLogin(databaseUrl, `${database}_${groupRole(name)}`, groupRole(name)));
 }
 
 const firstPauseMs = 250;

@@ -9,6 +9,11 @@ import { CannotStartError } from './command-line.ts';
 import type { DevCaller } from './dev-file.ts';
 import type { DatabaseState } from './dev-state.ts';
 
+/** A caller, and what the names of the service's own headers begin with. */
+export interface Subscriber extends DevCaller {
+  prefix: string;
+}
+
 interface EventPin {
   type: string;
   version: string;
@@ -23,7 +28,7 @@ interface EventPin {
  * @throws {CannotStartError} if the subscription is rejected
  */
 export async function subscribeReceiver(
-  caller: DevCaller,
+  caller: Subscriber,
   { callbackUrl, webhookSecret, earlierId }: { callbackUrl: string; webhookSecret: string; earlierId: string | null },
 ): Promise<string> {
   const { webhookEventTypes } = await send<{
@@ -47,7 +52,7 @@ function namesOf(pins: readonly EventPin[]): string {
   return names.toSorted().join();
 }
 
-function readSubscription(caller: DevCaller, id: string) {
+function readSubscription(caller: Subscriber, id: string) {
   const query =
     'query ($id: ID!) { webhookSubscription(id: $id) { id callbackUrl status eventTypes { type version } } }';
   return send<{
@@ -56,7 +61,7 @@ function readSubscription(caller: DevCaller, id: string) {
 }
 
 /** @returns the id of the subscription */
-async function change(caller: DevCaller, verb: 'create' | 'update' | 'resume', input: object): Promise<string> {
+async function change(caller: Subscriber, verb: 'create' | 'update' | 'resume', input: object): Promise<string> {
   const inputType = `${verb[0]?.toUpperCase()}${verb.slice(1)}WebhookSubscriptionInput!`;
   const query = `mutation ($input: ${inputType}) {
     payload: ${verb}WebhookSubscription(input: $input) { webhookSubscription { id } userErrors { message } }
@@ -68,8 +73,9 @@ async function change(caller: DevCaller, verb: 'create' | 'update' | 'resume', i
   throw rejected(payload.userErrors);
 }
 
-async function send<Data>(caller: DevCaller, query: string, variables: object): Promise<Data> {
-  const { status, body } = await postGraphql<Data>(caller.url, caller, { query, variables });
+async function send<Data>(caller: Subscriber, query: string, variables: object): Promise<Data> {
+  const { url, prefix } = caller;
+  const { status, body } = await postGraphql<Data>(url, caller, { query, variables, prefix });
   if (body.data && !body.errors) return body.data;
   throw rejected([{ message: `HTTP ${status}.` }, ...(body.errors ?? [])]);
 }

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { variableOf } from '@deedwire/core';
+import { type InterfaceName, interfaceNames } from '@deedwire/core/test-service';
 import { fastTemporaryFolder } from '@deedwire/embedded-postgres';
 import { forTest } from '@deedwire/testing/for-file';
 import { vi } from 'vitest';
-import type { DevFile } from '../src/dev-file.ts';
+import type { DevCaller, DevFile } from '../src/dev-file.ts';
+import { workspaceRoot } from '../src/workspace.ts';
 
 export interface DevProcess {
   child: ChildProcess;
@@ -18,12 +21,12 @@ export interface DevProcess {
   signalGroup: (signal: NodeJS.Signals) => void;
 }
 
-export interface DevHome {
+export interface DevHome<File extends DevFile = ServiceFile> {
   path: string;
   /** Starts the process of `pnpm dev` on this home, optionally through another command. */
   start(env?: Record<string, string>, options?: StartOptions): DevProcess;
   /** Resolves with the content of `dev.json`. Rejects with the printed output if the process ends before that. */
-  whenReady(dev: DevProcess): Promise<DevFile>;
+  whenReady(dev: DevProcess): Promise<File>;
   /** All processes that inherited the environment of `pnpm dev`: the apps, the guard and PostgreSQL. */
   processes(): string[];
   /** Kills the processes and removes the folder. */
@@ -40,34 +43,51 @@ export interface StartOptions {
 // Guard against hanging only.
 const hangingMs = 240_000;
 const devMain = join(import.meta.dirname, '../src/dev.ts');
-/** Variables with which several `pnpm dev` run on one machine. */
-export const freePorts = {
-  LENDER_API_PORT: '0',
-  PARTNER_API_PORT: '0',
-  LENDER_API_ADMIN_PORT: '0',
-  PARTNER_API_ADMIN_PORT: '0',
-  WEBHOOK_WORKER_PORT: '0',
-  RECEIVER_PORT: '0',
-};
 
-/** Creates a home, which is removed when the test finishes. */
-export async function newDevHome(): Promise<DevHome> {
-  const home = await forTest(createDevHome());
+/** The service of a home. */
+export interface DevService {
+  interfaceNames: readonly string[];
+  /** The value of `--service`. Omitted for the service that the repository deploys. */
+  folder?: string;
+}
+
+type ServiceFile = DevFile & Readonly<Record<InterfaceName, DevCaller>>;
+
+const testService: DevService = { interfaceNames, folder: join(workspaceRoot, 'tools/test-service') };
+
+/** Variables with which several `pnpm dev` of a service run on one machine. */
+export function freePorts(names: readonly string[]): Record<string, string> {
+  const ofInterfaces = names.flatMap((name) => [`${variableOf(name)}_API_PORT`, `${variableOf(name)}_API_ADMIN_PORT`]);
+  return Object.fromEntries([...ofInterfaces, 'WEBHOOK_WORKER_PORT', 'RECEIVER_PORT'].map((name) => [name, '0']));
+}
+
+/** Creates a home, which is removed when the test finishes. Defaults to one of the test service. */
+export async function newDevHome(service: DevService = testService): Promise<DevHome> {
+  const home = await forTest(createDevHome(service));
   return home;
 }
 
-export async function createDevHome(): Promise<DevHome> {
+/** As `newDevHome`, which is not removed. */
+export async function createDevHome<File extends DevFile = ServiceFile>({
+  interfaceNames: names,
+  folder,
+}: DevService = testService): Promise<DevHome<File>> {
   const path = await mkdtemp(join(await fastTemporaryFolder(), 'deedwire-test-'));
   const started: DevProcess[] = [];
   return {
     path,
     start(env = {}, options = {}) {
-      const dev = startDev({ ...freePorts, ...env, DEEDWIRE_HOME: path }, options);
+      const { commandArguments = [], launcher = [] } = options;
+      const chosen = folder === undefined ? [] : ['--service', folder];
+      const dev = startDev(
+        { ...freePorts(names), ...env, DEEDWIRE_HOME: path },
+        { commandArguments: [...chosen, ...commandArguments], launcher },
+      );
       started.push(dev);
       return dev;
     },
     whenReady(dev) {
-      const written = vi.waitFor(() => readDevFile(path), { timeout: hangingMs, interval: 50 });
+      const written = vi.waitFor(() => readDevFile<File>(path), { timeout: hangingMs, interval: 50 });
       const ended = dev.ended.then(() => Promise.reject(new Error(`pnpm dev ended:\n${dev.output()}`)));
       return Promise.race([written, ended]);
     },
@@ -83,11 +103,11 @@ export async function createDevHome(): Promise<DevHome> {
   };
 }
 
-async function readDevFile(home: string): Promise<DevFile> {
+async function readDevFile<File extends DevFile>(home: string): Promise<File> {
   return JSON.parse(await readFile(join(home, 'dev.json'), 'utf8'));
 }
 
-function startDev(env: Record<string, string>, { commandArguments = [], launcher = [] }: StartOptions): DevProcess {
+function startDev(env: Record<string, string>, { commandArguments, launcher }: Required<StartOptions>): DevProcess {
   const node = [process.execPath, '--conditions=deedwire-source', devMain];
   const [program = '', ...programArguments] = [...launcher, ...node, ...commandArguments];
   const child = spawn(program, programArguments, {

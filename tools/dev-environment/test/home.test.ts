@@ -1,12 +1,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { perInterface } from '@deedwire/firm';
+import { readDefaultLayout } from '@deedwire/layout';
+import { testLayout } from '@deedwire/layout/test-layout';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ofAccounts, perApp } from '../src/firm-system.ts';
-import { openHome } from '../src/home.ts';
+import { homeOf, openHome } from '../src/home.ts';
+import { workspaceRoot } from '../src/workspace.ts';
+
+const names = ['customer', 'supplier'];
 
 let directory: string;
 beforeEach(async () => {
@@ -19,9 +22,9 @@ test('one process at a time can open a home, and a killed process releases it', 
     execArgv: ['--conditions=deedwire-source'],
   });
   await once(holder, 'message');
-  await expect(openHome(directory)).rejects.toThrow(`Another \`pnpm dev\` is running in ${directory}.`);
+  await expect(openHome(directory, names)).rejects.toThrow(`Another \`pnpm dev\` is running in ${directory}.`);
   holder.kill('SIGKILL');
-  await vi.waitFor(() => openHome(directory), { timeout: 240_000 });
+  await vi.waitFor(() => openHome(directory, names), { timeout: 240_000 });
 });
 
 test.each(['a file', 'a folder whose lock cannot be written'])(
@@ -30,7 +33,7 @@ test.each(['a file', 'a folder whose lock cannot be written'])(
     const home = join(directory, 'home');
     if (kind === 'a file') await writeFile(home, '');
     else await mkdir(join(home, 'lock'), { recursive: true });
-    await expect(openHome(home)).rejects.toThrow(
+    await expect(openHome(home, names)).rejects.toThrow(
       new RegExp(`^Cannot write to ${home} \\(.+\\)\\. Set DEEDWIRE_HOME to a folder that you can write to\\.$`),
     );
   },
@@ -38,24 +41,18 @@ test.each(['a file', 'a folder whose lock cannot be written'])(
 
 test('removes the files of a killed process, and writes files that only the owner can read', async () => {
   const devFile = join(directory, 'dev.json');
-  const variablesFiles = [join(directory, 'dev.env'), join(directory, 'lender.env')];
+  const variablesFiles = [join(directory, 'dev.env'), join(directory, 'supplier.env')];
   for (const path of [devFile, ...variablesFiles]) await writeFile(path, '');
-  const home = await openHome(directory);
+  const home = await openHome(directory, names);
   for (const path of [devFile, ...variablesFiles]) await expect(access(path)).rejects.toThrow('ENOENT');
-  const caller = { url: '', clientId: '', apiKey: '', organizationId: '' };
   await home.writeDevFiles(
-    {
-      ...(await ofAccounts(() => caller)),
-      admin: await perApp(() => ''),
-      databaseUrl: '',
-      webhookSecretKeys: '',
-      referrals: [],
-    },
-    perInterface((name) => `export A=${name}\n`),
+    { admin: {}, databaseUrl: '', webhookSecretKeys: '' },
+    { customer: 'export A=customer\n', supplier: 'export A=supplier\n' },
   );
+  expect(await readFile(join(directory, 'dev.env'), 'utf8')).toBe('export A=customer\n');
   await home.saveState();
   const modes = await Promise.all(
-    ['dev.json', 'dev.env', 'lender.env', 'state.json'].map(
+    ['dev.json', 'dev.env', 'supplier.env', 'state.json'].map(
       async (name) => (await stat(join(directory, name))).mode & 0o777,
     ),
   );
@@ -63,18 +60,28 @@ test('removes the files of a killed process, and writes files that only the owne
 });
 
 test('reads the state of an older `pnpm dev`', async () => {
-  const databases = { mark: { webhookSecretKeys: 'dev:key', seed: null, receiverSubscriptionId: 'gid:1' } };
+  const databases = { mark: { webhookSecretKeys: 'dev:key', seed: null } };
   await writeFile(join(directory, 'state.json'), JSON.stringify({ postgresPassword: 'p', databases }));
-  const { state } = await openHome(directory);
+  const { state } = await openHome(directory, names);
   expect(state.databases['mark']).toEqual({
     webhookSecretKeys: 'dev:key',
     seed: null,
     webhookSecret: expect.stringMatching(/^whsec_/),
-    receiverSubscriptionIds: { partner: 'gid:1' },
+    receiverSubscriptionIds: {},
   });
+});
+
+test('no repository takes the files of a home', async () => {
+  await openHome(directory, names);
+  expect(await readFile(join(directory, '.gitignore'), 'utf8')).toBe('*\n');
+});
+
+test('the data of another service than the deployed one are in its folder', async () => {
+  expect(homeOf(await testLayout())).toBe(join(workspaceRoot, 'tools/test-service/.local'));
+  expect(homeOf(await readDefaultLayout())).toBe(join(workspaceRoot, '.local'));
 });
 
 test('keeps a state file that it did not write', async () => {
   await writeFile(join(directory, 'state.json'), '{"something":"else"}');
-  await expect(openHome(directory)).rejects.toThrow('Remove the folder to start with a new database');
+  await expect(openHome(directory, names)).rejects.toThrow('Remove the folder to start with a new database');
 });

@@ -1,17 +1,18 @@
+import { testService } from '@deedwire/core/test-service';
 import { connect, runOnce } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
 import { CannotStartError } from '../src/command-line.ts';
 import { migrateDevDatabase } from '../src/dev-database.ts';
-import { createMigratedDatabase } from './harness/firm.ts';
+import { createMigratedDatabase } from './harness/index.ts';
 
 const say = vi.fn<(text: string) => void>();
 
 test('rejects the database of an earlier build, and says how to reset it', async () => {
   const { databaseUrl, ...migrated } = await createMigratedDatabase();
   const database = { directUrl: databaseUrl, howToReset: 'Delete its data.' };
-  await expect(migrateDevDatabase(database, say)).resolves.toBeUndefined();
+  await expect(migrateDevDatabase(testService, database, say)).resolves.toBeUndefined();
   await runOnce(databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
-  const refused = migrateDevDatabase(database, say);
+  const refused = migrateDevDatabase(testService, database, say);
   await expect(refused).rejects.toThrow(CannotStartError);
   await expect(refused).rejects.toThrow('Migration 0001-accounts-and-credentials was applied');
   await expect(refused).rejects.toThrow('An earlier build, before the first public release, made the database');
@@ -24,7 +25,7 @@ test('says which session keeps it waiting', async () => {
   const holder = await connect(databaseUrl);
   await holder.run(`set application_name = 'psql'; begin; lock table schema_migration`);
   const said: string[] = [];
-  await migrateDevDatabase({ directUrl: databaseUrl, howToReset: '' }, (text) => {
+  await migrateDevDatabase(testService, { directUrl: databaseUrl, howToReset: '' }, (text) => {
     said.push(text);
     void holder.run('commit');
   });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testService } from '@deedwire/core/test-service';
+import { interfaceNames, testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { runOnce } from '@deedwire/testing';
@@ -12,7 +12,7 @@ import { openHome } from '../src/home.ts';
 async function newHome() {
   const directory = await mkdtemp(join(tmpdir(), 'deedwire-test-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return openHome(directory);
+  return openHome(directory, interfaceNames);
 }
 
 let database: TestDatabase;
@@ -23,19 +23,29 @@ beforeEach(async () => {
 
 test('claims an empty database for a home, and recognizes it later', async () => {
   const home = await newHome();
-  const state = await claimDatabase(database.databaseUrl, home);
+  const state = await claimDatabase(testService, database.databaseUrl, home);
   await migrate(database.databaseUrl, testService);
-  expect(await claimDatabase(database.databaseUrl, home)).toBe(state);
+  expect(await claimDatabase(testService, database.databaseUrl, home)).toBe(state);
 });
 
 test('rejects a database that is not empty, and does not change it', async () => {
   const run = (statement: string) => runOnce(database.databaseUrl, statement);
   await run('create table theirs ()');
-  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
+  await expect(claimDatabase(testService, database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
   expect(await run(`select from pg_namespace where nspname = 'deedwire_dev'`)).toEqual([]);
 });
 
 test('rejects the database of another home', async () => {
-  await claimDatabase(database.databaseUrl, await newHome());
-  await expect(claimDatabase(database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
+  await claimDatabase(testService, database.databaseUrl, await newHome());
+  await expect(claimDatabase(testService, database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
+});
+
+test('rejects the database of another service', async () => {
+  const home = await newHome();
+  const state = await claimDatabase(testService, database.databaseUrl, home);
+  const credential = { clientId: '', apiKey: '', organizationId: '' };
+  state.seed = { tenant: { interfaceName: 'tenant', id: 'gid://service/Tenant/1', credential } };
+  await expect(claimDatabase(testService, database.databaseUrl, home)).rejects.toThrow(
+    'The database has accounts of the interface tenant, which this service does not have.',
+  );
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
+import { interfaceNames } from '@deedwire/firm';
 import { findProgram } from '@deedwire/testing';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../src/workspace.ts';
@@ -97,7 +98,7 @@ test('the page has the blocks that are run below', () => {
 // Both receivers use one system, because a start takes some seconds of CPU time.
 let home: DevHome;
 beforeAll(async () => {
-  home = await createDevHome();
+  home = await createDevHome({ interfaceNames });
   await home.whenReady(home.start());
   return () => home.remove();
 });

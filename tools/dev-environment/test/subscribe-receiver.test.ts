@@ -2,11 +2,11 @@ import { issueCredential } from '@deedwire/actions';
 import { supplierInterface } from '@deedwire/test-service/supplier-interface';
 import { postGraphql } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
+import * as events from '@deedwire/webhook-contract';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import type { DevCaller } from '../src/dev-file.ts';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
-import { subscribeReceiver } from '../src/subscribe-receiver.ts';
+import { type Subscriber, subscribeReceiver } from '../src/subscribe-receiver.ts';
 import { createHarness, type Harness } from './harness/index.ts';
 
 const webhookSecret = generateWebhookSecret();
@@ -23,7 +23,13 @@ beforeAll(async () => {
 let printed: string[];
 async function newReceiver(): Promise<SampleReceiver> {
   const receiver = await forTest(
-    startSampleReceiver({ secret: webhookSecret, port: 0, print: (text) => printed.push(text) }),
+    startSampleReceiver({
+      prefix: 'X-Service',
+      events,
+      secret: webhookSecret,
+      port: 0,
+      print: (text) => printed.push(text),
+    }),
   );
   return receiver;
 }
@@ -31,7 +37,8 @@ beforeEach(() => {
   printed = [];
 });
 
-const caller = (interfaceName: 'customer' | 'supplier'): DevCaller => ({
+const caller = (interfaceName: 'customer' | 'supplier'): Subscriber => ({
+  prefix: 'X-Service',
   url: urls[interfaceName],
   ...harness.accounts[interfaceName].credential,
 });
@@ -43,7 +50,7 @@ interface Subscription {
   eventTypes: { type: string; version: string }[];
 }
 
-async function readSubscriptions(by: DevCaller): Promise<Subscription[]> {
+async function readSubscriptions(by: Subscriber): Promise<Subscription[]> {
   const query = '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl status eventTypes { type version } } } }';
   const { body } = await postGraphql<{ webhookSubscriptions: { nodes: Subscription[] } }>(by.url, by, { query });
   return body.data?.webhookSubscriptions.nodes ?? [];
@@ -87,7 +94,7 @@ test('subscribes a receiver to an interface that is newer than the others', asyn
     schemaVersion: versions[0]?.version ?? null,
   });
   const { url: callbackUrl } = await newReceiver();
-  const newer = { url: `${service.url}/supplier/graphql`, ...credential };
+  const newer = { prefix: 'X-Service', url: `${service.url}/supplier/graphql`, ...credential };
   await subscribeReceiver(newer, { callbackUrl, webhookSecret, earlierId: null });
   expect(printed).toEqual([handshake]);
 });

@@ -38,28 +38,37 @@ export interface Client {
   request<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data>;
 }
 
-export function credentialHeaders(credential: Credential): Record<string, string> {
+/** @param prefix what the names of the service's own headers begin with. Defaults to that of the law firm and of the test service */
+export function credentialHeaders(credential: Credential, prefix = 'X-Service'): Record<string, string> {
   return {
-    'X-Service-Client-Id': credential.clientId,
-    'X-Service-API-Key': credential.apiKey,
-    'X-Service-Organization-Id': credential.organizationId,
+    [`${prefix}-Client-Id`]: credential.clientId,
+    [`${prefix}-API-Key`]: credential.apiKey,
+    [`${prefix}-Organization-Id`]: credential.organizationId,
   };
+}
+
+interface Operation {
+  query: string;
+  variables?: unknown;
+  /** Sent in addition to the credential headers. */
+  headers?: Record<string, string>;
+  /** As for `credentialHeaders`. */
+  prefix?: string;
 }
 
 /**
  * Sends one query.
  *
  * @param url URL of the interface, including its path
- * @param headers sent in addition to the credential headers
  */
 export async function postGraphql<Data = Record<string, unknown>>(
   url: string,
   credential: Credential,
-  { query, variables = {}, headers = {} }: { query: string; variables?: unknown; headers?: Record<string, string> },
+  { query, variables = {}, headers = {}, prefix }: Operation,
 ): Promise<GraphqlResponse<Data>> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential), ...headers },
+    headers: { 'Content-Type': 'application/json', ...credentialHeaders(credential, prefix), ...headers },
     body: JSON.stringify({ query, variables }),
   });
   const body: GraphqlResponse<Data>['body'] = JSON.parse(await response.text());

@@ -1,15 +1,16 @@
-import { listCredentials, revokeCredential } from '@deedwire/actions';
-import { interfaceNames } from '@deedwire/firm';
+import { firm, interfaceNames } from '@deedwire/firm';
 import { convertReferral, listReferralsOfPartner } from '@deedwire/firm/partner';
+import { firmSeed } from '@deedwire/firm/seed';
 import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { ensureOpenReferrals, seed, seedContext, withLiveCredentials } from '../../src/seed.ts';
+import { seedContext, seedDatabase, withLiveCredentials } from '../../src/sample-data.ts';
+import { ensureOpenReferrals, seed } from '../../src/seed.ts';
 import { createMigratedDatabase } from '../harness/firm.ts';
 
 const { databaseUrl } = await forFile(createMigratedDatabase());
 const store = await forFile(createStore({ databaseUrl, applicationName: 'test' }));
-const context = seedContext(store, 'service');
+const context = seedContext(firm, store, 'service');
 
 test('creates two organizations and two accounts of each interface, each with its own key', async () => {
   const accounts = Object.values(await seed(context));
@@ -30,11 +31,11 @@ test('creates new referrals in place of closed ones', async () => {
   expect(page.edges.map(({ node }) => node.id)).toEqual(second.toReversed());
 });
 
-test('replaces a revoked key and keeps the others', async () => {
-  const accounts = await seed(context);
-  const [key] = await listCredentials(context, { interfaceName: 'partner', accountId: accounts.partner.id });
-  await revokeCredential(context, { keyId: key?.keyId ?? '' });
-  const renewed = await withLiveCredentials(context, accounts);
-  expect(renewed).toEqual({ ...accounts, partner: expect.objectContaining({ id: accounts.partner.id }) });
-  expect(renewed.partner.credential.apiKey).not.toBe(accounts.partner.credential.apiKey);
+test('`pnpm dev` finds the accounts and the records of the demonstration', async () => {
+  const accounts = await seedDatabase(context, firmSeed);
+  const other = await seed(context);
+  expect(Object.keys(accounts)).toEqual(Object.keys(other));
+  expect(accounts['otherLender']?.credential.organizationId).not.toBe(accounts['lender']?.credential.organizationId);
+  const renewed = await withLiveCredentials(context, firmSeed, accounts);
+  expect(renewed).toEqual(accounts);
 });

@@ -16,22 +16,28 @@ test('an unknown option exits with 2 and one line', async () => {
   expect(dev.output()).toMatch(/^Unknown option '--reciever'\. `npx -y pnpm@[\d.]+ dev --help` lists the options\.\n$/);
 });
 
+test('a folder without a service exits with 2', async () => {
+  const dev = (await newDevHome({ interfaceNames: [], folder: import.meta.dirname })).start();
+  expect(await dev.ended).toBe(2);
+  expect(dev.output()).toBe('tools/dev-environment/test/full is no folder with a service: it has no package.json.\n');
+});
+
 test('exits with 1 and the name of the variable of a port that is in use', async () => {
   const holder = await forTest(listen(createServer()));
-  const dev = (await newDevHome()).start({ PARTNER_API_PORT: String(holder.port) });
+  const dev = (await newDevHome()).start({ CUSTOMER_API_PORT: String(holder.port) });
   expect(await dev.ended).toBe(1);
   expect(dev.output()).toBe(
-    `PARTNER_API_PORT: port ${holder.port} is in use. Set PARTNER_API_PORT to another port, or to 0 to select a free one.\n`,
+    `CUSTOMER_API_PORT: port ${holder.port} is in use. Set CUSTOMER_API_PORT to another port, or to 0 to select a free one.\n`,
   );
 });
 
 test('exits with 1 and every error of a wrong configuration', async () => {
-  const dev = (await newDevHome()).start({ LENDER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
+  const dev = (await newDevHome()).start({ CUSTOMER_API_PORT: 'x', DATABASE_URL: 'mysql://x' });
   expect(await dev.ended).toBe(1);
   expect(dev.output()).toBe(
     `The configuration is invalid:
   DATABASE_URL must be a URL that begins with postgres:// or postgresql://
-  LENDER_API_PORT must be a whole number from 0 to 65535
+  CUSTOMER_API_PORT must be a whole number from 0 to 65535
 `,
   );
 });

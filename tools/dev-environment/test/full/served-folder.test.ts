@@ -3,9 +3,28 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { copyShop } from '@deedwire/layout/shop';
+import { postGraphql } from '@deedwire/testing';
+import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../../src/app-process.ts';
+import type { DevCaller, DevFile } from '../../src/dev-file.ts';
 import { workspaceRoot } from '../../src/workspace.ts';
+import { createDevHome } from '../dev-process.ts';
+import { printedCommand, runOperator } from '../printed-command.ts';
+
+/** Starts `pnpm dev` on the folder, with its own data. */
+async function runDev(folder: string): Promise<void> {
+  const home = await forTest(
+    createDevHome<DevFile & { customer: DevCaller }>({ interfaceNames: ['customer'], folder }),
+  );
+  const dev = home.start({}, { commandArguments: ['--receiver'] });
+  const { customer } = await home.whenReady(dev);
+  const query = '{ customer { name } }';
+  const { body } = await postGraphql(customer.url, customer, { query, prefix: 'X-Shop' });
+  expect(body.data).toEqual({ customer: { name: 'Ada' } });
+  await runOperator(home, await printedCommand(dev));
+  await expect.poll(dev.output).toMatch(/^receiver +api_key\.created 2026-11-01, attempt 1$/m);
+}
 
 test('a service in a folder outside of the workspace is generated, migrated, operated and served', async () => {
   const shop = copyShop();
@@ -56,4 +75,5 @@ test('a service in a folder outside of the workspace is generated, migrated, ope
     body: JSON.stringify({ query: '{ customer { name } }' }),
   });
   expect(await response.json()).toMatchObject({ data: { customer: { name: 'Ada' } } });
+  await runDev(shop.folder);
 });

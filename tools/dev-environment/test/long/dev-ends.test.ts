@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { readDefaultLayout } from '@deedwire/layout';
 import { commandsOf } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createDevHome, type DevHome, freePorts } from '../dev-process.ts';
+
+const { interfaceNames } = await readDefaultLayout();
 
 // The processes are found by their inherited environment, which only Linux reports.
 describe.skipIf(process.platform !== 'linux')('every process ends', () => {
@@ -14,7 +17,7 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
 
   // The tests share the data: creating it takes more than half of a first start.
   beforeAll(async () => {
-    home = await createDevHome();
+    home = await createDevHome({ interfaceNames });
   });
   afterAll(() => home.remove());
 
@@ -43,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('every process ends', () => {
     const [commands = ''] = commandsOf(page, 'In a script', 1);
     const logFile = join(home.path, 'dev.log');
     const script = commands.replace('> dev.log', `> ${logFile}`).replaceAll('.local/', `${home.path}/`);
-    const env = { ...process.env, ...freePorts, DEEDWIRE_HOME: home.path };
+    const env = { ...process.env, ...freePorts(interfaceNames), DEEDWIRE_HOME: home.path };
     const started = await promisify(execFile)('sh', ['-ec', `${script}\necho $!`], { cwd: workspaceRoot, env });
     // Longer than it takes to notice that a process has ended.
     await sleep(6_000);

@@ -1,11 +1,11 @@
+import { interfaceNames, testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { postGraphql, runOnce } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { devConfig } from '../../src/dev-config.ts';
 import { migrateDevDatabase, openDevDatabase } from '../../src/dev-database.ts';
 import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
-import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
+import { printedCommand, runOperator } from '../printed-command.ts';
 
 test('--receiver exits with 1 when the callback URL is rejected', async () => {
   const home = await newDevHome();
@@ -29,12 +29,12 @@ test('with DATABASE_URL, uses an empty database; later starts pause its subscrip
   await expect.poll(() => home.processes()).toEqual([]);
 
   const without = home.start(env);
-  const { partner, lender } = await home.whenReady(without);
+  const { customer, supplier } = await home.whenReady(without);
   expect(without.output()).toContain(
     'Paused the subscriptions of the sample receiver, which does not run without --receiver.\n',
   );
   const query = '{ webhookSubscriptions(first: 20) { nodes { status pausedReason } } }';
-  for (const caller of [partner, lender]) {
+  for (const caller of [customer, supplier]) {
     const { body } = await postGraphql<{ webhookSubscriptions: unknown }>(caller.url, caller, { query });
     expect(body.data?.webhookSubscriptions).toEqual({ nodes: [{ status: 'PAUSED', pausedReason: 'OPERATOR' }] });
   }
@@ -42,8 +42,9 @@ test('with DATABASE_URL, uses an empty database; later starts pause its subscrip
   await without.ended;
 
   const second = home.start({ ...env, RECEIVER_PORT: port }, withReceiver);
-  expect((await home.whenReady(second)).partner.apiKey).toBe(file.partner.apiKey);
-  await waitForWebhook(second, 'referral.created', await runOperator(home, await printedCommand(second)));
+  expect((await home.whenReady(second)).customer.apiKey).toBe(file.customer.apiKey);
+  await runOperator(home, await printedCommand(second));
+  await expect.poll(second.output).toMatch(/^receiver +api_key\.created 2026-11-01, attempt 1$/m);
   expect(second.output()).not.toContain('handshake');
   second.signalGroup('SIGTERM');
   await second.ended;
@@ -59,11 +60,17 @@ test('with DATABASE_URL, uses an empty database; later starts pause its subscrip
 
 test('rejects the data of an earlier build, and names the command that deletes it', async () => {
   const { path } = await newDevHome();
-  const database = await openDevDatabase(devConfig.parse({}), await openHome(path));
+  const database = await openDevDatabase(
+    { service: testService, interfaceNames },
+    {},
+    await openHome(path, interfaceNames),
+  );
   try {
-    await migrateDevDatabase(database, () => {});
+    await migrateDevDatabase(testService, database, () => {});
     await runOnce(database.url, `update schema_migration set checksum = 'of an earlier build'`);
-    await expect(migrateDevDatabase(database, () => {})).rejects.toThrow(`start \`pnpm dev\` again: rm -r '${path}'`);
+    await expect(migrateDevDatabase(testService, database, () => {})).rejects.toThrow(
+      `start \`pnpm dev\` again: rm -r '${path}'`,
+    );
   } finally {
     await database.close();
   }

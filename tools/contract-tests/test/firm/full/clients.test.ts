@@ -3,6 +3,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { devVariables } from '@deedwire/dev-environment';
 import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { firm } from '@deedwire/firm';
 import { commandsOf, eventually, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
@@ -24,7 +25,7 @@ const { partner } = system.accounts;
 await mkdir(join(root, '.local'));
 await writeFile(
   join(root, '.local/dev.env'),
-  devVariables({ url: system.urls.partner, ...partner.credential }, partner, 'whsec_unused'),
+  devVariables(firm, { url: system.urls.partner, ...partner.credential }, partner, 'whsec_unused'),
 );
 
 function runCommands(commands: string): Promise<string> {

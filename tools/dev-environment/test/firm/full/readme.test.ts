@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { interfaceNames } from '@deedwire/firm';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../../../src/workspace.ts';
 import { freePorts } from '../../dev-process.ts';
@@ -48,7 +49,7 @@ test('demo: ends with the error of an installation that failed', async () => {
 test('dev: installs, prints the webhook that the command of the quickstart causes, and ends with the command that started it', async () => {
   const quickstart = readFileSync(join(workspaceRoot, 'docs/quickstart.md'), 'utf8');
   const [, create = ''] = /^```sh\n(npx .* operator referral create .*)\n```$/m.exec(quickstart) ?? [];
-  const dev = clone.run(`${command('dev')} --receiver`, freePorts);
+  const dev = clone.run(`${command('dev')} --receiver`, freePorts(interfaceNames));
   const end = finished(dev);
   onTestFinished(() => {
     // After a failed expectation, the processes are still running.

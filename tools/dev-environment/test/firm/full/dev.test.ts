@@ -2,22 +2,27 @@ import { execFile } from 'node:child_process';
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { interfaceNames } from '@deedwire/firm';
+import { firm, interfaceNames } from '@deedwire/firm';
+import type { SampleRecords } from '@deedwire/firm/seed';
 import { postGraphql } from '@deedwire/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { DevFile } from '../../src/dev-file.ts';
-import { isSiteBuilt } from '../../src/documentation.ts';
-import { ofAccounts, perApp, callOperator } from '../../src/firm-system.ts';
-import { createDevHome, type DevHome, type DevProcess } from '../dev-process.ts';
-import { printedCommand, runOperator, waitForWebhook } from '../operator-commands.ts';
+import { ofAccountsOf } from '../../../src/account-key.ts';
+import type { DevFile } from '../../../src/dev-file.ts';
+import { isSiteBuilt } from '../../../src/documentation.ts';
+import { type AccountKey, type AppName, callOperator, perApp } from '../../../src/firm-system.ts';
+import { createDevHome, type DevHome, type DevProcess } from '../../dev-process.ts';
+import { printedCommand } from '../../printed-command.ts';
+import { runForId, waitForWebhook } from '../operator-commands.ts';
 
-// A start takes some seconds of CPU time, so these tests share two of them, in this order. `test/long/dev.test.ts` has more.
+// A start takes some seconds of CPU time, so these tests share two of them, in this order. `test/long/dev.test.ts` has more, of the test service.
 const operator = 'npx -y pnpm@0.0.0 operator';
-let home: DevHome;
+type FirmFile = DevFile<AccountKey, AppName, SampleRecords>;
+
+let home: DevHome<FirmFile>;
 let first: DevProcess;
-let file: DevFile;
+let file: FirmFile;
 beforeAll(async () => {
-  home = await createDevHome();
+  home = await createDevHome<FirmFile>({ interfaceNames });
   first = home.start({}, { commandArguments: ['--receiver'] });
   file = await home.whenReady(first);
   return () => home.remove();
@@ -33,7 +38,7 @@ describe('the first start', () => {
     };
     const adminUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(file).toEqual({
-      ...(await ofAccounts(() => caller)),
+      ...(await ofAccountsOf(firm, () => caller)),
       admin: await perApp(() => adminUrl),
       databaseUrl: expect.stringContaining('postgres://'),
       webhookSecretKeys: expect.stringMatching(/^dev:/),
@@ -93,7 +98,7 @@ describe('the first start', () => {
     const referral = { id: expect.stringContaining('/Referral/'), clientName: expect.any(String), status: 'OPEN' };
     const nodes = [referral, referral, referral];
     expect(JSON.parse(stdout)).toEqual({ data: { referrals: { nodes } }, extensions: expect.any(Object) });
-    expect(await runOperator(home, await printedCommand(first))).toMatch(/^gid:\/\/service\/Referral\/\d+$/);
+    expect(await runForId(home, await printedCommand(first))).toMatch(/^gid:\/\/service\/Referral\/\d+$/);
   });
 
   test('writes the same variables for the lender', async () => {
@@ -138,16 +143,12 @@ test('a second start keeps the data, and prints the webhooks', async () => {
   const { lender, partner, referrals } = await home.whenReady(second);
   expect(partner.apiKey).toBe(file.partner.apiKey);
   expect(referrals).toEqual(expect.arrayContaining(file.referrals));
-  const created = await runOperator(home, await printedCommand(second));
+  const created = await runForId(home, await printedCommand(second));
   await waitForWebhook(second, 'referral.created', created);
-  await waitForWebhook(
-    second,
-    'referral.converted',
-    await runOperator(home, `${operator} referral convert ${created}`),
-  );
+  await waitForWebhook(second, 'referral.converted', await runForId(home, `${operator} referral convert ${created}`));
   const { body } = await postGraphql<{ lender: { id: string } }>(lender.url, lender, { query: '{ lender { id } }' });
   const member = `--lender ${body.data?.lender.id} --first-name Grace --last-name Hopper --email grace@example.com`;
-  await waitForWebhook(second, 'team_member.added', await runOperator(home, `${operator} member add ${member}`));
+  await waitForWebhook(second, 'team_member.added', await runForId(home, `${operator} member add ${member}`));
 
   // The commands that need the keys of webhook secrets find them.
   const operate = async (...words: string[]) => {
