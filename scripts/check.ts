@@ -9,6 +9,7 @@ import {
   checkServedSchemas,
   checkTypes,
   findTodos,
+  findTodosOf,
   run,
   workspaceRoot,
   type CommandResult,
@@ -112,6 +113,7 @@ export async function check({ withUnitTests }: { withUnitTests: boolean }): Prom
 /** The checks of one service. Returns the names of the failed ones. */
 async function checkService(folder: string): Promise<string[]> {
   return await performInOrder([
+    [[{ ...todos, check: () => findTodosOf(folder) }], 'until no TODO is left'],
     [[generatedOf(folder)], causeOfGenerated],
     [[servedOf(folder)], ''],
   ]);

@@ -3,12 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readChosenLayout } from '../tools/layout/src/layout.ts';
 import { endWithReader } from './end-with-reader.ts';
 import { openPlop } from './new/plopfile.ts';
 
 const help = `Usage: pnpm new event <type> <version> <interface>
        pnpm new event-version <type> <version>
        pnpm new interface-version <interface> <version>
+
+Options: --service <folder> for another service than the first one that the package.json of the repository lists
 
 Writes the files of a preview. An event of every interface has the interface "all". For example:
   pnpm new event lender.renamed 2027-06-01 lender
@@ -21,12 +24,17 @@ Exit codes: 0 success, 1 nothing was written, 2 invalid usage, 74 the output can
 endWithReader();
 // pnpm starts scripts in the root of the workspace.
 const root = process.cwd();
-/** Exists while changes are written: two processes would undo each other's. `pnpm check` fails for what a killed one leaves. */
-const unfinished = join(root, '.changeset/unfinished.md');
 const claim = 'Another `pnpm new` runs, or was killed. If it was killed, run `git restore . && git clean --force -d`.';
-const plop = await openPlop(root);
-
-const { name, values } = readArguments(process.argv.slice(2));
+const { name, values, folder } = readArguments(process.argv.slice(2));
+const layout = await readChosenLayout(folder).catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(2);
+});
+/** The repository of the service. */
+const repository = layout.root.startsWith('..') ? join(root, layout.root) : root;
+/** Exists while changes are written: two processes would undo each other's. `pnpm check` fails for what a killed one leaves. */
+const unfinished = join(repository, repository === root ? '.changeset' : 'src', 'unfinished.md');
+const plop = await openPlop(root, layout);
 const kinds = plop.getGeneratorList().map((generator) => generator.name);
 if (['--help', 'help'].includes(name)) {
   process.stdout.write(help);
@@ -45,13 +53,15 @@ if (['--help', 'help'].includes(name)) {
 }
 
 /** The values in the order of the prompts. `_` asks for one. */
-function readArguments(args: string[]): { name: string; values: string[] } {
-  const { values: flags, positionals } = parseArgs({ args, allowPositionals: true, strict: false });
-  const { help: asked, h = asked, ...others } = flags;
+function readArguments(args: string[]): { name: string; values: string[]; folder?: string } {
+  const options = { service: { type: 'string' } } as const;
+  const { values: flags, positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
+  const { service: given, help: asked, h = asked, ...others } = flags;
   const [unknown] = Object.keys(others);
   const [kind = '', ...rest] = positionals;
   if (h !== undefined) return { name: '--help', values: [] };
-  return unknown === undefined ? { name: kind, values: rest } : { name: `--${unknown}`, values: [] };
+  if (unknown !== undefined) return { name: `--${unknown}`, values: [] };
+  return { name: kind, values: rest, ...(typeof given === 'string' && { folder: given }) };
 }
 
 function isUsage(): boolean {
@@ -80,8 +90,8 @@ async function create(): Promise<string> {
 }
 
 function requireNoChanges(): void {
-  const args = ['status', '--porcelain', '--untracked-files=all', '--', '.', `:!${relative(root, unfinished)}`];
-  const git = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  const args = ['status', '--porcelain', '--untracked-files=all', '--', '.', `:!${relative(repository, unfinished)}`];
+  const git = spawnSync('git', args, { cwd: repository, encoding: 'utf8' });
   if (git.status !== 0) {
     const [reason = ''] = String(git.error ?? git.stderr).split('\n');
     throw new Error(`Git does not show what is changed: ${reason}. Run this in a clone.`);

@@ -1,20 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import nodePlop, { type ActionType, type NodePlopAPI, type PromptQuestion } from 'node-plop';
-import { readDefaultLayout } from '../../tools/layout/src/layout.ts';
+import { isDefault, type Layout, readDefaultLayout } from '../../tools/layout/src/layout.ts';
 import { add, addText, type Change, changeset, edit, newestOf, preview, template, withKey } from './changes.ts';
 
 type Answers = Readonly<Record<string, string>>;
 /** Returns true, or one line that says what is wrong. */
 type Validate = (value: string, answers: Answers) => string | true;
 
-/** The generators of `pnpm new`. The changes of each are relative to the root of the workspace. */
-export async function openPlop(root: string): Promise<NodePlopAPI> {
+/** The generators of `pnpm new`, for a service. The changes of each are relative to the root of the workspace. */
+export async function openPlop(root: string, layout?: Layout): Promise<NodePlopAPI> {
   const plop = await nodePlop('', { destBasePath: root, force: false });
   const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
   const readVersions = (path: string): Record<string, unknown> => JSON.parse(readText(path));
-  const { interfaceNames, contractOf, appOf, events, payloads } = await readDefaultLayout();
-  if (payloads === null) throw new Error('The service of the repository publishes no payloads.');
+  const service = layout ?? (await readDefaultLayout());
+  const { interfaceNames, contractOf, appOf, events, payloads, names } = service;
   const choices = new Map<string, readonly string[]>([
     ...interfaceNames.map((name) => [name, [name]] as const),
     ['all', interfaceNames],
@@ -22,10 +22,19 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
   const oneOf = listed(interfaceNames);
   // Of the application and, composed, of the platform.
   const eventVersions = `${payloads}/versions.json`;
+  const readEventVersions = () => (payloads === null ? {} : readVersions(eventVersions));
   const interfaceVersions = (name: string): string => `${contractOf(name)}/versions.json`;
-  /** Without the scope, as changesets of this repository name it. */
-  const packageOf = (folder: string): string => JSON.parse(readText(`${folder}/package.json`)).name.replace(/.*\//, '');
-  const payloadsOf = (type: string): string => (isOwn(type) ? 'packages/webhook-contract' : payloads);
+  /** The package of a folder. Without the scope, as changesets of this repository name it. */
+  const packageOf = (folder: string): string => {
+    if (!existsSync(join(root, folder, 'package.json'))) return packageOf(dirname(folder));
+    return JSON.parse(readText(`${folder}/package.json`)).name.replace(/.*\//, '');
+  };
+  /** None for a service of another repository. */
+  const changesetFor = (name: string, folders: readonly string[], apps: readonly string[] = []): Change[] =>
+    service.root.startsWith('..') ? [] : [changeset(name, [...new Set(folders.map(packageOf)), ...apps])];
+  // The apps that render, if this repository deploys them.
+  const workers = isDefault(service) ? ['webhook-worker'] : [];
+  const payloadsOf = (type: string): string => (isOwn(type) ? 'packages/webhook-contract' : (payloads ?? ''));
   /** The paths of the payload, the typical body and the renderer. */
   const eventFiles = (type: string, version: string): [string, string, string] => [
     `${payloadsOf(type)}/src/${type}/${version}.ts`,
@@ -54,7 +63,8 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
   plop.setGenerator('event', {
     prompts: [
       prompt('type', 'Event type, for example lender.renamed:', (type) => {
-        if (Object.hasOwn(readVersions(eventVersions), type))
+        if (payloads === null) return `${service.root} publishes no payloads: it has no package with a versions.json.`;
+        if (Object.hasOwn(readEventVersions(), type))
           return `The event type ${type} exists. To add a version, run pnpm new event-version ${type} <version>.`;
         if (isOwn(type))
           return `Events of ${type.split('.')[0]} are those of the platform. Name a record of the application, for example lender.renamed.`;
@@ -70,15 +80,24 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
       const [payload, body, renderer] = eventFiles(type, version);
       const exported = type.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
       const isUpdate = type.endsWith('.updated');
+      const list = `${events}/index.ts`;
+      const data = {
+        isUpdate,
+        hasParts: existsSync(join(root, events, 'parts.ts')),
+        isListed: existsSync(join(root, service.root, 'src/personal-data.test.ts')),
+        ...names,
+      };
       return [
-        add(payload, template('payload.ts', { isUpdate })),
-        add(body, template('typical.json', { isUpdate })),
-        add(renderer, template('renderer.ts', { isUpdate })),
-        add(`${events}/${type}/event.ts`, template('event.ts', { isUpdate })),
-        edit(`${events}/index.ts`, (text) => `${text}export { ${exported} } from './${type}/event.ts';\n`),
+        add(payload, template('payload.ts', data)),
+        add(body, template('typical.json', data)),
+        add(renderer, template('renderer.ts', data)),
+        add(`${events}/${type}/event.ts`, template('event.ts', data)),
+        ...(existsSync(join(root, list))
+          ? [edit(list, (text) => `${text}export { ${exported} } from './${type}/event.ts';\n`)]
+          : []),
         edit(eventVersions, (text) => withKey(text, type, { [version]: preview })),
         edit(`${payloads}/event-types.json`, (text) => withKey(text, type, { interfaces: choices.get(name) })),
-        changeset(`${type}-${version}`, [packageOf(payloads), 'webhook-worker']),
+        ...changesetFor(`${type}-${version}`, [payloads ?? ''], workers),
       ];
     }),
     description:
@@ -88,14 +107,16 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
   plop.setGenerator('event-version', {
     prompts: [
       prompt('type', 'Event type, for example referral.declined:', (type) =>
-        Object.hasOwn(readVersions(eventVersions), type)
-          ? true
-          : `There is no event type ${type}. To add it, run pnpm new event ${type} <version> <interface>.`,
+        isOwn(type) && !isDefault(service)
+          ? `Events of ${type.split('.')[0]} are those of the platform.`
+          : Object.hasOwn(readEventVersions(), type)
+            ? true
+            : `There is no event type ${type}. To add it, run pnpm new event ${type} <version> <interface>.`,
       ),
-      versionPrompt((version, { type = '' }) => isNewest(version, readVersions(eventVersions)[type], type)),
+      versionPrompt((version, { type = '' }) => isNewest(version, readEventVersions()[type], type)),
     ],
     actions: actions(({ type, version }) => {
-      const versions = readVersions(eventVersions)[type];
+      const versions = readEventVersions()[type];
       const newest = newestOf(versions);
       const targets = eventFiles(type, version);
       return [
@@ -103,7 +124,7 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
         edit(`${payloadsOf(type)}/versions.json`, (text) =>
           withKey(text, type, { ...Object(versions), [version]: preview }),
         ),
-        changeset(`${type}-${version}`, [packageOf(payloads), 'webhook-worker']),
+        ...changesetFor(`${type}-${version}`, [payloads ?? ''], workers),
       ];
     }),
     description: 'Change the payload, the typical body and the renderer together.',
@@ -126,11 +147,11 @@ export async function openPlop(root: string): Promise<NodePlopAPI> {
         ...files.map((path) => copy(path.replace('@', newest), path.replace('@', version), newest, version)),
         edit(interfaceVersions(name), (text) => withKey(text, version, preview)),
         edit(`${own}/editions.json`, (text) => withKey(text, version, JSON.parse(text)[newest])),
-        changeset(`${name}-${version}`, [packageOf(contractOf(name)), packageOf(dirname(appOf(name)))]),
+        ...changesetFor(`${name}-${version}`, [contractOf(name), dirname(appOf(name))]),
       ];
     }),
     description:
-      'Change the SDL in own/, then the schema in apps/ until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. own/editions.json names the edition of what every interface has.',
+      'Change the SDL in own/, then the schema of the app until the check "served schemas" passes. An operation that no longer fits needs an example at the new version. own/editions.json names the edition of what every interface has.',
   });
   return plop;
 }

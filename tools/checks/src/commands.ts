@@ -1,5 +1,7 @@
-import { readLayouts } from '@deedwire/layout';
-import { type CommandResult, run } from './run.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Layout, readLayout, readLayouts } from '@deedwire/layout';
+import { type CommandResult, run, workspaceRoot } from './run.ts';
 
 interface ContractCheckOptions {
   /** Baselines to use instead of the latest release in git. */
@@ -31,14 +33,41 @@ const written = [
 
 /** Finds what `pnpm new` leaves to write, by file and line. */
 export async function findTodos(): Promise<CommandResult> {
-  const layouts = await readLayouts();
-  const ofServices = layouts.flatMap(({ root, interfaceNames, contractOf }) => [
-    `${root}/src/*`,
-    ...interfaceNames.flatMap((name) => [`${contractOf(name)}/README.md`, `${contractOf(name)}/own/*`]),
-  ]);
+  const ofServices = (await readLayouts()).flatMap(writtenOf);
   const grep = ['grep', '--untracked', '--line-number', '--word-regexp', 'TODO', '--', ...written, ...ofServices];
   const { output } = await run('git', grep);
   return { succeeded: output === '', output, isBlocking: output !== '' };
+}
+
+function writtenOf({ root, interfaceNames, contractOf }: Layout): string[] {
+  const contracts = interfaceNames.flatMap((name) => [`${contractOf(name)}/README.md`, `${contractOf(name)}/own/*`]);
+  return [`${root}/src/*`, ...contracts];
+}
+
+/**
+ * As `findTodos`, of one service. Its folder can be outside of the repository, where git finds nothing.
+ *
+ * @param service a folder with a service
+ */
+export async function findTodosOf(service: string): Promise<CommandResult> {
+  const layout = await readLayout(service);
+  const { payloads, interfaceNames, appOf } = layout;
+  const patterns = [
+    ...writtenOf(layout),
+    ...interfaceNames.map((name) => `${appOf(name)}/*`),
+    ...(payloads === null ? [] : [`${payloads}/src/*`]),
+  ].map((pattern) => pattern.replace(/\*$/, '**/*.{graphql,json,ts}'));
+  const paths = new Set(globSync(patterns, { cwd: workspaceRoot }));
+  const found = [...paths]
+    .filter((path) => !/\/generated\//.test(path))
+    .toSorted()
+    .flatMap(todosIn);
+  return { succeeded: found.length === 0, output: found.join(''), isBlocking: found.length > 0 };
+}
+
+function todosIn(path: string): string[] {
+  const lines = readFileSync(join(workspaceRoot, path), 'utf8').split('\n');
+  return lines.flatMap((line, index) => (/\bTODO\b/.test(line) ? [`${path}:${index + 1}:${line}\n`] : []));
 }
 
 /** The arguments that choose a service. Without one, a command takes all of the workspace. */

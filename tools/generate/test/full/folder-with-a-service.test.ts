@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { copyShop } from '@deedwire/layout/shop';
@@ -20,17 +20,17 @@ function run(script: string, ...args: readonly string[]) {
 
 const generate = (...args: readonly string[]) => run('tools/generate/src/main.ts', '--service', shop.folder, ...args);
 
-const git = (...args: readonly string[]): string =>
-  spawnSync('git', args, { cwd: workspaceRoot, encoding: 'utf8' }).stdout;
+const git = (cwd: string, ...args: readonly string[]): string =>
+  spawnSync('git', args, { cwd, encoding: 'utf8' }).stdout;
 
-const before = git('status', '--porcelain');
+const before = git(workspaceRoot, 'status', '--porcelain');
 const first = generate();
 
 const read = (path: string): string => readFileSync(join(shop.folder, path), 'utf8');
 
 test('writes the files of a service in any folder, and none of this workspace', () => {
   expect(first).toEqual({ status: 0, stdout: '', stderr: '' });
-  expect(git('status', '--porcelain')).toBe(before);
+  expect(git(workspaceRoot, 'status', '--porcelain')).toBe(before);
   expect(read('contracts/customer/versions/2026-11-01.graphql')).toMatch(
     /^type Query \{[^}]*\bcustomer: Customer!\n[^}]*\bwebhookSubscriptions\b/m,
   );
@@ -105,10 +105,73 @@ test('is started and operated by the commands of this repository', () => {
   expect(stdout).toContain('Usage: deedwire-operator customer');
 });
 
+test('writes the files of its deployment, if it has a folder for them', () => {
+  const manifest = read('package.json');
+  writeFileSync(join(shop.folder, 'package.json'), JSON.stringify({ type: 'module', deedwire: { deploy: 'deploy' } }));
+  expect(generate('deployment')).toEqual({ status: 0, stdout: '', stderr: '' });
+  const paths = globSync('deploy/**/*.*', { cwd: shop.folder });
+  expect(paths.filter((path) => path.includes('-api.'))).toEqual([
+    'deploy/systemd/deedwire-customer-api.service',
+    'deploy/kubernetes/apps/customer-api.yaml',
+  ]);
+  const named = paths.flatMap((path) => (path + read(path)).match(/[a-z]+(?=[-_]api\b)/g) ?? []);
+  expect(new Set(named)).toEqual(new Set(['customer']));
+  expect(read('deploy/Containerfile')).toMatch(/^FROM runtime AS customer-api\nEXPOSE 4004 4104\n/m);
+  expect(read('deploy/compose/Caddyfile')).toMatch(
+    /^\thandle \/customer\/\* \{\n\t\treverse_proxy customer-api:4004 /m,
+  );
+  expect(generate('--check')).toEqual({ status: 0, stdout: '', stderr: '' });
+  writeFileSync(join(shop.folder, 'package.json'), manifest);
+});
+
+test('gets the files of a new event and of new versions, which are generated once their TODOs are written', () => {
+  const add = (...args: readonly string[]) => run('scripts/new.ts', '--service', shop.folder, ...args);
+  expect(add('event', 'order.paid', '2027-06-01', 'customer').stderr).toMatch(/^Git does not show what is changed: /);
+  git(shop.folder, 'init', '--quiet');
+  const commit = () => {
+    git(shop.folder, 'add', '--all');
+    git(shop.folder, '-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '--quiet', '--message=x');
+  };
+  for (const args of [
+    ['event', 'order.paid', '2027-06-01', 'customer'],
+    ['event-version', 'order.shipped', '2027-06-01'],
+    ['interface-version', 'customer', '2027-06-01'],
+  ]) {
+    commit();
+    expect(add(...args)).toEqual({ status: 0, stdout: expect.stringMatching(/^Wrote:\n/), stderr: '' });
+    expect(git(workspaceRoot, 'status', '--porcelain')).toBe(before);
+  }
+  const check = run('scripts/check.ts', '--service', shop.folder);
+  expect(check).toMatchObject({
+    status: 1,
+    stderr: '',
+    stdout: expect.stringMatching(/^FAILED TODOs [^]*order\.paid\/event\.ts:4:/),
+  });
+  const written = git(shop.folder, 'grep', '--name-only', 'TODO').trim().split('\n');
+  for (const path of written)
+    writeFileSync(
+      join(shop.folder, path),
+      read(path)
+        .replaceAll(/^\/\/ TODO.*\n|^# TODO.*\n/gm, '')
+        .replaceAll('TODO', 'x'),
+    );
+  expect(generate()).toEqual({ status: 0, stdout: '', stderr: '' });
+  expect(JSON.parse(read('webhook-events/versions.json'))).toMatchObject({
+    'order.paid': { '2027-06-01': { status: 'preview' } },
+    'order.shipped': { '2027-06-01': { status: 'preview' } },
+  });
+  expect(run('tools/checks/src/served-schemas/main.ts', '--service', shop.folder)).toEqual({
+    status: 0,
+    stdout: '',
+    stderr: '',
+  });
+  expect(add('event-version', 'webhook.test', '2027-06-01').stderr).toContain('are those of the platform');
+});
+
 test('refuses a generator of this repository', () => {
-  const { status, stderr } = generate('deployment');
+  const { status, stderr } = generate('operations');
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^No generator of a service is called deployment\. Use composed-contracts, /);
+  expect(stderr).toMatch(/^No generator of a service is called operations\. Use composed-contracts, /);
 });
 
 test('names what the service lacks', () => {
