@@ -47,6 +47,17 @@ curl -sS "$DEEDWIRE_URL" -H 'Content-Type: application/json' \\
   );
 });
 
+test('names files with long paths on separate lines', () => {
+  const path = '../shops/of-the-north/.local';
+  const variablesFiles = new Map([
+    ['customer', `${path}/dev.env`],
+    ['supplier', `${path}/supplier.env`],
+  ]);
+  const lines = welcome({ ...values, variablesFiles, receiverUrl: null, folder: null }).split('\n');
+  expect(lines).toContain(`  credentials            ${path}/dev.env (customer),`);
+  expect(lines).toContain(`${' '.repeat(25)}${path}/supplier.env`);
+});
+
 test('names the one file of a service with one interface', () => {
   const variablesFiles = new Map([['customer', '.local/dev.env']]);
   expect(welcome({ ...values, variablesFiles, receiverUrl: null, folder: null })).toMatch(

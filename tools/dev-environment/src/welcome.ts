@@ -23,15 +23,15 @@ interface Welcome {
 export function welcome({ service, folder, firstSteps, callers, admin, variablesFiles, receiverUrl }: Welcome): string {
   const headers = requestHeaders(service);
   const { interfaceName, query, command } = firstSteps;
-  const [own = '', next, ...further] = variablesFiles.values();
+  const [own = '', ...others] = variablesFiles.values();
   const addresses: [string, string][] = [
     ...interfaceNamesOf(service).map((name): [string, string] => [`${name} interface`, callers[name]?.url ?? '']),
     ...Object.entries(admin).map(([app, url]): [string, string] => [`${app} health`, `${url}/ready`]),
     ...(receiverUrl === null ? [] : [['sample receiver', receiverUrl] as [string, string]]),
-    ['credentials', `${own} (${interfaceName})${next === undefined ? '' : `, ${next}`}`],
-    ...further.map((file): [string, string] => ['', file]),
   ];
   const width = Math.max(...addresses.map(([name]) => name.length));
+  const [first = '', ...further] = variablesFilesOnLines([`${own} (${interfaceName})`, ...others], 76 - width);
+  addresses.push(['credentials', first], ...further.map((file): [string, string] => ['', file]));
   const printer = receiverUrl === null ? '`dev --receiver`' : 'The sample receiver';
   const chosen = folder === null ? '' : ` --service ${folder}`;
   return `Deedwire is running. Press Ctrl-C to stop it.
@@ -50,6 +50,13 @@ ${onLines(`${packageManagerCommand} operator${chosen} ${command}`)}
 
 docs/quickstart.md: receive it in your code. ${printer} prints it here.
 `;
+}
+
+/** The first two are on one line if it is short enough. */
+function variablesFilesOnLines([first = '', second, ...further]: readonly string[], maxLength: number): string[] {
+  if (second === undefined) return [first];
+  const together = `${first}, ${second}`;
+  return together.length <= maxLength ? [together, ...further] : [`${first},`, second, ...further];
 }
 
 const longestLine = 78;
