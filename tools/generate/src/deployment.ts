@@ -33,8 +33,7 @@ const kubernetes = 'docs/operations/install-kubernetes.md';
 const upgrade = 'docs/operations/upgrade.md';
 const network = 'docs/operations/network.md';
 
-/** @param app the folder of the app of an interface, of which `@` is the name */
-const partsOfFiles = (app: string): readonly Parts[] => [
+const parts: readonly Parts[] = [
   { path: '.github/ISSUE_TEMPLATE/bug.yml', part: ' +- @ interface\n' },
   { path: 'deploy/Containerfile', part: 'FROM runtime AS @-api\n(?:.+\n)+\n' },
   { path: 'deploy/compose.yaml', part: '  @-api:\n(?:    .*\n)+\n' },
@@ -70,7 +69,7 @@ const partsOfFiles = (app: string): readonly Parts[] => [
   { path: kubernetes, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
   { path: kubernetes, part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
   { path: kubernetes, part: '  - name: deedwire/@-api\n    newName: .*\n    newTag: .*\n' },
-  { path: upgrade, part: `\`${app}\``, separator: ', ' },
+  { path: upgrade, part: '`apps/@-api`', separator: ', ' },
   { path: 'docs/operations/restore.md', before: '(?:stop|deployment|for app in) ', part: '@-api', separator: ' ' },
   { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
@@ -98,7 +97,6 @@ export function deployment(layout: LayoutWithDeployment): Generated {
   const named = interfaceNames.map((name) => ({ ...interfaceOf(service, name), name }));
   const deployed: Deployed = { template: readTemplate(), interfaces: named, folderOf };
   const generated = new Map<string, string>();
-  const parts = partsOfFiles(folderOf('@'));
   for (const file of files) {
     const template = readText(file.replace('@', deployed.template.name));
     for (const each of named) generated.set(file.replace('@', each.name), render(deployed, template, each));
