@@ -120,11 +120,16 @@ async function write(answers: Record<string, string>): Promise<string> {
     for (const restore of undo) restore();
     throw new Error(problem);
   }
+  const commands =
+    folder === undefined
+      ? 'the commands of "After each change" in CONTRIBUTING.md'
+      : `pnpm generate --service ${folder} and pnpm check --service ${folder}`;
+  const check = folder === undefined ? 'pnpm check' : 'the check';
   return `${['Wrote:', ...paths].join('\n  ')}
 
 Next:
   1. Replace each TODO; pnpm check lists them. ${generator.description}
-  2. Run the commands of "After each change" in CONTRIBUTING.md, until pnpm check passes.
+  2. Run ${commands}, until ${check} passes.
 `;
 }
 

@@ -138,7 +138,11 @@ test('gets the files of a new event and of new versions, which are generated onc
     ['interface-version', 'customer', '2027-06-01'],
   ]) {
     commit();
-    expect(add(...args)).toEqual({ status: 0, stdout: expect.stringMatching(/^Wrote:\n/), stderr: '' });
+    expect(add(...args)).toEqual({
+      status: 0,
+      stdout: expect.stringContaining(`pnpm check --service ${shop.folder}`),
+      stderr: '',
+    });
     expect(git(workspaceRoot, 'status', '--porcelain')).toBe(before);
   }
   const check = run('scripts/check.ts', '--service', shop.folder);
