@@ -10,7 +10,7 @@ await run(
   async () => {
     const layout = await readChosenLayout(isChosen ? second : undefined);
     // Where its `pnpm dev` writes.
-    process.env['DEEDWIRE_HOME'] ??= homeOf(layout);
+    process.env['DEEDWIRE_HOME'] ||= homeOf(layout);
     const { service, commands } = await loadService<AddCommands>(layout);
     return { service, commands: (await commands?.()) ?? [] };
   },
