@@ -83,10 +83,14 @@ async function runBlock(commands: string): Promise<void> {
 
 /** Runs a command of the operator program of the copy. */
 async function operate(...args: string[]): Promise<Record<string, unknown>> {
+  return operateWith(await harness.database.urlFor('operator'), ...args);
+}
+
+async function operateWith(databaseUrl: string, ...args: string[]): Promise<Record<string, unknown>> {
   const output = await succeed(
     process.execPath,
     ['--conditions=deedwire-source', 'apps/operator-cli/src/main.ts', ...args, '--json'],
-    { cwd: workspace.folder, env: { DATABASE_URL: await harness.database.urlFor('operator') } },
+    { cwd: workspace.folder, env: { DATABASE_URL: databaseUrl } },
   );
   return JSON.parse(output);
 }
@@ -242,6 +246,8 @@ test('the recipes lead to a tree that passes every check', async () => {
 });
 
 test('the apps serve the new version and the new field', async () => {
+  // Registers the new events.
+  await operateWith(harness.database.databaseUrl, 'database', 'migrate');
   system = await startSystem({
     workspace: workspace.folder,
     databaseUrls: await urlsOfApps(harness.database),
