@@ -177,6 +177,23 @@ describe('a database', async () => {
     ]);
   });
 
+  test('has a migration recorded and not run that one of the platform has replaced', async () => {
+    const [first] = await readMigrations();
+    await write({
+      '0001-t1': `-- replaces ${first?.name ?? ''} of the platform\n${create('t1')}`,
+      '0002-t2': `-- replaces 9999-none of the platform\n${create('t2')}`,
+    });
+    expect(await problems()).toEqual([expect.stringContaining('0001-t1, 0002-t2')]);
+    expect(await apply()).toEqual(['0002-t2']);
+    expect(await tables()).toEqual(['t2']);
+    expect(await owner.run('select name from app_migration order by name')).toEqual([
+      { name: '0001-t1' },
+      { name: '0002-t2' },
+    ]);
+    expect(await problems()).toEqual([]);
+    expect(await apply()).toEqual([]);
+  });
+
   test('can have a migration of the application with the name of one of the platform', async () => {
     const [first] = await readMigrations();
     await write({ [first?.name ?? '']: create('t1') });

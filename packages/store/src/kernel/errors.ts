@@ -89,12 +89,21 @@ export class MigrationChangedError extends Error {
   }
 }
 
-/** The database lacks a migration before one that was applied. */
+/** The database lacks a migration before one that was applied. Lacks all of a build if it began with a later one. */
 export class MigrationMissingError extends Error {
   readonly code = 'MIGRATION_MISSING';
   override readonly name = 'MigrationMissingError';
 
-  constructor(missing: readonly string[], applied: string, of: 'application' | 'platform' = 'platform') {
+  constructor(missing: readonly string[] | 'all', applied: string, of: 'application' | 'platform' = 'platform') {
+    if (missing === 'all') {
+      super(
+        of === 'platform'
+          ? `The database began with ${applied}, which this build does not know. Use the build that made the database, or a later one.`
+          : `The database began with ${applied} of the application, which its folder lacks. Use the release of the application that made ` +
+              'the database, or a later one.',
+      );
+      return;
+    }
     super(
       of === 'platform'
         ? `The database lacks ${missing.join(', ')} although ${applied}, a later migration, was applied. ` +

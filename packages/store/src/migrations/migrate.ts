@@ -54,7 +54,7 @@ export interface Migrated {
   applied: string[];
   /** The interfaces that it added. */
   addedInterfaces: string[];
-  /** The names of the migrations of the application that it applied, in order. */
+  /** The names of the migrations of the application that it applied, in order. Without those that were only recorded. */
   appliedOfApplication: string[];
 }
 
@@ -149,6 +149,8 @@ interface Run {
 /** What the database lacks. */
 type Task =
   | { kind: 'migration'; of: MigrationsOf; migration: Migration }
+  /** A migration of the application that one of the platform has made unnecessary. */
+  | { kind: 'replaced'; of: 'application'; migration: Migration }
   /** The value of the enumeration, which another transaction can use. */
   | { kind: 'name'; name: string }
   | { kind: 'interface'; name: string; accountType: string };
@@ -192,7 +194,7 @@ async function applyNext(run: Run): Promise<Step> {
           watchEveryMs,
           onWait: onBlocked,
         }));
-    if (next.kind === 'migration') {
+    if (next.kind === 'migration' || next.kind === 'replaced') {
       const { name, checksum } = next.migration;
       await client.query(`insert into ${tableOf[next.of]} (name, checksum) values ($1, $2)`, [name, checksum]);
     }
@@ -213,6 +215,8 @@ async function execute(client: Client, task: Task): Promise<unknown> {
       return task.of === 'platform'
         ? client.query(task.migration.sql)
         : runApplicationMigration(client, task.migration);
+    case 'replaced':
+      return undefined;
     case 'name':
       return client.query(`alter type interface_name add value ${escapeLiteral(task.name)}`);
     case 'interface':
@@ -239,13 +243,25 @@ async function beginNext({ client, migrations, service, ofApplication, cell }: R
   if (cell !== undefined) await checkCell(client, cell);
   const ofPlatform = await findNext(client, 'platform', migrations);
   if (ofPlatform !== undefined || service === null) return ofPlatform;
-  return (await findNextInterface(client, service)) ?? findNext(client, 'application', ofApplication);
+  return (await findNextInterface(client, service)) ?? findNextOfApplication(client, ofApplication);
 }
 
-async function findNext(client: Client, of: MigrationsOf, own: readonly Migration[]): Promise<Task | undefined> {
+async function findNext(
+  client: Client,
+  of: MigrationsOf,
+  own: readonly Migration[],
+): Promise<Extract<Task, { kind: 'migration' }> | undefined> {
   const { rows } = await client.query<AppliedMigration>(`select name, checksum from ${tableOf[of]}`);
   const [migration] = findPendingMigrations(own, rows, of);
   return migration && { kind: 'migration', of, migration };
+}
+
+async function findNextOfApplication(client: Client, own: readonly Migration[]): Promise<Task | undefined> {
+  // Without parameters: a statement with some keeps its snapshot until the next one, and the build of an index would wait for it.
+  const { rows: ofPlatform } = await client.query<{ name: string }>('select name from schema_migration');
+  const next = await findNext(client, 'application', own);
+  const isReplaced = ofPlatform.some(({ name }) => name === next?.migration.replacedOfPlatform);
+  return next && isReplaced ? { kind: 'replaced', of: 'application', migration: next.migration } : next;
 }
 
 async function findNextInterface(client: Client, service: Service): Promise<Task | undefined> {

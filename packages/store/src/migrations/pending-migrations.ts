@@ -11,6 +11,15 @@ export interface AppliedMigration {
   checksum: string;
 }
 
+/** A migration of a build. */
+export interface KnownMigration extends AppliedMigration {
+  /**
+   * A new database begins with it, in place of all migrations before it. A database that has some of these continues with the others, and
+   * never applies it.
+   */
+  isBaseline?: boolean;
+}
+
 /** How the name of a migration ends that some builds do not work after: `-needs-` and the number of a migration. */
 const neededNumber = /-needs-(\d{4})$/;
 
@@ -42,35 +51,48 @@ export function findOutdatingMigration(
 
 /**
  * The migrations of a build that a database lacks, in order. The applied ones must be the first migrations of the build,
- * without a gap. After all of them there may be migrations of a later build.
+ * without a gap, or those from a baseline on. After all of them there may be migrations of a later build.
  *
  * @param of whose migrations they are
  *
  * @throws {MigrationChangedError} if an applied migration differs from the build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if a migration is missing before an applied one
  */
-export function findPendingMigrations<Migration extends AppliedMigration>(
+export function findPendingMigrations<Migration extends KnownMigration>(
   migrations: readonly Migration[],
   applied: readonly AppliedMigration[],
   of: MigrationsOf = 'platform',
 ): Migration[] {
-  const own = new Map(migrations.map((migration) => [migration.name, migration]));
+  const inOrder = applied.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const needed = selectNeeded(migrations, inOrder[0]?.name);
+  const own = new Map(needed.map((migration) => [migration.name, migration]));
   const lastOwn = migrations.at(-1)?.name ?? '';
-  const changed = applied
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .find(({ name, checksum }) =>
-      own.has(name) ? ![own.get(name)?.checksum, otherForms.get(name)].includes(checksum) : name < lastOwn,
-    );
+  const changed = inOrder.find(({ name, checksum }) =>
+    own.has(name) ? ![own.get(name)?.checksum, otherForms.get(name)].includes(checksum) : name <= lastOwn,
+  );
   if (changed !== undefined) throw new MigrationChangedError(changed.name, of);
 
-  const appliedNames = new Set(applied.map(({ name }) => name));
-  const pending = migrations.filter(({ name }) => !appliedNames.has(name));
+  const appliedNames = new Set(inOrder.map(({ name }) => name));
+  const pending = needed.filter(({ name }) => !appliedNames.has(name));
   const [firstPending] = pending;
-  const later = [...appliedNames].filter((name) => firstPending !== undefined && name > firstPending.name);
-  if (later.length > 0) {
-    const firstLater = later.reduce((a, b) => (a < b ? a : b));
+  const firstLater = inOrder.find(({ name }) => firstPending !== undefined && name > firstPending.name)?.name;
+  if (firstLater !== undefined) {
     const missing = pending.filter(({ name }) => name < firstLater || !own.has(firstLater)).map(({ name }) => name);
-    throw new MigrationMissingError(missing, firstLater, of);
+    throw new MigrationMissingError(missing.length === needed.length ? 'all' : missing, firstLater, of);
   }
   return pending;
+}
+
+/**
+ * The migrations of a build for a database with this first one: a baseline and those after it, or all but baselines. A new
+ * database begins with the last baseline.
+ */
+function selectNeeded<Migration extends KnownMigration>(
+  migrations: readonly Migration[],
+  first: string | undefined,
+): Migration[] {
+  const baseline = migrations.findLast(({ name, isBaseline }) => isBaseline && (first === undefined || first === name));
+  return migrations.filter((migration) =>
+    migration.isBaseline ? migration === baseline : migration.name > (baseline?.name ?? ''),
+  );
 }
