@@ -21,6 +21,7 @@ const schemaOf = (service: Pick<Service, 'names'>) =>
       NEW_CELL_DATABASE_URL: appVariables.DATABASE_URL.optional(),
       DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
       DATABASE_PREPARED_STATEMENTS: appVariables.DATABASE_PREPARED_STATEMENTS,
+      DATABASE_SCHEMA: appVariables.DATABASE_SCHEMA,
       /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
       DEEDWIRE_HOME: z.string().optional(),
       /** The name in the audit log. Defaults to the user of the operating system. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
+import { appVariables, databaseTlsProblem, inSchema } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 
@@ -26,6 +26,11 @@ export function findDatabaseUrl(config: Config): string {
   const problem = databaseTlsProblem(url, config);
   if (problem !== null) throw new NoDatabaseError(`The database in ${path} ${problem}, or NODE_ENV=development.`);
   return url;
+}
+
+/** The URL of a direct connection to that database. @throws {NoDatabaseError} as `findDatabaseUrl` does */
+export function findDirectUrl(config: Config): string {
+  return inSchema(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), config);
 }
 
 /** WEBHOOK_SECRET_KEYS, or the keys of the running `pnpm dev` if its database is used. Undefined if there are none. */

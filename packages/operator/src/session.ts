@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
-import { createRegistration, storeConnections } from '@deedwire/service-runtime';
+import { createRegistration, inSchema, storeConnections } from '@deedwire/service-runtime';
 import {
   backgroundTimeouts,
   createSecretKeyRing,
@@ -10,6 +10,7 @@ import {
   findUnregistered,
   migrate,
   type Migrated,
+  type MigrateOptions,
   onNewWait,
   type SecretKeyRing,
   type PooledStore,
@@ -57,7 +58,7 @@ export async function withReadOnlyDatabase<Result>(
   databaseUrl: string,
   work: (context: OperatorContext) => Promise<Result>,
 ): Promise<Result> {
-  const url = new URL(databaseUrl);
+  const url = new URL(inSchema(databaseUrl, config));
   const options = `${url.searchParams.get('options') ?? ''} -c default_transaction_read_only=on`.trim();
   url.searchParams.set('options', options);
   return withStore(shell, config, { databaseUrl: url.href, timeouts: backgroundTimeouts }, work);
@@ -147,13 +148,14 @@ function userName(): string {
 }
 
 /** Applies the migrations that this build needs, and registers the service. Reports each new cause of a wait. */
-export async function migrateDatabase(shell: Shell, options: { cell?: number; waitMs: number }): Promise<Migrated> {
+export async function migrateDatabase(shell: Shell, options: MigrateOptions): Promise<Migrated> {
   const config = readOperatorConfig(shell);
   if (config.DATABASE_PREPARED_STATEMENTS === 'off' && config.DATABASE_DIRECT_URL === undefined)
     throw new Error(
       'Migrations need a direct connection to the database, not a transaction pooler. Set DATABASE_DIRECT_URL.',
     );
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), shell.service, {
+    ...(config.DATABASE_SCHEMA !== undefined && { schema: config.DATABASE_SCHEMA }),
     ...options,
     onWait: onNewWait(shell.warn),
     onUnregistered: (problem) => shell.warn(`${problem}.`),

@@ -1,4 +1,5 @@
 import { gidNamespacePattern, type Service } from '@deedwire/core';
+import { withSchema } from '@deedwire/store';
 import { z } from 'zod';
 import { deniedRangesVariable, nat64PrefixVariable } from './address-ranges.ts';
 import { databaseUrlVariable, urlVariable, wholeNumberVariable } from './config-variables.ts';
@@ -13,14 +14,35 @@ import { secretKeysVariable } from './secret-keys-variable.ts';
  */
 const preparedStatementsVariable = z.enum(['on', 'off'], 'must be on or off').optional();
 
+/** The schema of the tables. */
+const schemaVariable = z
+  .string()
+  .regex(/^[^\p{Cc}]{1,63}$/u, 'must have 1 to 63 characters')
+  .optional();
+
 /** The variables of the connections of a store. */
 export function storeConnections(config: {
   DATABASE_URL: string;
+  DATABASE_SCHEMA?: string | undefined;
   DATABASE_DIRECT_URL?: string | undefined;
   DATABASE_PREPARED_STATEMENTS?: 'on' | 'off' | undefined;
 }) {
   const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARED_STATEMENTS: prepared } = config;
-  return { databaseUrl, directUrl, prepares: prepared === undefined ? undefined : prepared === 'on' };
+  // A transaction pooler rejects settings at connection: there, the login has the search path.
+  const isPooled = directUrl !== undefined || prepared === 'off';
+  return {
+    databaseUrl: isPooled ? databaseUrl : inSchema(databaseUrl, config),
+    directUrl: directUrl === undefined ? undefined : inSchema(directUrl, config),
+    prepares: prepared === undefined ? undefined : prepared === 'on',
+  };
+}
+
+/** The URL of a direct connection whose sessions find the tables in DATABASE_SCHEMA. */
+export function inSchema(
+  directUrl: string,
+  { DATABASE_SCHEMA: schema }: { DATABASE_SCHEMA?: string | undefined },
+): string {
+  return schema === undefined ? directUrl : withSchema(directUrl, schema);
 }
 
 /** The variables that have the same meaning in every app. */
@@ -29,6 +51,11 @@ export const appVariables = {
   /** A direct connection for notifications and migrations, if DATABASE_URL is a transaction pooler. Defaults to DATABASE_URL. */
   DATABASE_DIRECT_URL: databaseUrlVariable().optional(),
   DATABASE_PREPARED_STATEMENTS: preparedStatementsVariable,
+  /**
+   * For a direct connection. If it is not set, and behind a transaction pooler, the search path of the login leads to the tables. Nothing
+   * looks for them in other schemas: a login that may create a schema could make tables with the same names.
+   */
+  DATABASE_SCHEMA: schemaVariable,
   DATABASE_TLS: databaseTlsConfig.DATABASE_TLS,
   /** Where the folder `docs` is published. Errors and the headers of deprecated versions link to its pages, otherwise to none. */
   DOCUMENTATION_URL: urlVariable('https', 'http', 'file')

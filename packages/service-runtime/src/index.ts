@@ -3,6 +3,7 @@ export {
   appVariables,
   auditRetentionDaysVariable,
   gidNamespaceVariable,
+  inSchema,
   storeConnections,
 } from './app-config.ts';
 export { createAlarms, type RaiseAlarm, type ServerAlarm } from './alarms.ts';

@@ -32,6 +32,7 @@ export {
   DatabaseUrlError,
 } from './connections/connection-options.ts';
 export type { PoolState } from './connections/kept-clients.ts';
+export { withSchema } from './connections/search-path.ts';
 export { withTableLock } from './connections/table-lock.ts';
 export { backgroundTimeouts, type DatabaseTimeouts, requestTimeouts } from './connections/timeouts.ts';
 
@@ -58,7 +59,8 @@ export { vacuumTables } from './persons/vacuum.ts';
 export { findUnregistered } from './migrations/find-unregistered.ts';
 export { applyMigrations, migrate, type Migrated, type MigrateOptions } from './migrations/migrate.ts';
 export { readMigrations } from './migrations/read-migrations.ts';
-export { createLoginSql, type GroupRole, groupRolesOf, selectDatabaseName } from './migrations/rights.ts';
+export { type GroupRole, groupRolesOf, selectGroupRoles, selectRolePrefix } from './migrations/group-roles.ts';
+export { createLoginSql, selectLoginPlace } from './migrations/rights.ts';
 
 // Copies of a database.
 export {

@@ -3,6 +3,7 @@ import {
   type DatabaseCheck,
   describeDatabaseCheck,
   type GroupRole,
+  selectRolePrefix,
   selectSequences,
   type SequenceState,
   type Store,
@@ -44,9 +45,10 @@ export async function checkDatabaseOfApps(
   apps: readonly GroupRole[] = [login],
 ): Promise<AppsCheck> {
   const check = await checkDatabase(store, login, apps);
-  const mayRead = check.missingRights.every(({ role }) => role !== login);
-  if (!apps.includes('webhook_worker') || check.problems.length > 0 || !mayRead) return { ...check, sequences: [] };
+  if (!apps.includes('webhook_worker') || check.problems.length > 0) return { ...check, sequences: [] };
   try {
+    const own = (await selectRolePrefix(store)) + login;
+    if (check.missingRights.some(({ role }) => role === own)) return { ...check, sequences: [] };
     const sequences = await selectSequences(store);
     const days = await readDaysAhead(store, historyTables);
     return { ...check, sequences, problems: days < leastDaysAhead ? [describePartitions(days)] : [] };

@@ -7,7 +7,7 @@ import {
   findUnregistered,
   type GroupRole,
   groupRolesOf,
-  selectDatabaseName,
+  selectLoginPlace,
   advanceSequences,
   type AdvancedSequence,
   drawNumbers,
@@ -97,16 +97,18 @@ export async function proposeLogins(
   { store, service, random }: ActionContext,
   prefix?: string,
 ): Promise<ProposedLogin[]> {
-  const start = prefix ?? (await selectDatabaseName(store));
+  const place = await selectLoginPlace(store);
+  const start = prefix ?? place.database;
   const apps: [GroupRole, string][] = [
     ...interfaceNamesOf(service).map((name): [GroupRole, string] => [roleOf(name), appOf(name)]),
     ['webhook_worker', 'webhook-worker'],
     ['operator', 'operator-cli'],
   ];
   return apps.map(([role, app]) => {
-    const login = `${start}_${role}`;
+    const roleName = place.rolePrefix + role;
+    const login = `${start}_${roleName}`;
     const password = random.bytes(24).toString('base64url');
-    return { app, login, password, sql: createLoginSql(login, password, role) };
+    return { app, login, password, sql: createLoginSql(login, password, roleName, place) };
   });
 }
 

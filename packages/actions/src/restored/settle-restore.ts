@@ -1,4 +1,4 @@
-import { AccountAwayError, groupRolesOf, type AdvancedSequence, selectSequences } from '@deedwire/store';
+import { AccountAwayError, type AdvancedSequence, selectGroupRoles, selectSequences } from '@deedwire/store';
 import { requireNoApp } from '@deedwire/store/copies';
 import { lockApiClient } from '@deedwire/store/credentials';
 import { countAllPortalSessions, endAllPortalSessions } from '@deedwire/store/portal-sessions';
@@ -60,7 +60,7 @@ export async function readOldDatabase({ store, service }: ActionContext): Promis
   const lastNumberOf = (sequence: string): string => sequences.find(({ name }) => name === sequence)?.lastNumber ?? '0';
   return {
     identity: await selectDatabaseIdentity(store),
-    logins: await selectLogins(store, groupRolesOf(service)),
+    logins: await selectLogins(store, await selectGroupRoles(store, service)),
     numbers: Object.fromEntries(Object.keys(service.sequences).map((name) => [name, lastNumberOf(name)])),
   };
 }
@@ -256,7 +256,7 @@ async function settleLogins(
   { isDryRun, repeated, found }: { isDryRun: boolean; repeated: RestoreReport['repeated']; found: RestoreItem[] },
 ): Promise<void> {
   const before = new Map(old.logins.map((login) => [login.name, login]));
-  const logins = await selectLogins(store, groupRolesOf(service));
+  const logins = await selectLogins(store, await selectGroupRoles(store, service));
   for (const { name, isOfApp } of logins.filter(({ canLogIn }) => canLogIn)) {
     const login = before.get(name);
     const item = itemOf('login', name);

@@ -13,9 +13,10 @@ import {
   waitForSplit,
 } from '@deedwire/actions';
 import { parseGid, type RecordId } from '@deedwire/core';
+import { inSchema } from '@deedwire/service-runtime';
 import { StoreUnavailableError, withCellSession } from '@deedwire/store';
 import type { Command } from 'commander';
-import { findDatabaseUrl } from '../database-url.ts';
+import { findDirectUrl } from '../database-url.ts';
 import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
@@ -73,7 +74,7 @@ quarters of the time. After an interruption, run it again.`),
       const isDryRun = requireChoice(options, command, 'estimate what would be deleted', 'delete it');
       const progress = createProgress(shell, options);
       const report = await withContext(shell, (context, config) =>
-        withCellSession(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), oldIsHeld, (session) =>
+        withCellSession(findDirectUrl(config), oldIsHeld, (session) =>
           pruneCell({ context, session, isDryRun, onProgress: (done) => progress.report(done) }),
         ),
       ).finally(() => progress.end());
@@ -156,14 +157,14 @@ quarters of the time. After an interruption, run it again.`),
     work: (step: Step) => Promise<SplitReport>,
   ): Promise<void> {
     const done = await withContext(shell, async (context, config) => {
-      const { DATABASE_DIRECT_URL: directUrl, NEW_CELL_DATABASE_URL: newUrl } = config;
-      return withCellSession(directUrl ?? findDatabaseUrl(config), oldIsHeld, async (oldSide) => {
+      const { NEW_CELL_DATABASE_URL: newUrl } = config;
+      return withCellSession(findDirectUrl(config), oldIsHeld, async (oldSide) => {
         const step = { context, oldSide, isDryRun };
         return work({
           ...step,
           withNewSide(workOfTwo) {
             if (newUrl === undefined) throw new Error('Set NEW_CELL_DATABASE_URL to the URL of the standby.');
-            return withCellSession(newUrl, newIsHeld, (newSide) => workOfTwo({ ...step, newSide }));
+            return withCellSession(inSchema(newUrl, config), newIsHeld, (newSide) => workOfTwo({ ...step, newSide }));
           },
         });
       });

@@ -1,7 +1,7 @@
 import { closeCopy } from '@deedwire/actions';
 import { databaseAddress, withCellSession } from '@deedwire/store';
 import type { Command } from 'commander';
-import { findDatabaseUrl } from '../database-url.ts';
+import { findDirectUrl } from '../database-url.ts';
 import { createProgress } from '../progress.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -29,7 +29,7 @@ was made. After an interruption, run it again.`),
       const isDryRun = requireChoice(options, command, 'count what is open', 'close it');
       const progress = createProgress(shell, options);
       const closed = await withContext(shell, async (context, config) => {
-        const databaseUrl = config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config);
+        const databaseUrl = findDirectUrl(config);
         const found = await withCellSession(databaseUrl, isHeld, (session) =>
           closeCopy({ context, session, isDryRun, onProgress: (done) => progress.report(done) }),
         );

@@ -17,7 +17,7 @@ import { verifyFiles } from '../audit-export/export-entries.ts';
 import { type ExportedEntry, readRuns } from '../audit-export/read-runs.ts';
 import { readStored } from '../audit-export/read-stored.ts';
 import type { Config } from '../config.ts';
-import { findDatabaseUrl } from '../database-url.ts';
+import { findDirectUrl } from '../database-url.ts';
 import { createProgress } from '../progress.ts';
 import { withContext, withReadOnlyDatabase } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -84,7 +84,7 @@ A password in --old-url is in the list of processes. Set PGPASSWORD or write it 
             numbers,
             deletions: shell.deletions,
             knownUntil: old === null ? lastAt : null,
-            directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
+            directUrl: findDirectUrl(config),
             onProgress,
           });
         };

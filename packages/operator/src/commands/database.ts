@@ -6,6 +6,7 @@ import {
   proposeLogins,
   setKeySelfService,
 } from '@deedwire/actions';
+import type { MigrateOptions } from '@deedwire/store';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
@@ -19,6 +20,8 @@ export const cellMax = 1023;
 const waitMinutesMax = 1440;
 const defaultWaitMinutes = 10;
 
+type ChosenOnce = Pick<MigrateOptions, 'cell' | 'rolePrefix' | 'schema'>;
+
 export function addDatabaseCommands(program: Command, shell: Shell): void {
   const noun = program.command('database').description('manage the database');
 
@@ -29,14 +32,34 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
       parseUpTo(cellMax, ''),
     )
     .option(
+      '--schema <name>',
+      'the schema of the tables, for good (default: DATABASE_SCHEMA, or the first of the search path)',
+    )
+    .option(
+      '--role-prefix <prefix>',
+      'what the names of the roles of the apps begin with, for good, such as shop_ (default: nothing, for a new database)',
+      parseRolePrefix,
+    )
+    .option(
       '--wait <minutes>',
       `how long to wait for locks that other sessions hold, 0 to ${waitMinutesMax}`,
       parseUpTo(waitMinutesMax, ' of minutes'),
       defaultWaitMinutes,
     )
-    .action(async (options: OutputOptions & { cell?: number; wait: number }) => {
-      const { cell, wait } = options;
-      const migrated = await migrateDatabase(shell, { ...(cell !== undefined && { cell }), waitMs: wait * 60_000 });
+    .addHelpText(
+      'after',
+      notes(`
+A new database gets the cell, the schema and the prefix of the roles, and keeps them: with another one, the command changes nothing. It
+creates the schema. Roles belong to the cluster of databases: with a prefix, logins of another service have no right in this database.`),
+    )
+    .action(async (options: OutputOptions & ChosenOnce & { wait: number }) => {
+      const { cell, schema, rolePrefix, wait } = options;
+      const migrated = await migrateDatabase(shell, {
+        ...(cell !== undefined && { cell }),
+        ...(schema !== undefined && { schema }),
+        ...(rolePrefix !== undefined && { rolePrefix }),
+        waitMs: wait * 60_000,
+      });
       print(shell, options, migrated, ({ applied, addedInterfaces, appliedOfApplication }) => {
         const lines = [
           ...applied.map((name) => `Applied ${name}`),
@@ -167,6 +190,14 @@ function urlFor(databaseUrl: string, { login, password }: ProposedLogin): string
   url.username = login;
   url.password = password;
   return url.href;
+}
+
+function parseRolePrefix(value: string): string {
+  if (!/^[a-z][a-z0-9_]{0,18}_$/.test(value))
+    throw new InvalidArgumentError(
+      'It must have at most 20 lowercase letters, digits and underscores, begin with a letter and end with an underscore.',
+    );
+  return value;
 }
 
 export function parseUpTo(max: number, unit: string): (value: string) => number {

@@ -1,7 +1,7 @@
 import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
 import { isEmail } from '@deedwire/core';
 import type { Command } from 'commander';
-import { findDatabaseUrl } from '../database-url.ts';
+import { findDirectUrl } from '../database-url.ts';
 import { accountOption, gidOption } from '../gid.ts';
 import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
@@ -89,7 +89,7 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
       const { unvacuumed, left } = await withContext(shell, async (context, config) =>
         erasePerson(context, input, {
           isDryRun,
-          directUrl: config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config),
+          directUrl: findDirectUrl(config),
           onProgress: (done) => progress.report(done),
           onFound,
         }),

@@ -5,9 +5,10 @@ import {
   StoreUnavailableError,
 } from '../kernel/errors.ts';
 import { compareMigrations } from '../migrations/compare-migrations.ts';
-import { findSettingProblems } from '../migrations/database-settings.ts';
+import { findSettingProblems, ownLogin } from '../migrations/database-settings.ts';
+import type { GroupRole } from '../migrations/group-roles.ts';
 import type { AppliedMigration } from '../migrations/pending-migrations.ts';
-import { type GroupRole, type MissingRight, missingRights } from '../migrations/rights.ts';
+import { type MissingRight, missingRights, selectLoginPlace } from '../migrations/rights.ts';
 import { firstRow, onlyRow, sql } from '../statements/database.ts';
 import type { PooledStore, Store } from '../transactions/store.ts';
 
@@ -103,13 +104,20 @@ export async function findLostStatements(store: PooledStore): Promise<string[]> 
   }
 }
 
-async function findProblems(store: Store, role: GroupRole, apps: readonly GroupRole[]): Promise<DatabaseCheck> {
+async function findProblems(store: Store, login: GroupRole, apps: readonly GroupRole[]): Promise<DatabaseCheck> {
   // An operator can read a database that is read-only.
   const ofSettings = await findSettingProblems(store, apps.every((app) => app === 'operator') ? 'read' : 'write');
   if (ofSettings.length > 0) return { problems: ofSettings, missingRights: [] };
+  const { schema, rolePrefix: prefix } = await selectLoginPlace(store);
+  const role = prefix + login;
   const { name, isMember, isOwner, isMigrated, mayReadMigrations } = await findLogin(store, role);
   if (!isOwner && !isMember)
-    return only(`the login ${name} is not in the group role ${role} of this app; run: grant ${role} to ${name}`);
+    return only(
+      // The login of an application must not become that of an app.
+      schema === 'public'
+        ? `the login ${name} is not in the group role ${role} of this app; run: grant ${role} to ${name}`
+        : `the login is not in the group role ${role}; let this app have ${ownLogin}`,
+    );
   if (!mayReadMigrations) return { problems: [], missingRights: [{ role, right: 'select on schema_migration' }] };
   const { pending, later, outdating } = await compareMigrations(isMigrated ? await selectAppliedMigrations(store) : []);
   if (pending.length > 0)
@@ -117,14 +125,14 @@ async function findProblems(store: Store, role: GroupRole, apps: readonly GroupR
   if (outdating !== null)
     return only(`this build is too old for the database, to which ${outdating} was applied; deploy a later release`);
   // A later migration may have revoked what this build uses no longer.
-  const compared = later.length > 0 ? [] : apps.filter((app) => app !== role || !isOwner);
-  return { problems: [], missingRights: await missingRights(store, compared) };
+  const compared = later.length > 0 ? [] : apps.filter((app) => app !== login || !isOwner);
+  return { problems: [], missingRights: await missingRights(store, compared, prefix) };
 }
 
 const only = (problem: string): DatabaseCheck => ({ problems: [problem], missingRights: [] });
 
 /** Before the first migration, there is nothing that the login may not do. */
-async function findLogin(store: Store, role: GroupRole): Promise<Login> {
+async function findLogin(store: Store, role: string): Promise<Login> {
   const statement = sql('find-login')`
       select quote_ident(current_user) as name,
         coalesce(pg_has_role(to_regrole($1), 'usage'), true) as "isMember",

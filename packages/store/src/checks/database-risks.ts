@@ -1,5 +1,5 @@
 import { escapeIdentifier } from 'pg';
-import { selectDatabaseName } from '../migrations/rights.ts';
+import { selectLoginPlace } from '../migrations/rights.ts';
 import { type Database, sql } from '../statements/database.ts';
 
 /** What apps start with, although it puts rows or webhooks at risk. */
@@ -91,13 +91,20 @@ export function selectChangedCollations(database: Database): Promise<ChangedColl
 async function findChangedCollations(database: Database): Promise<DatabaseRisk[]> {
   const changed = await selectChangedCollations(database);
   if (changed.length === 0) return [];
-  const own = escapeIdentifier(await selectDatabaseName(database));
+  const { database: databaseName, schema } = await selectLoginPlace(database);
+  const own = escapeIdentifier(databaseName);
   return changed.map(({ name, stored, actual }) => ({
     subject: 'collation',
     description:
       `the library of the server has version ${actual} of the collation ${name ?? `of the database ${own}`}, but indexes were built ` +
-      `with version ${stored}, so that they can miss rows and accept duplicates; run: reindex database concurrently ${own}; ` +
-      (name === null ? `alter database ${own} refresh collation version` : `alter collation ${name} refresh version`),
+      `with version ${stored}, so that they can miss rows and accept duplicates; ` +
+      // In another schema, the database may be an application's, which has indexes, too.
+      (schema === 'public'
+        ? `run: reindex database concurrently ${own}; ` +
+          (name === null
+            ? `alter database ${own} refresh collation version`
+            : `alter collation ${name} refresh version`)
+        : `run: reindex schema concurrently ${escapeIdentifier(schema)}; after the indexes of all schemas, refresh the version of the collation`),
   }));
 }
 

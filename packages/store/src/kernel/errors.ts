@@ -185,6 +185,18 @@ export class CellMismatchError extends Error {
   }
 }
 
+/** The names of the roles of a database begin with another prefix than the requested one. */
+export class RolePrefixMismatchError extends Error {
+  readonly code = 'ROLE_PREFIX_MISMATCH';
+  override readonly name = 'RolePrefixMismatchError';
+
+  constructor(own: string, requested: string) {
+    super(
+      `The names of the roles of the database begin with "${own}", not with "${requested}", and cannot change. Omit the prefix, or use an empty database.`,
+    );
+  }
+}
+
 /** A statement waited too long for a lock. It can succeed later. */
 export class LockTimeoutError extends StoreUnavailableError {}
 

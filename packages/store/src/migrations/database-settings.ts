@@ -1,5 +1,6 @@
 import { formatSettings, resultSettings } from '../connections/session-settings.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
+import { placesWithTables, visiblePlace } from './find-place.ts';
 import { migratedRoles } from './rights.ts';
 
 /** A setting, its value and where it comes from: `database`, `user`, `client` and others that `pg_settings` names. */
@@ -13,8 +14,13 @@ interface Found {
   encoding: string;
   isStandby: boolean;
   searchPath: string;
-  /** Where new tables are created. Null if no schema of the search path exists. */
+  /** Where migrations create tables, if it exists. */
   schema: string | null;
+  /** Its owner, as SQL takes it, and whether the role has its rights. */
+  schemaOwner: string | null;
+  isOfSchemaOwner: boolean;
+  /** Whether the role may create a schema. */
+  mayCreateSchema: boolean;
   /** What migrations need there. They let the worker create tables in a new database, for a moment. */
   schemaRight: string;
   hasSchemaRight: boolean;
@@ -51,10 +57,17 @@ const accepted: Readonly<Record<string, Accepted>> = {
   [readOnly]: { value: 'off' },
 };
 
+/** Where migrations create tables, and what the names of the roles begin with. The search path of the session begins with the schema. */
+export interface Place {
+  /** May not exist. */
+  schema: string;
+  rolePrefix: string;
+}
+
 /** Who asks, and what it needs of the schema. */
 export type Purpose =
   /** Creates tables. */
-  | 'migrate'
+  | Place
   /** Changes rows. */
   | 'write'
   /** Also works on a database that is read-only. */
@@ -65,10 +78,19 @@ export type Purpose =
  * database that is read-only, the search path and settings that results depend on. Each names the setting, its value and the remedy.
  */
 export async function findSettingProblems(database: Database, purpose: Purpose): Promise<string[]> {
-  const roles = purpose === 'migrate' ? await migratedRoles() : [];
+  const place = typeof purpose === 'object' ? purpose : null;
+  const prefix = place?.rolePrefix ?? '';
+  const roles = place === null ? [] : (await migratedRoles()).map((role) => prefix + role);
   const found = onlyRow(
-    await database.query<Found & Record<string, unknown>>(settingsStatement, [Object.keys(accepted), roles]),
+    await database.query<Found & Record<string, unknown>>(settingsStatement, [
+      Object.keys(accepted),
+      roles,
+      prefix,
+      place?.schema ?? null,
+    ]),
   );
+  // The schema `public` was the only one that databases of before could have.
+  const isShared = (place?.schema ?? found.visibleIn ?? 'public') !== 'public';
   return [
     ...encodingProblems(found),
     ...(found.isStandby && purpose !== 'read'
@@ -76,42 +98,36 @@ export async function findSettingProblems(database: Database, purpose: Purpose):
       : []),
     ...Object.entries(found.settings)
       .filter(([name]) => name !== readOnly || (purpose !== 'read' && !found.isStandby))
-      .flatMap(([name, setting]) => settingProblems(name, setting, found)),
-    ...(purpose === 'migrate' ? [...placeProblems(found), ...roleProblems(found)] : viewProblems(found)),
+      .flatMap(([name, setting]) => settingProblems(name, setting, found, isShared)),
+    ...(place === null ? viewProblems(found) : [...placeProblems(found, place), ...roleProblems(found, place)]),
   ];
 }
 
 const settingsStatement = sql('find-settings')`
-    with place as (
-      select n.oid, n.nspname as name
-      from pg_namespace n
-      where (
-        select count(*) from pg_class where relnamespace = n.oid and relname in ('schema_migration', 'installation')
-      ) = 2
-    )
+    with ${placesWithTables}
     select quote_ident(current_database()) as database, quote_ident(session_user) as login,
       quote_ident(current_user) as role, current_setting('server_encoding') as encoding, pg_is_in_recovery() as "isStandby",
-      current_setting('search_path') as "searchPath", current_schema()::text as schema,
-      expected.right as "schemaRight", coalesce(has_schema_privilege(current_schema(), expected.right), false) as "hasSchemaRight",
+      current_setting('search_path') as "searchPath", n.nspname::text as schema,
+      n.nspowner::regrole::text as "schemaOwner", coalesce(pg_has_role(n.nspowner, 'usage'), false) as "isOfSchemaOwner",
+      has_database_privilege(current_database(), 'create') as "mayCreateSchema",
+      expected.right as "schemaRight", coalesce(has_schema_privilege(n.oid, expected.right), false) as "hasSchemaRight",
       array(select name from unnest($2::text[]) name where to_regrole(name) is null) as "missingRoles",
       own.rolsuper or own.rolcreaterole as "mayCreateRoles",
       own.rolsuper or expected.worker is null
         or own.rolcreaterole and current_setting('server_version_num')::int < 160000
         or pg_has_role(expected.worker, 'member with admin option') as "mayGrantWorker",
-      (
-        select name::text from place
-        where oid = (select relnamespace from pg_class where pg_class.oid = to_regclass('schema_migration'))
-      ) as "visibleIn",
+      ${visiblePlace} as "visibleIn",
       array(select name::text from place order by name) as schemas,
       (
         select json_object_agg(name, json_build_array(setting, source)) from pg_settings where name = any($1)
       ) as settings
     from (
       select case when is_begun then 'create' else 'create with grant option' end as right,
-        case when not is_begun then to_regrole('webhook_worker') end as worker
+        case when not is_begun then to_regrole($3 || 'webhook_worker') end as worker
       from (select to_regclass('webhook_subscription') is not null as is_begun) state
     ) expected
-    join pg_roles own on own.rolname = current_user`;
+    join pg_roles own on own.rolname = current_user
+    left join pg_namespace n on n.nspname = $4`;
 
 /** SQL_ASCII counts bytes instead of characters, so only databases that have it already may keep it. */
 function encodingProblems({ encoding, schemas }: Found): string[] {
@@ -121,9 +137,21 @@ function encodingProblems({ encoding, schemas }: Found): string[] {
   ];
 }
 
-function settingProblems(name: string, [value, source]: Setting, { database, login }: Found): string[] {
+/** In place of the login of an application. It finds the tables, and may use their schema. */
+export const ownLogin = 'its own login, which `deedwire-operator database logins` prints';
+
+/** In a database that may be an application's, whose statements may need the setting, no remedy changes the database or this login. */
+function settingProblems(
+  name: string,
+  [value, source]: Setting,
+  { database, login }: Found,
+  isShared: boolean,
+): string[] {
   const wanted = accepted[name];
   if (wanted === undefined || (wanted.accepts?.test(value) ?? value === String(wanted.value))) return [];
+  const problem = `the setting ${name} is "${value}", but must be "${wanted.value}"`;
+  if (isShared && source !== 'client')
+    return [`${problem}; let this app have ${ownLogin}, and set it for that login alone`];
   const ofSplit = name === readOnly ? 'on the new side of a split, run `cell split activate`; elsewhere, ' : '';
   const places: Readonly<Record<string, string>> = {
     database: `for the database; ${ofSplit}run: alter database ${database} reset ${name}`,
@@ -133,33 +161,32 @@ function settingProblems(name: string, [value, source]: Setting, { database, log
   };
   const place =
     places[source] ?? `for the server; ${ofSplit}run: alter database ${database} set ${name} = '${wanted.value}'`;
-  return [`the setting ${name} is "${value}", but must be "${wanted.value}"; it is set ${place}`];
+  return [`${problem}; it is set ${place}`];
 }
 
 /** Where tables would be created. */
-function placeProblems(found: Found): string[] {
-  const { database, login, role, searchPath, schema, schemaRight, hasSchemaRight, schemas } = found;
-  const remedy = (target: string) => `run: alter role ${login} in database ${database} set search_path = ${target}`;
-  const [existing] = schemas;
-  if (existing !== undefined && (schema === null || !schemas.includes(schema)))
-    return [
-      `the tables are in the schema ${existing}, but search_path is ${searchPath}, which does not begin with it; ${remedy(existing)}`,
-    ];
+function placeProblems(found: Found, place: Place): string[] {
+  const { role, schema, schemaOwner, isOfSchemaOwner, mayCreateSchema, schemaRight, hasSchemaRight, schemas } = found;
+  if (/^pg_|^information_schema$/.test(place.schema))
+    return [`tables would be created in the schema ${place.schema}, which belongs to PostgreSQL; set DATABASE_SCHEMA`];
   if (schema === null)
-    return [
-      `search_path is ${searchPath}, which names no schema that exists and that the login may use; ${remedy('public')}`,
-    ];
-  if (/^pg_|^information_schema$/.test(schema))
-    return [`search_path is ${searchPath}, so that tables would be created in ${schema}; ${remedy('public')}`];
+    return mayCreateSchema
+      ? []
+      : [
+          `there is no schema ${place.schema} that this login may use, and it may not create schemas; as the owner of the database, create the schema ` +
+            'with `authorization` and the name of this login',
+        ];
+  // The owner of a schema can replace what is in it. Everybody knows who that of `public` is.
+  if (schema !== 'public' && !schemas.includes(schema) && !isOfSchemaOwner)
+    return [`the schema ${schema} belongs to ${schemaOwner}, which could replace the tables in it; choose another one`];
   if (hasSchemaRight) return [];
   const [right, withOption = ''] = schemaRight.split(/(?= with)/);
-  return [
-    `the login lacks the right to ${schemaRight} in the schema ${schema}; run as its owner: grant ${right} on schema ${schema} to ${role}${withOption}`,
-  ];
+  const remedy = `grant ${right} on schema ${schema} to ${schema === 'public' ? role : 'it'}${withOption}`;
+  return [`the login lacks the right to ${schemaRight} in the schema ${schema}; run as its owner: ${remedy}`];
 }
 
 /** Group roles belong to the cluster. Another installation may have created them. */
-function roleProblems({ role, missingRoles, mayCreateRoles, mayGrantWorker }: Found): string[] {
+function roleProblems({ role, missingRoles, mayCreateRoles, mayGrantWorker }: Found, { rolePrefix }: Place): string[] {
   if (missingRoles.length > 0 && !mayCreateRoles)
     return [
       `the login may not create the roles ${missingRoles.join(', ')}; run as a superuser: alter role ${role} createrole`,
@@ -167,17 +194,17 @@ function roleProblems({ role, missingRoles, mayCreateRoles, mayGrantWorker }: Fo
   return mayGrantWorker
     ? []
     : [
-        `another login has created the role webhook_worker, which ${role} may not grant; run as a superuser, or as that login: ` +
-          `grant webhook_worker to ${role} with admin option`,
+        `another login has created the role ${rolePrefix}webhook_worker, which ${role} may not grant; run as a superuser, or as that login: ` +
+          `grant ${rolePrefix}webhook_worker to ${role} with admin option`,
       ];
 }
 
 /** Whether the tables are found. Before the first migration, there are none. */
-function viewProblems({ database, login, role, searchPath, visibleIn, schemas }: Found): string[] {
+function viewProblems({ searchPath, visibleIn, schemas }: Found): string[] {
   const [existing] = schemas;
   if (existing === undefined || visibleIn !== null) return [];
   return [
     `the tables are in the schema ${existing}, but search_path is ${searchPath}, which does not contain a schema with them that the ` +
-      `login may use; run: alter role ${login} in database ${database} set search_path = ${existing}; grant usage on schema ${existing} to ${role}`,
+      `login may use; set DATABASE_SCHEMA=${existing}, or let this app have ${ownLogin}`,
   ];
 }

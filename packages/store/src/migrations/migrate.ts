@@ -1,23 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '@deedwire/core';
-import { type Client, DatabaseError, escapeLiteral, type QueryResultRow } from 'pg';
-import { CellMismatchError, MigrationBlockedError, toStoreError, UnsuitableDatabaseError } from '../kernel/errors.ts';
+import { type Client, DatabaseError, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg';
+import { searchPathOf, withSchema } from '../connections/search-path.ts';
+import {
+  CellMismatchError,
+  MigrationBlockedError,
+  RolePrefixMismatchError,
+  toStoreError,
+  UnsuitableDatabaseError,
+} from '../kernel/errors.ts';
 import type { LockHolder, MigrationWait } from '../kernel/migration-wait.ts';
 import { type Database, onlyRow, type Statement } from '../statements/database.ts';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
-import { findSettingProblems } from './database-settings.ts';
+import { findSettingProblems, type Place } from './database-settings.ts';
 import { describeService } from './describe-service.ts';
+import { findSchema, type PlaceOptions } from './find-place.ts';
 import { findUnlisted, findUnregistered } from './find-unregistered.ts';
+import { groupRolesOf, selectRolePrefix } from './group-roles.ts';
 import { isLockConflict } from './lock-conflict.ts';
 import { openMigrationSession } from './migration-session.ts';
 import { type AppliedMigration, findPendingMigrations, type MigrationsOf } from './pending-migrations.ts';
 import { type Migration, readMigrations } from './read-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
 import { registerService } from './register-service.ts';
+import { migratedRoles } from './rights.ts';
 import { runApplicationMigration } from './run-application-migration.ts';
 import { watchWaits } from './watch-waits.ts';
 
-export interface MigrateOptions {
+export interface MigrateOptions extends PlaceOptions {
   /**
    * 0 to 1023: the number of this database in the ids of its records. The first migration of a database stores it; nothing
    * changes it later. If omitted, a new database gets 0 and an existing one keeps its number.
@@ -67,6 +77,7 @@ export interface Migrated {
  * @param databaseUrl a direct connection, not a transaction pooler, as a user who may create tables and roles
  * @param service the application, as its apps take it
  * @throws {CellMismatchError} if the database has another cell than `options.cell`
+ * @throws {RolePrefixMismatchError} if the database has another prefix of roles than `options.rolePrefix`
  * @throws {ApplicationMigrationError} if a migration of the application fails. Those before it are applied.
  * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
@@ -91,19 +102,27 @@ export async function applyMigrations(
   let client: Client | undefined;
   try {
     client = await openMigrationSession(databaseUrl, { lockMs: lockTimeoutMs });
-    await requireSuitableDatabase(client);
-    // The first migration reads the setting.
-    await client.query(`select set_config('deedwire.cell', $1, false)`, [String(cell ?? defaultCell)]);
-    await refuseObjectsOfApps(client);
+    const place = await openPlace(client, options, migrations);
+    const { schema, rolePrefix } = place;
+    // The first migration reads these settings.
+    await client.query(`select set_config('deedwire.cell', $1, false), set_config('deedwire.role_prefix', $2, false)`, [
+      String(cell ?? defaultCell),
+      rolePrefix,
+    ]);
+    const kinds = [...(await migratedRoles()), ...(service === null ? [] : groupRolesOf(service))];
+    const groupRoles = kinds.map((role) => rolePrefix + role);
+    await refuseObjectsOfApps(client, groupRoles);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const migrated: Migrated = { applied: [], addedInterfaces: [], appliedOfApplication: [] };
     let lastWait: MigrationWait = { migration: null, holders: [] };
     const run: Run = {
-      databaseUrl,
+      databaseUrl: withSchema(databaseUrl, schema),
       client,
       pid: onlyRow(rows).pid,
       migrations,
       service,
+      place,
+      groupRoles,
       ofApplication: service?.migrations ? await readMigrations(service.migrations) : [],
       cell,
       deadlineMs: performance.now() + waitMs,
@@ -140,6 +159,9 @@ interface Run {
   pid: number;
   migrations: readonly Migration[];
   service: Service | null;
+  place: Place;
+  /** The names of the roles of the apps. */
+  groupRoles: readonly string[];
   ofApplication: readonly Migration[];
   cell: number | undefined;
   deadlineMs: number;
@@ -179,6 +201,7 @@ async function applyNext(run: Run): Promise<Step> {
   try {
     next = await watched(beginNext(run));
     if (next === undefined) {
+      await grantUsage(run);
       if (service !== null) await registerService(client, service);
       await client.query('commit');
       return { kind: 'complete', unregistered: service === null ? [] : await compareService(client, service) };
@@ -222,6 +245,20 @@ async function execute(client: Client, task: Task): Promise<unknown> {
     case 'interface':
       return client.query('select add_interface($1, $2)', [task.name, task.accountType]);
   }
+}
+
+/**
+ * Lets the roles of the apps use the schema. Without prefix, a role has logins of other databases of the cluster, so that each login of this one
+ * gets the right by its name.
+ */
+async function grantUsage({ client, place: { schema, rolePrefix }, groupRoles }: Run): Promise<void> {
+  if (rolePrefix === '') return;
+  const { rows } = await client.query<{ role: string }>(
+    `select rolname as role from pg_roles where rolname = any ($1) and not has_schema_privilege(oid, $2, 'usage')`,
+    [groupRoles, schema],
+  );
+  for (const { role } of rows)
+    await client.query(`grant usage on schema ${escapeIdentifier(schema)} to ${escapeIdentifier(role)}`);
 }
 
 async function compareService(client: Client, service: Service): Promise<string[]> {
@@ -278,20 +315,58 @@ async function findNextInterface(client: Client, service: Service): Promise<Task
   return isName ? { kind: 'interface', name, accountType } : { kind: 'name', name };
 }
 
-// SQLSTATE unique_violation, duplicate_table and duplicate_object (the type of the rows): another process has created
-// `schema_migration` at the same time.
-const creationStates = ['23505', '42P07', '42710'];
+// SQLSTATE unique_violation, duplicate_schema, duplicate_table and duplicate_object (the type of the rows): another process has created
+// the schema or `schema_migration` at the same time.
+const creationStates = ['23505', '42P06', '42P07', '42710'];
+
+const isCreatedByOther = (error: unknown): boolean =>
+  error instanceof DatabaseError && creationStates.includes(error.code ?? '');
 
 /** Whether a try can succeed later. */
 function isConflict(error: unknown, isPreparing: boolean): boolean {
   if (isLockConflict(error)) return true;
-  return isPreparing && error instanceof DatabaseError && creationStates.includes(error.code ?? '');
+  return isPreparing && isCreatedByOther(error);
 }
 
-/** Before the first statement that changes something. @throws {UnsuitableDatabaseError} */
-async function requireSuitableDatabase(client: Client): Promise<void> {
-  const problems = await findSettingProblems(asDatabase(client), 'migrate');
-  if (problems.length > 0) throw new UnsuitableDatabaseError(problems);
+/** How the first migration reads the prefix of the roles. It works in any schema then. */
+const readsPlace = `current_setting('deedwire.role_prefix'`;
+
+/**
+ * Lets the session find the tables, and creates their schema. Nothing is changed before all is suitable.
+ *
+ * @throws {RolePrefixMismatchError} if the database has another prefix
+ * @throws {UnsuitableDatabaseError}
+ */
+async function openPlace(client: Client, options: PlaceOptions, migrations: readonly Migration[]): Promise<Place> {
+  const database = asDatabase(client);
+  const { schema, exists, problems } = await findSchema(database, options);
+  if (schema === null) throw new UnsuitableDatabaseError(problems);
+  await client.query(`select set_config('search_path', $1, false)`, [searchPathOf(schema)]);
+  const rolePrefix = exists ? await selectRolePrefix(database) : (options.rolePrefix ?? '');
+  if (options.rolePrefix !== undefined && options.rolePrefix !== rolePrefix)
+    throw new RolePrefixMismatchError(rolePrefix, options.rolePrefix);
+  const place = { schema, rolePrefix };
+  const found = await findSettingProblems(database, place);
+  if (found.length > 0) throw new UnsuitableDatabaseError(found);
+  if (exists) return place;
+  const [first] = findPendingMigrations(migrations, []);
+  if (first?.sql.includes(readsPlace) === false && (schema !== 'public' || rolePrefix !== ''))
+    throw new UnsuitableDatabaseError([
+      `${first.name} creates tables in the schema public and roles without a prefix only, not in ${schema} with "${rolePrefix}"`,
+    ]);
+  await createSchema(client, schema);
+  return place;
+}
+
+/** Not `if not exists`, for which a login needs the right to create schemas, too. */
+async function createSchema(client: Client, schema: string): Promise<void> {
+  const { rows } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  if (rows.length > 0) return;
+  try {
+    await client.query(`create schema ${escapeIdentifier(schema)}`);
+  } catch (error) {
+    if (!isCreatedByOther(error)) throw error;
+  }
 }
 
 function asDatabase(client: Client): Database {

@@ -1,6 +1,5 @@
 import { type Client, escapeIdentifier } from 'pg';
 import { ObjectsOfAppsError } from '../kernel/errors.ts';
-import { migratedRoles } from './rights.ts';
 
 /** The tables that the worker owned before migration 0005, which takes them. */
 const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\d{8})?$`;
@@ -11,10 +10,10 @@ const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\
  * `pg_catalog` only. Every login can create large objects and temporary objects, which no other session calls: they must not stop
  * migrations.
  *
+ * @param groupRoles the names of the roles of the apps in this database
  * @throws {ObjectsOfAppsError}
  */
-export async function refuseObjectsOfApps(client: Client): Promise<void> {
-  const groupRoles = await migratedRoles();
+export async function refuseObjectsOfApps(client: Client, groupRoles: readonly string[]): Promise<void> {
   await client.query('begin');
   const { rows: places } = await client.query<{ schema: string }>('select current_schema() as schema');
   const schema = places[0]?.schema ?? '';
@@ -32,8 +31,10 @@ export async function refuseObjectsOfApps(client: Client): Promise<void> {
   };
   if ((await mayCreate()).length > 0) {
     await client.query(`revoke create on schema ${escapeIdentifier(schema)} from public`);
-    const { rowCount } = await client.query(`select from pg_roles where rolname = 'webhook_worker'`);
-    if (rowCount === 1) await client.query(`revoke create on schema ${escapeIdentifier(schema)} from webhook_worker`);
+    const worker = groupRoles.find((role) => role.endsWith('webhook_worker')) ?? '';
+    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [worker]);
+    if (rowCount === 1)
+      await client.query(`revoke create on schema ${escapeIdentifier(schema)} from ${escapeIdentifier(worker)}`);
   }
   const { rows: owned } = await client.query<{ found: string }>(
     `with ${logins}

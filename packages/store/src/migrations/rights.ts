@@ -1,15 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { type InterfaceRole, interfaceNamesOf, roleOf, type Service } from '@deedwire/core';
 import { escapeIdentifier, escapeLiteral } from 'pg';
+import { searchPathOf } from '../connections/search-path.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
-
-/** The role of an app, which migrations create and whose rights its logins have. */
-export type GroupRole = InterfaceRole | 'webhook_worker' | 'operator';
-
-/** The roles of the apps of a service. */
-export function groupRolesOf(service: Service): GroupRole[] {
-  return [...interfaceNamesOf(service).map(roleOf), 'webhook_worker', 'operator'];
-}
+import { type GroupRole, isRoleOfInterface, rolePrefix } from './group-roles.ts';
 
 /**
  * What the migrations of this build grant: `shared` to the role of every interface, and the rest to one role. A test compares the file
@@ -30,9 +23,6 @@ export async function migratedRoles(): Promise<GroupRole[]> {
   return Object.keys(await readGranted()).filter((key): key is GroupRole => key !== 'shared');
 }
 
-export const isRoleOfInterface = (role: GroupRole): role is InterfaceRole =>
-  role !== 'webhook_worker' && role !== 'operator';
-
 /** The object of a right, and what may be done with it. */
 const partsOf = (right: string): string[] => right.split(' on ').toReversed();
 
@@ -48,8 +38,10 @@ function compareRights(one: string, other: string): number {
  * The rights of a role, each in the words of GRANT, for example `select on account` or `update (last_used_at) on api_key`, in
  * order. Without those on partitions, which nothing uses. The schema is that of our tables, whatever the search path begins
  * with: by default, a schema with the name of the login comes first.
+ *
+ * @param role its name in this database
  */
-export async function rightsOf(database: Database, role: GroupRole): Promise<string[]> {
+export async function rightsOf(database: Database, role: string): Promise<string[]> {
   const statement = sql('rights-of-role')`
       with schema as (select relnamespace as id from pg_class where oid = to_regclass('schema_migration')), granted as (
         select lower(privilege_type collate "C") as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
@@ -70,7 +62,8 @@ export async function rightsOf(database: Database, role: GroupRole): Promise<str
 }
 
 export interface MissingRight {
-  role: GroupRole;
+  /** Its name in the database. */
+  role: string;
   /** In the words of GRANT, for example `select on account`. */
   right: string;
 }
@@ -95,27 +88,62 @@ async function selectRelations(database: Database, interfaceRoles: readonly stri
 /**
  * The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. Those on the tables and
  * sequences of the sample do not count if the database has none.
+ *
+ * @param prefix of the names of the group roles in this database
  */
-export async function missingRights(database: Database, roles: readonly GroupRole[]): Promise<MissingRight[]> {
+export async function missingRights(
+  database: Database,
+  roles: readonly GroupRole[],
+  prefix: string,
+): Promise<MissingRight[]> {
   const granted = await readGranted();
-  const relations = await selectRelations(database, (await migratedRoles()).filter(isRoleOfInterface));
+  const interfaceRoles = (await migratedRoles()).filter(isRoleOfInterface).map((role) => prefix + role);
+  const relations = await selectRelations(database, interfaceRoles);
   const exists = ([object = '']: string[]): boolean => object.startsWith('routine ') || relations.has(object);
   const missing: MissingRight[] = [];
-  for (const role of roles) {
+  for (const kind of roles) {
+    const role = prefix + kind;
     const own = new Set(await rightsOf(database, role));
-    const needed = [...(isRoleOfInterface(role) ? granted.shared : []), ...(granted[role] ?? [])];
+    const needed = [...(isRoleOfInterface(kind) ? granted.shared : []), ...(granted[kind] ?? [])];
     for (const right of needed.toSorted(compareRights))
       if (!own.has(right) && exists(partsOf(right))) missing.push({ role, right });
   }
   return missing;
 }
 
-/** The statement that creates a login of an app. */
-export function createLoginSql(name: string, password: string, role: GroupRole): string {
-  return `create role ${escapeIdentifier(name)} login password ${escapeLiteral(password)} in role ${role};`;
+/** What the logins of the apps of a database depend on. */
+export interface LoginPlace {
+  /** The name of the database. */
+  database: string;
+  /** The schema of our tables. */
+  schema: string;
+  rolePrefix: string;
 }
 
-export async function selectDatabaseName(database: Database): Promise<string> {
-  const statement = sql('database-name')`select current_database() as name`;
-  return onlyRow(await database.query<{ name: string }>(statement, [])).name;
+export async function selectLoginPlace(database: Database): Promise<LoginPlace> {
+  const statement = sql('login-place')`
+    select current_database() as database, ${rolePrefix} as "rolePrefix", coalesce(
+      (select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = to_regclass('schema_migration')), 'public'
+    )::text as schema`;
+  return onlyRow(await database.query<LoginPlace & Record<string, unknown>>(statement, []));
+}
+
+/**
+ * The statements that create a login of an app. It finds the tables itself, even behind a transaction pooler, which keeps no setting of a session.
+ *
+ * @param role its name in the database
+ */
+export function createLoginSql(
+  name: string,
+  password: string,
+  role: string,
+  { schema, rolePrefix: prefix }: LoginPlace,
+): string {
+  const login = escapeIdentifier(name);
+  const create = `create role ${login} login password ${escapeLiteral(password)} in role ${role};`;
+  if (schema === 'public') return create;
+  const find = `alter role ${login} set search_path = ${searchPathOf(schema)};`;
+  // A role without prefix has logins of other databases of the cluster, too.
+  const use = prefix === '' ? [`grant usage on schema ${escapeIdentifier(schema)} to ${login};`] : [];
+  return [create, find, ...use].join('\n');
 }

@@ -1,4 +1,5 @@
 import { type GidContext, interfaceNamesOf, ofService, roleOf } from '@deedwire/core';
+import { rolePrefix } from '../migrations/group-roles.ts';
 import { neededMigration } from '../migrations/pending-migrations.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 import { exportedLists, exportedRows, isName, pins, uses } from './environment-rows.ts';
@@ -16,7 +17,7 @@ const contractsMaxBytes = 3_000_000;
 
 const interfaceApps = ofService((service) =>
   interfaceNamesOf(service)
-    .map((name) => `('${name}-api', to_regrole('${roleOf(name)}'))`)
+    .map((name) => `('${name}-api', '${roleOf(name)}')`)
     .join(', '),
 );
 
@@ -82,7 +83,10 @@ export async function selectEnvironment(
         select distinct i.app
         from pg_stat_activity s
         -- Every login can choose the name of its session: it is the app only with a right to be it.
-        join (values ${interfaceApps(service)}) as i (app, group_role)
+        join (
+          select app, to_regrole(prefix || role) as group_role
+          from (values ${interfaceApps(service)}) as known (app, role), (select ${rolePrefix} as prefix) as own
+        ) as i
           on s.application_name = 'deedwire-' || i.app || '-costs' and pg_has_role(s.usesysid, i.group_role, 'member')
           -- A login of the owner of the tables, which cannot register.
           or s.application_name = 'deedwire-' || i.app and not pg_has_role(s.usesysid, i.group_role, 'member')

@@ -2,7 +2,7 @@ import type { Service } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
-import { type GroupRole, groupRolesOf } from '../../src/migrations/rights.ts';
+import { type GroupRole, groupRolesOf } from '../../src/migrations/group-roles.ts';
 
 /** A session of the login of each app. */
 export interface Logins {

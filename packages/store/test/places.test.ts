@@ -1,0 +1,282 @@
+import { testService } from '@deedwire/core/test-service';
+import { withClient } from '@deedwire/embedded-postgres';
+import { connect } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { describe, expect, test } from 'vitest';
+import {
+  createLoginSql,
+  describeDatabaseProblems,
+  findDatabaseRisks,
+  groupRolesOf,
+  migrate,
+  selectGroupRoles,
+  selectLoginPlace,
+  withSchema,
+} from '../src/index.ts';
+import { rightsOf } from '../src/migrations/rights.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
+import { createEmptyDatabase, dropRoles, newRolePrefix, placeService } from './support/placed-database.ts';
+import { seedAccount } from './support/seed.ts';
+
+const schema = 'deedwire';
+
+// The roles that the migrations of before grant to.
+await forFile(createServiceDatabase());
+
+/** A database of the test service with its own roles, and the URLs of its logins. */
+async function createPlaced(rolePrefix = newRolePrefix()) {
+  const database = await createEmptyDatabase();
+  const { databaseUrl, run, name } = database;
+  await placeService(database, testService, { schema, rolePrefix });
+  const ownerUrl = withSchema(databaseUrl, schema);
+  const urls = new Map<string, string>();
+  const logins: string[] = [];
+  await withStore(ownerUrl, async (store) => {
+    const place = await selectLoginPlace(store);
+    for (const kind of groupRolesOf(testService)) {
+      const login = `${name}_${rolePrefix}${kind}`;
+      await run(createLoginSql(login, 'secret', rolePrefix + kind, place));
+      const url = new URL(databaseUrl);
+      [url.username, url.password] = [login, 'secret'];
+      urls.set(kind, url.href);
+      logins.push(`"${login}"`);
+    }
+  });
+  return {
+    ...database,
+    ownerUrl,
+    rolePrefix,
+    urlFor: (kind: string): string => urls.get(kind) ?? '',
+    async close() {
+      await run(`drop owned by ${logins.join(', ')}; drop role ${logins.join(', ')}`);
+      if (rolePrefix !== '') await dropRoles(database, rolePrefix);
+      await database.close();
+    },
+  };
+}
+
+const problemsOf = (url: string, kind: 'supplier_api' | 'operator' | 'webhook_worker') =>
+  withStore(url, (store) => describeDatabaseProblems(store, kind));
+
+/** The statements that store a prefix, and roll back. */
+const setTo = (prefix: string): string =>
+  `begin; update ${schema}.installation set role_prefix = '${prefix.replaceAll("'", "''")}'; rollback`;
+
+const placed = await forFile(createPlaced());
+
+describe('a prefix of the roles', () => {
+  test('is in the names of the roles, and each has the rights that its app needs', async () => {
+    const names = groupRolesOf(testService).map((kind) => placed.rolePrefix + kind);
+    await withStore(placed.ownerUrl, async (store) => {
+      expect(await selectGroupRoles(store, testService)).toEqual(names);
+      for (const kind of groupRolesOf(testService)) expect(await rightsOf(store, kind)).toEqual([]);
+    });
+    for (const kind of ['supplier_api', 'operator', 'webhook_worker'] as const)
+      expect(await problemsOf(placed.urlFor(kind), kind)).toEqual([]);
+  });
+
+  test('is in the remedies', async () => {
+    const role = `${placed.rolePrefix}supplier_api`;
+    expect(await problemsOf(placed.urlFor('webhook_worker'), 'supplier_api')).toEqual([
+      `the login is not in the group role ${role}; let this app have its own login, which \`deedwire-operator database logins\` prints`,
+    ]);
+    await placed.run(`revoke select on ${schema}.account from ${role}`);
+    expect(await problemsOf(placed.urlFor('supplier_api'), 'supplier_api')).toEqual([
+      `the group role ${role} lacks the right "select on account"; run: grant select on account to ${role}`,
+    ]);
+    await placed.run(`grant select on ${schema}.account to ${role}`);
+  });
+
+  test('never changes', async () => {
+    await expect(migrate(placed.databaseUrl, testService, { schema, rolePrefix: 'other_' })).rejects.toThrow(
+      `The names of the roles of the database begin with "${placed.rolePrefix}", not with "other_", and cannot change.`,
+    );
+    const { rolePrefix } = placed;
+    expect(await migrate(placed.databaseUrl, testService, { schema, rolePrefix })).toMatchObject({ applied: [] });
+  });
+
+  test('is bounded, so that the longest name of a policy is not cut', async () => {
+    await placed.run(setTo(`${'a'.repeat(19)}_`));
+    for (const prefix of [`${'a'.repeat(20)}_`, 'shop', '_', 'Shop_', '1_', "a'_"])
+      await expect(placed.run(setTo(prefix))).rejects.toThrow('installation_role_prefix_bounds');
+    expect(`${'a'.repeat(19)}_${'i'.repeat(31)}_api_actions`).toHaveLength(63);
+  });
+
+  test('is in the roles and policies of an interface that is added later, and of the tables of an application', async () => {
+    const { run, rolePrefix } = placed;
+    await run(`alter type ${schema}.interface_name add value if not exists 'late'`);
+    await run(`set search_path = ${schema}; select add_interface('late', 'Late')`);
+    const role = `${rolePrefix}late_api`;
+    expect(await run('select rolname from pg_roles where rolname in ($1, $2)', [role, 'late_api'])).toEqual([
+      { rolname: role },
+    ]);
+    await withStore(placed.ownerUrl, async (store) => {
+      expect(await rightsOf(store, role)).toEqual(
+        await rightsOf(store, `${rolePrefix}customer_api`).then((rights) =>
+          rights.filter((right) => !right.includes('customer_order')),
+        ),
+      );
+    });
+    const policies = `select policyname as name from pg_policies where schemaname = $1 and tablename = $2 order by 1`;
+    expect((await run(policies, [schema, 'audit_entry'])).map(({ name }) => name)).toContain(`${role}_actions`);
+    expect(await run(policies, [schema, 'customer_order'])).toEqual([
+      { name: `${rolePrefix}customer_api` },
+      { name: `${rolePrefix}operator` },
+    ]);
+  });
+});
+
+describe('two services of one cluster with interfaces of the same names', async () => {
+  const other = await forFile(createPlaced());
+
+  test.each(groupRolesOf(testService))('a login of %s of the one is nothing in the other', async (kind) => {
+    const url = new URL(placed.urlFor(kind));
+    url.pathname = `/${other.name}`;
+    const session = await forTest(connect(withSchema(url.href, schema)));
+    await expect(session.run(`select from ${schema}.webhook_event`)).rejects.toThrow('permission denied for schema');
+    await expect(session.run('select from webhook_event')).rejects.toThrow('does not exist');
+    await expect(session.run(`select ${schema}.check_homes('{}')`)).rejects.toThrow('permission denied for schema');
+    expect(
+      await session.run('select pg_has_role(oid, $1) as is_member from pg_roles where rolname = $2', [
+        'usage',
+        other.rolePrefix + kind,
+      ]),
+    ).toEqual([{ is_member: false }]);
+
+    const own = await forTest(connect(placed.urlFor(kind)));
+    expect(await own.run('select from schema_migration limit 1')).toHaveLength(1);
+  });
+
+  test('the functions of the other one take it for no app, even if it may use the schema and call them', async () => {
+    const login = new URL(placed.urlFor('supplier_api')).username;
+    await other.run(
+      `grant usage on schema ${schema} to "${login}"; grant execute on function ${schema}.register_process to "${login}"`,
+    );
+    const url = new URL(placed.urlFor('supplier_api'));
+    url.pathname = `/${other.name}`;
+    const session = await forTest(connect(withSchema(url.href, schema)));
+    const register = `select register_process('supplier-api', gen_random_uuid(), '1.0.0', null)`;
+    await expect(session.run(register)).rejects.toThrow('cannot record for supplier-api: it is a login of no app');
+    await other.run(
+      `revoke usage on schema ${schema} from "${login}"; revoke execute on function ${schema}.register_process from "${login}"`,
+    );
+    const own = await forTest(connect(other.urlFor('supplier_api')));
+    await own.run(register);
+  });
+
+  test('each interface sees its accounts in its database, and no others', async () => {
+    const { id } = await withStore(other.ownerUrl, (store) => seedAccount(store, 'supplier'));
+    const found = [other.urlFor('supplier_api'), other.urlFor('customer_api'), placed.urlFor('supplier_api')].map(
+      (url) => withClient(url, async (client) => (await client.query<{ id: string }>('select id from account')).rows),
+    );
+    expect(await Promise.all(found)).toEqual([[{ id }], [], []]);
+  });
+});
+
+describe('an application and the platform with one login', async () => {
+  const database = await forFile(createEmptyDatabase());
+  const login = `${database.name}_shop`;
+  await database.run(`create role "${login}" login superuser password 'secret'`);
+  await database.run(`create table public.account (email text); insert into public.account values ('ada@shop.test')`);
+  await placeService(database, testService, { schema, rolePrefix: '' });
+  const url = new URL(database.databaseUrl);
+  [url.username, url.password] = [login, 'secret'];
+  await forFile(Promise.resolve({ close: () => database.run(`drop role "${login}"`) }));
+
+  test('each finds its own table of the same name', async () => {
+    await withClient(url.href, async (application) => {
+      expect((await application.query('select email from account')).rows).toEqual([{ email: 'ada@shop.test' }]);
+    });
+    await withStore(withSchema(url.href, schema), async (store) => {
+      expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([]);
+      const { id } = await seedAccount(store, 'supplier');
+      const found = { name: 'find-account', text: 'select id from account' };
+      expect(await store.query(found, [])).toEqual([{ id }]);
+      expect(await store.transaction((transaction) => transaction.query(found, []))).toEqual([{ id }]);
+    });
+  });
+
+  test('`migrate` stays in its schema, even where the login, the database and the URL have another search path', async () => {
+    const before = await database.run(`select relname from pg_class where relnamespace = 'public'::regnamespace`);
+    await database.run(`alter role "${login}" set search_path = public`);
+    const ofUrl = `${url.href}?options=${encodeURIComponent('-c search_path=public')}`;
+    expect(await migrate(ofUrl, testService, { schema })).toMatchObject({ applied: [] });
+    expect(await database.run(`select relname from pg_class where relnamespace = 'public'::regnamespace`)).toEqual(
+      before,
+    );
+    await database.run(`alter role "${login}" reset search_path`);
+  });
+
+  test('what misses the schema says what to set, and no remedy names the login or the database', async () => {
+    const messages = [
+      await migrate(url.href, testService).then(String, String),
+      await migrate(url.href, testService, { schema: 'public' }).then(String, String),
+      ...(await problemsOf(url.href, 'supplier_api')),
+      ...(await withStore(withSchema(url.href, schema), findDatabaseRisks)).map(({ description }) => description),
+    ];
+    await database.run(`alter database "${database.name}" set session_replication_role = replica`);
+    messages.push(...(await problemsOf(withSchema(url.href, schema), 'supplier_api')));
+    await database.run(`alter database "${database.name}" reset session_replication_role`);
+    expect(messages.slice(0, 3)).toEqual([
+      expect.stringContaining(
+        'the tables are in the schema deedwire, which the search path of the login does not contain; set DATABASE_SCHEMA',
+      ),
+      expect.stringContaining(
+        'the tables are in the schema deedwire, not public, and cannot move; set DATABASE_SCHEMA=deedwire',
+      ),
+      expect.stringContaining('set DATABASE_SCHEMA=deedwire'),
+    ]);
+    expect(messages.at(-1)).toContain(
+      'the setting session_replication_role is "replica", but must be "origin"; let this app',
+    );
+    for (const message of messages) {
+      expect(message).not.toContain(login);
+      expect(message).not.toContain(database.name);
+    }
+  });
+
+  test('a schema of the name of the login, objects in public and temporary ones hide no table', async () => {
+    await database.run(`create schema "${login}"`);
+    for (const hiding of [login, 'public'])
+      await database.run(
+        `create table "${hiding}".schema_migration (); create table "${hiding}".webhook_event (); create function "${hiding}".check_homes(int[]) returns void return null`,
+      );
+    await withClient(withSchema(url.href, schema), async (client) => {
+      await client.query('create temporary table account (); create temporary table webhook_event ()');
+      const { rows } = await client.query(
+        `select relnamespace::regnamespace::text as schema from pg_class
+         where oid in (to_regclass('account'), to_regclass('schema_migration'), to_regclass('webhook_event')) group by 1`,
+      );
+      expect(rows).toEqual([{ schema }]);
+      await client.query('select id from account');
+    });
+    expect(await problemsOf(withSchema(url.href, schema), 'supplier_api')).toEqual([]);
+  });
+});
+
+describe('a new database', () => {
+  test('gets its schema by the first migration only if that one takes it', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const message = 'creates tables in the schema public and roles without a prefix only, not in deedwire with ""';
+    await expect(migrate(database.databaseUrl, testService, { schema })).rejects.toThrow(message);
+    expect(await database.run('select from pg_namespace where nspname = $1', [schema])).toEqual([]);
+  });
+
+  test('is not created in a schema that another login owns', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const [login, attacker] = [`${database.name}_owner`, `${database.name}_attacker`];
+    await database.run(
+      `create role ${login} login createrole password 'secret'; create role ${attacker}; create schema ${schema} authorization ${attacker};
+       grant all on schema ${schema} to ${login} with grant option`,
+    );
+    const url = new URL(database.databaseUrl);
+    [url.username, url.password] = [login, 'secret'];
+    await expect(migrate(url.href, testService, { schema })).rejects.toThrow(
+      `the schema deedwire belongs to ${attacker}, which could replace the tables in it; choose another one`,
+    );
+    await expect(migrate(url.href, testService, { schema: 'elsewhere' })).rejects.toThrow(
+      'there is no schema elsewhere that this login may use, and it may not create schemas; as the owner of the database, create the schema',
+    );
+    await database.run(`drop schema ${schema}; drop owned by ${login}; drop role ${login}, ${attacker}`);
+  });
+});
