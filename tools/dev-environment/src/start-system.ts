@@ -84,6 +84,7 @@ export async function startSystemOf<Served extends Service>(
         // An empty value counts as not set. An inherited value would point to another database.
         DATABASE_DIRECT_URL: '',
         DATABASE_DIRECT_URL_FILE: '',
+        DATABASE_SCHEMA: '',
         DATABASE_URL_FILE: '',
         WEBHOOK_SECRET_KEYS_FILE: '',
         NODE_ENV: 'development',

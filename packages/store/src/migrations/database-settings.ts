@@ -205,6 +205,6 @@ function viewProblems({ searchPath, visibleIn, schemas }: Found): string[] {
   if (existing === undefined || visibleIn !== null) return [];
   return [
     `the tables are in the schema ${existing}, but search_path is ${searchPath}, which does not contain a schema with them that the ` +
-      `login may use; set DATABASE_SCHEMA=${existing}, or let this app have ${ownLogin}`,
+      `login may use; for a direct connection set DATABASE_SCHEMA=${existing}, and behind a transaction pooler let this app have ${ownLogin}`,
   ];
 }
