@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { testService } from '@deedwire/core/test-service';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { noAddresses } from './address-ranges.ts';
-import { appConfig } from './app-config.ts';
+import { appConfig, storeConnections } from './app-config.ts';
 import { unreadableUrl } from './config-variables.ts';
 import { ConfigError, readConfig } from './config.ts';
 
@@ -291,5 +291,36 @@ describe('secrets from files', () => {
     expect(readConfig(schema, { ...usable, LOG_LEVEL_FILE: await file('level', 'debug') })).toMatchObject({
       LOG_LEVEL: 'info',
     });
+  });
+});
+
+describe('DATABASE_SCHEMA', () => {
+  const pathOf = (url = ''): string | null => new URL(url).searchParams.get('options');
+  const path = String.raw`-c search_path="deedwire",\ pg_temp`;
+  const direct = 'postgres://db.internal/deedwire?sslmode=verify-full';
+  const pooler = 'postgres://pooler.internal/deedwire?sslmode=verify-full';
+
+  test.each<[string, Record<string, string>, { database: string | null; direct?: string }]>([
+    ['the only connection', {}, { database: path }],
+    ['the direct one, and not the pooler', { DATABASE_DIRECT_URL: direct }, { database: null, direct: path }],
+    ['no connection, without a direct one', { DATABASE_PREPARED_STATEMENTS: 'off' }, { database: null }],
+  ])('is the search path of %s', (_, env, expected) => {
+    const config = readConfig(schema, { ...usable, DATABASE_URL: pooler, DATABASE_SCHEMA: 'deedwire', ...env });
+    const { databaseUrl, directUrl } = storeConnections(config);
+    expect({
+      database: pathOf(databaseUrl),
+      ...(directUrl !== undefined && { direct: pathOf(directUrl) }),
+    }).toEqual(expected);
+  });
+
+  test('changes no URL if it is not set', () => {
+    const config = readConfig(schema, { ...usable, DATABASE_URL: pooler, DATABASE_DIRECT_URL: direct });
+    expect(storeConnections(config)).toEqual({ databaseUrl: pooler, directUrl: direct, prepares: undefined });
+  });
+
+  test.each(['a'.repeat(64), 'a\nb'])('is not %j', (name) => {
+    expect(() => readConfig(schema, { ...usable, DATABASE_SCHEMA: name })).toThrow(
+      'DATABASE_SCHEMA must have 1 to 63 characters',
+    );
   });
 });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Seeding } from '@deedwire/dev-environment/firm-harness';
-import { applyMigrations, readMigrations } from '@deedwire/store';
 import { missing } from '@deedwire/testing';
 import type { Actions } from '../../support/client-accounts.ts';
 import { succeed } from '../../support/command.ts';
@@ -12,7 +11,7 @@ import { workspaceRoot } from '../../support/workspace-copy.ts';
 /** An installed checkout of a release of this workspace. */
 export interface Release {
   folder: string;
-  /** Applies the migrations of the release. */
+  /** Applies the migrations of the release, and registers its service. */
   migrate(databaseUrl: string): Promise<unknown>;
   /** Its code that writes the first rows: that of this build can need columns that the release does not have. */
   seeding(): Promise<Seeding>;
@@ -46,10 +45,13 @@ export async function checkOutLastRelease({ isBeforeMigration = false } = {}): P
   const pnpm = (...args: string[]): Promise<string> => succeed('npx', ['-y', packageManager, ...args], { cwd: folder });
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
   const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
-  const migrations = await readMigrations(pathToFileURL(`${join(folder, migrationsPath)}/`));
   return {
     folder,
-    migrate: (databaseUrl) => applyMigrations(databaseUrl, migrations, {}),
+    async migrate(databaseUrl) {
+      const { migrate } = await load('packages/store/src/index.ts');
+      const { firm } = await load('packages/firm/src/index.ts');
+      return migrate(databaseUrl, firm);
+    },
     async seeding() {
       const { createStore } = await load('packages/store/src/index.ts');
       return { ...(await load('tools/dev-environment/src/seed.ts')), createStore };
