@@ -1,9 +1,10 @@
 -- The names of the group roles begin with a prefix that is chosen when a database is created: roles belong to the cluster, and two services
--- may have an interface of one name. Databases of before have none. New rows only: 0104 validates the bounds.
+-- may have an interface of one name. Databases of before have none: the default is constant, so that no row is written. New rows only: 0104
+-- validates the bounds.
 
 alter table installation
-  -- A constant default: no row is written. It never changes, because the roles, their policies and their logins exist. With the longest
-  -- name of an interface and `_actions`, the name of a policy has 63 letters, and PostgreSQL would cut a longer one.
+  -- Begins the names of the group roles. It never changes, because the roles, their policies and their logins exist. With the longest name of an
+  -- interface and `_actions`, the name of a policy has 63 letters, and PostgreSQL would cut a longer one.
   add column role_prefix text not null default '',
   add constraint installation_role_prefix_bounds check (role_prefix ~ '^([a-z][a-z0-9_]{0,18}_)?$') not valid;
 
