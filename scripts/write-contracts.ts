@@ -43,7 +43,11 @@ function publishedEvent({ type = '', version, ...rest }: Version) {
 const { contracts }: { contracts: AppContracts } = await import(pathToFileURL(resolve('dist/contracts.js')).href);
 const { serves, pins = [], appends = [], renders = [] } = contracts;
 const { name, version: appVersion }: Record<string, string> = JSON.parse(readFileSync('package.json', 'utf8'));
-const migrations = readdirSync(join(workspace, 'packages/store/migrations')).filter((file) => file.endsWith('.sql'));
+const migrationsFolder = 'packages/store/migrations';
+const migrations = readdirSync(join(workspace, migrationsFolder)).filter(
+  // Older databases never get a baseline.
+  (file) => file.endsWith('.sql') && !read(migrationsFolder, file).startsWith('-- replaces all before it\n'),
+);
 const written = {
   formatVersion: 1,
   app: name?.replace('@deedwire/', ''),

@@ -49,4 +49,5 @@ export const firm = defineService({
     'referral.decline': 'lost',
   },
   clientActions: ['referral.create'],
+  migrations: new URL('../migrations/', import.meta.url),
 });

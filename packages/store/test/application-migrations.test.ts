@@ -178,9 +178,9 @@ describe('a database', async () => {
   });
 
   test('has a migration recorded and not run that one of the platform has replaced', async () => {
-    const [first] = await readMigrations();
+    const applied = (await readMigrations()).findLast(({ isBaseline }) => isBaseline);
     await write({
-      '0001-t1': `-- replaces ${first?.name ?? ''} of the platform\n${create('t1')}`,
+      '0001-t1': `-- replaces ${applied?.name ?? ''} of the platform\n${create('t1')}`,
       '0002-t2': `-- replaces 9999-none of the platform\n${create('t2')}`,
     });
     expect(await problems()).toEqual([expect.stringContaining('0001-t1, 0002-t2')]);

@@ -18,7 +18,11 @@ import { applyMigrations } from '../src/migrations/migrate.ts';
 import { readMigrations } from '../src/migrations/read-migrations.ts';
 import { createServiceDatabase, withStore } from './support/database.ts';
 
-const allMigrations = (await readMigrations()).map(({ name }) => name);
+const migrations = await readMigrations();
+const namesOf = (found: readonly { name: string }[]) => found.map(({ name }) => name);
+/** What an older database has of them, and what a new one gets. */
+const chain = migrations.filter(({ isBaseline }) => !isBaseline);
+const ofNewDatabase = namesOf(migrations.slice(migrations.findLastIndex(({ isBaseline }) => isBaseline)));
 
 let database: TestDatabase;
 let connection: Connection;
@@ -103,23 +107,24 @@ describe('a migrated database', () => {
   beforeEach(async () => use(await createServiceDatabase()));
 
   test('rejects a database with a migration of another form', async () => {
-    await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [allMigrations[0]]);
+    await connection.run(`update schema_migration set checksum = 'other' where name = $1`, [ofNewDatabase[0]]);
     await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(MigrationChangedError);
     await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(
-      /Migration 0001-accounts-and-credentials was applied to the database/,
+      `Migration ${ofNewDatabase[0]} was applied to the database`,
     );
     await expect(pending()).rejects.toThrow(MigrationChangedError);
     expect(await problems()).toEqual([expect.stringContaining('before the first public release')]);
   });
 
-  test('rejects a database that lacks a migration before an applied one', async () => {
-    await connection.run('delete from schema_migration where name = $1', [allMigrations[0]]);
-    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(MigrationMissingError);
+  test('rejects a database that began with the baseline of a later build', async () => {
+    await connection.run(`update schema_migration set name = '9999-later' where name = $1`, [ofNewDatabase[0]]);
     const message =
-      'The database lacks 0001-accounts-and-credentials although 0002-webhooks, a later migration, was applied.';
-    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(message);
-    await expect(pending()).rejects.toThrow(MigrationMissingError);
-    expect(await problems()).toEqual([expect.stringContaining(message)]);
+      'The database began with 9999-later, which this build does not know. Use the build that made the database, or a later one.';
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(
+      new MigrationMissingError('all', '9999-later'),
+    );
+    await expect(pending()).rejects.toThrow(message);
+    expect(await problems()).toEqual([message]);
   });
 
   test('accepts migrations of a later build', async () => {
@@ -130,7 +135,7 @@ describe('a migrated database', () => {
   });
 
   test('names the migration after which this build no longer works', async () => {
-    const last = allMigrations.at(-1)?.slice(0, 4) ?? '';
+    const last = ofNewDatabase.at(-1)?.slice(0, 4) ?? '';
     await connection.run(`insert into schema_migration (name, checksum) values ($1, 'x')`, [`9998-drop-needs-${last}`]);
     expect(await problems(await database.urlFor('webhook_worker'))).toEqual([]);
     await connection.run(`insert into schema_migration (name, checksum) values ('9999-drop-needs-9998', 'x')`);
@@ -149,14 +154,14 @@ describe('an empty database', () => {
       'the database is not available: ECONNREFUSED',
     ]);
     expect(await problems()).toEqual([
-      `the database lacks migrations: ${allMigrations.join(', ')}; run: deedwire-operator database migrate`,
+      `the database lacks migrations: ${ofNewDatabase.join(', ')}; run: deedwire-operator database migrate`,
     ]);
-    expect(await pending()).toEqual(allMigrations);
+    expect(await pending()).toEqual(ofNewDatabase);
     const migrating = Array.from({ length: 20 }, () => migrate(database.databaseUrl, testService, { cell: 1023 }));
     const results = await Promise.all(migrating);
-    expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(allMigrations);
+    expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(ofNewDatabase);
     expect(await connection.run('select count(*)::int as count from schema_migration')).toEqual([
-      { count: allMigrations.length },
+      { count: ofNewDatabase.length },
     ]);
     expect(await pending()).toEqual([]);
     expect(await problems()).toEqual([]);
@@ -185,19 +190,18 @@ describe('an empty database', () => {
       await expect(migrate(database.databaseUrl, testService, { cell })).rejects.toThrow(
         /check constraint|invalid input syntax/,
       );
-    expect(await pending()).toEqual(allMigrations);
+    expect(await pending()).toEqual(ofNewDatabase);
   });
 
   test('rolls back a migration that fails, rejects another cell, and applies it in the next run', async () => {
-    const migrations = (await readMigrations()).slice(0, 2);
-    const migrateTo = (cell: number) => applyMigrations(database.databaseUrl, migrations, { cell });
+    const migrateTo = (cell: number) => applyMigrations(database.databaseUrl, chain.slice(0, 2), { cell });
     await connection.run('create table webhook_shard (in_the_way int)');
     await expect(migrateTo(7)).rejects.toThrow('"webhook_shard" already exists');
-    expect(await pending()).toEqual(allMigrations.slice(1));
+    expect(await pending()).toEqual(namesOf(chain).slice(1));
     expect(await connection.run(`select to_regclass('webhook_subscription') as there`)).toEqual([{ there: null }]);
     await connection.run('drop table webhook_shard');
     await expect(migrateTo(8)).rejects.toThrow(CellMismatchError);
-    expect(await pending()).toEqual(allMigrations.slice(1));
+    expect(await pending()).toEqual(namesOf(chain).slice(1));
     expect(await migrateTo(7)).toMatchObject({ applied: ['0002-webhooks'] });
   });
 

@@ -16,6 +16,17 @@ const roles = [...new Set([...groupRolesOf(testService), ...(await migratedRoles
 const database = await forFile(createServiceDatabase());
 const superuser = await forFile(connect(database.databaseUrl));
 
+/** A database that began before the baseline. */
+const older = await forFile(
+  createTestDatabase({
+    template: 'older',
+    async prepare(url) {
+      const chain = (await readMigrations()).filter(({ isBaseline }) => !isBaseline);
+      await applyMigrations(url, chain, {});
+    },
+  }),
+);
+
 await testRights(withoutSample);
 
 test('what a login of the worker left behind while it owned tables is reset, or stops the migration', async () => {
@@ -62,8 +73,10 @@ test('what a login of the worker left behind while it owned tables is reset, or 
       const policies = `select tablename, policyname, roles, cmd, qual, with_check from pg_policies
         where tablename ~ '^webhook_(event|payload|delivery|attempt)$' and policyname !~ '^(${ofService})$' order by 1, 2`;
       const [found, foundPolicies] = [(await owner.query(rights)).rows, (await owner.query(policies)).rows];
-      expect(found).toEqual(await superuser.run(rights));
-      expect(foundPolicies).toEqual(await superuser.run(policies));
+      await withClient(older.databaseUrl, async (ownerOfOlder) => {
+        expect(found).toEqual((await ownerOfOlder.query(rights)).rows);
+        expect(foundPolicies).toEqual((await ownerOfOlder.query(policies)).rows);
+      });
     });
   } finally {
     await own.drop();
@@ -152,7 +165,7 @@ describe('what an app finds missing in a database', () => {
   test('migrations/rights.json is what the migrations grant, to each role and to those of all interfaces', async () => {
     const ofRole = new Map<GroupRole, string[]>();
     const ofMigrations = await migratedRoles();
-    await withStore(database.databaseUrl, async (store) => {
+    await withStore(older.databaseUrl, async (store) => {
       for (const role of ofMigrations) ofRole.set(role, await rightsOf(store, role));
     });
     const interfaces = ofMigrations.filter(isRoleOfInterface).map((role) => ofRole.get(role) ?? []);

@@ -4,7 +4,6 @@ import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { groupRolesOf, migrate } from '../src/index.ts';
-import { migratedRoles } from '../src/migrations/rights.ts';
 import { createServiceDatabase } from './support/database.ts';
 
 // Migrated by an owner that is no superuser, because a superuser is a member of every role.
@@ -37,7 +36,7 @@ async function createLogin(kind: string, options = ''): Promise<Login> {
 await forFile(createServiceDatabase());
 const ownerLogin = await forFile(createLogin('owner', 'createrole'));
 await superuser.run(
-  `grant ${[...new Set([...groupRolesOf(testService), ...(await migratedRoles())])].join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
+  `grant ${groupRolesOf(testService).join(', ')} to ${ownerLogin.name} with admin option; alter database ${databaseName} owner to ${ownerLogin.name}`,
 );
 await migrate(ownerLogin.url, testService);
 const owner = await forFile(connect(ownerLogin.url));

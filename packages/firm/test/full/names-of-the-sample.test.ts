@@ -8,7 +8,7 @@ import { forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 
-// Another service may have the words of the sample, whose tables the migrations of the platform create.
+// Another service may have the words of the sample.
 
 /** Customers refer others. */
 function serviceOf(record: string): Service {
@@ -48,7 +48,6 @@ test.each(['Referral', 'Friend'])(
     // Before the application has made its tables, and after that.
     await migrate(database.databaseUrl, service);
     await owner.run(`
-    drop table matter, referral;
     create table referral (id bigint primary key default new_record_id(), account_id bigint not null,
       interface interface_name not null default 'customer', mail text);
     select own_table('referral', 'customer', 'select, insert')`);

@@ -235,9 +235,10 @@ const tableOf: Readonly<Record<MigrationsOf, string>> = { platform: 'schema_migr
 async function execute(client: Client, task: Task): Promise<unknown> {
   switch (task.kind) {
     case 'migration':
-      return task.of === 'platform'
-        ? client.query(task.migration.sql)
-        : runApplicationMigration(client, task.migration);
+      if (task.of === 'application') return runApplicationMigration(client, task.migration);
+      return client.query(
+        task.migration.isBaseline ? await fillSchema(client, task.migration.sql) : task.migration.sql,
+      );
     case 'replaced':
       return undefined;
     case 'name':
@@ -259,6 +260,15 @@ async function grantUsage({ client, place: { schema, rolePrefix }, groupRoles }:
   );
   for (const { role } of rows)
     await client.query(`grant usage on schema ${escapeIdentifier(schema)} to ${escapeIdentifier(role)}`);
+}
+
+/** The text of a baseline for the schema in which the tables will be. */
+async function fillSchema(client: Client, baseline: string): Promise<string> {
+  const { rows } = await client.query<{ schema: string; text: string }>(
+    'select quote_ident(current_schema()) as schema, quote_literal(current_schema()) as text',
+  );
+  const { schema, text } = onlyRow(rows);
+  return baseline.replaceAll('{schema}', schema).replaceAll('{schema_text}', text);
 }
 
 async function compareService(client: Client, service: Service): Promise<string[]> {
@@ -304,8 +314,9 @@ async function findNextOfApplication(client: Client, own: readonly Migration[]):
 async function findNextInterface(client: Client, service: Service): Promise<Task | undefined> {
   const { rows } = await client.query<{ name: string; accountType: string; isName: boolean }>(
     `select s.name, s.account_type as "accountType", s.name = any (enum_range(null::interface_name)::text[]) as "isName"
-     from jsonb_to_recordset($1::jsonb) as s (name text, account_type text)
+     from rows from (jsonb_to_recordset($1::jsonb) as (name text, account_type text)) with ordinality as s (name, account_type, number)
      where not exists (select from interface i where i.name::text = s.name)
+     order by s.number
      limit 1`,
     [JSON.stringify(describeService(service).interfaces)],
   );
