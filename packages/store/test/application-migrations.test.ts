@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineService, type ServiceOptions } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { connect } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { applyMigrations, findUnregistered, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
-import { createServiceDatabase, withStore } from './support/database.ts';
+import { findUnregistered, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
+import { createPlatformDatabase, createServiceDatabase, withStore } from './support/database.ts';
 
 const folder = join(await mkdtemp(join(tmpdir(), 'migrations-')), 'of shop');
 await forFile({ close: () => rm(join(folder, '..'), { recursive: true }) });
@@ -34,12 +33,7 @@ const create = (table: string) => `create table ${table} (id bigint primary key)
 
 describe('a new database', () => {
   test('gets the interfaces of its service before the migrations of the application, each once', async () => {
-    const { databaseUrl } = await forTest(
-      createTestDatabase({
-        template: 'platform',
-        prepare: async (url) => void (await applyMigrations(url, await readMigrations(), {})),
-      }),
-    );
+    const { databaseUrl } = await forTest(createPlatformDatabase());
     await write({
       '0001-orders': `create table customer_order (
         id bigint primary key default new_record_id(), account_id bigint not null,

@@ -4,7 +4,7 @@ import { connect, type Connection, missing } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { createServiceDatabase } from './support/database.ts';
+import { createPlatformDatabase, createServiceDatabase } from './support/database.ts';
 
 // Compares what the roles of all interfaces may do, object by object, so that a later table cannot forget one.
 
@@ -67,8 +67,8 @@ test('every interface may do the same on each shared table, sequence and routine
   expect(await superuser.run(differences)).toEqual([]);
 });
 
-async function addSpareDesk(prepare = 'select'): Promise<{ own: TestDatabase; owner: Connection }> {
-  const own = await createServiceDatabase();
+async function addSpareDesk(create = createServiceDatabase): Promise<{ own: TestDatabase; owner: Connection }> {
+  const own = await create();
   const owner = await connect(own.databaseUrl);
   onTestFinished(async () => {
     await owner.run('drop owned by spare_desk_api');
@@ -76,21 +76,14 @@ async function addSpareDesk(prepare = 'select'): Promise<{ own: TestDatabase; ow
     await own.drop();
     await superuser.run('drop role spare_desk_api');
   });
-  await owner.run(prepare);
   await owner.run(`alter type interface_name add value 'spare-desk'`);
   await owner.run(`select add_interface('spare-desk', 'SpareDesk')`);
   return { own, owner };
 }
 
 test('the first interface gets what every interface has, without another to copy from', async () => {
-  const [{ roles, tables } = missing()] = await superuser.run(
-    `select (select string_agg(role_of_interface(name), ', ') from interface) as roles,
-       (select string_agg(relation, ', ') from own_table) as tables`,
-  );
-  const { own, owner } = await addSpareDesk(
-    `drop owned by ${String(roles)}; drop table ${String(tables)} cascade;
-     delete from own_sequence; delete from own_table; delete from interface`,
-  );
+  const [{ tables } = missing()] = await superuser.run(`select string_agg(relation, ', ') as tables from own_table`);
+  const { own, owner } = await addSpareDesk(createPlatformDatabase);
   const ofRole = `${allowed} select object, privilege from allowed where name = $1 order by object, privilege`;
   const granted = await owner.run(ofRole, ['spare-desk']);
   expect(granted).toEqual(await superuser.run(ofRole, ['supplier']));

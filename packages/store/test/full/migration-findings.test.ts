@@ -79,6 +79,9 @@ function run(args: readonly string[]): Promise<Finding[]> {
 }
 
 test.skipIf(isWithoutSquawk)('no migration locks or rewrites a table for long, apart from known ones', async () => {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql'));
-  expect(await check(files.map((file) => join(folder, file)))).toEqual(known);
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).map((file) => join(folder, file));
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  // Nothing uses the tables of a new database.
+  const ofOlder = files.filter((_, index) => texts[index]?.startsWith('-- replaces all before it\n') !== true);
+  expect(await check(ofOlder)).toEqual(known);
 });

@@ -1,12 +1,27 @@
 import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
-import { createStore, migrate, type Store, type StoreOptions } from '../../src/index.ts';
+import {
+  applyMigrations,
+  createStore,
+  migrate,
+  readMigrations,
+  type Store,
+  type StoreOptions,
+} from '../../src/index.ts';
 
 /** A new database of the test service. */
 export function createServiceDatabase(): Promise<TestDatabase> {
   return createTestDatabase({
     template: 'test_service',
     prepare: async (url) => void (await migrate(url, testService)),
+  });
+}
+
+/** A new database without a service, and so without interfaces. */
+export function createPlatformDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({
+    template: 'platform',
+    prepare: async (url) => void (await applyMigrations(url, await readMigrations(), {})),
   });
 }
 

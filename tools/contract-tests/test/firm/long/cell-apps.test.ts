@@ -12,6 +12,7 @@ import {
   urlsOfApps,
 } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
+import { applyMigrations, migrate, readMigrations } from '@deedwire/store';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CellServer, type CellServers, startCellServers } from '../../support/cells/cell-servers.ts';
@@ -42,7 +43,12 @@ describe.skipIf(isWithoutPostgres)('while a cell splits', () => {
 
   beforeEach(async () => {
     servers = await startCellServers();
-    harness = await createHarness({ url: servers.primary.url, stop: async () => {} });
+    // Apps of the previous release may not know the baseline.
+    const chain = (await readMigrations()).filter(({ isBaseline }) => !isBaseline);
+    harness = await createHarness({ url: servers.primary.url, stop: async () => {} }, async (url) => {
+      await applyMigrations(url, chain, {});
+      await migrate(url, firm);
+    });
     // The logins of the apps come along.
     await urlsOfApps(harness.database);
     next = await servers.addStandby('next');
