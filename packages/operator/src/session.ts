@@ -159,5 +159,6 @@ export async function migrateDatabase(shell: Shell, options: MigrateOptions): Pr
     ...options,
     onWait: onNewWait(shell.warn),
     onUnregistered: (problem) => shell.warn(`${problem}.`),
+    onAbsentRoles: (consequences) => shell.warn(`${consequences}.`),
   });
 }

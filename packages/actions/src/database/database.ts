@@ -2,6 +2,8 @@ import { appOf, type InterfaceName, interfaceNamesOf, roleOf, terminalText } fro
 import {
   createLoginSql,
   type DatabaseRisk,
+  describeAbsentRoles,
+  findAbsentRoles,
   findCertificateRisk,
   findDatabaseRisks,
   findUnregistered,
@@ -23,7 +25,7 @@ import { findSharedAddresses, type SharedAddress } from '../persons/shared-addre
 
 /** What is not looked for, if something else makes it impossible, is empty. */
 export interface OperatorsCheck extends AppsCheck {
-  /** What delays events, which is no problem. */
+  /** What delays events, and which logins the database does not limit. They are no problems. */
   warnings: string[];
   /** They are no problems. */
   risks: DatabaseRisk[];
@@ -45,10 +47,11 @@ export async function checkDatabase(context: ActionContext & { store: PooledStor
   const workers = mayRead
     ? await findWorkersToReplace(context, interfaceNamesOf(service))
     : { problems: [], warnings: [] };
+  const absent = await findAbsentRoles(store, groupRolesOf(service));
   return {
     ...check,
     problems: [...(problem === null ? [] : [problem]), ...unregistered, ...workers.problems],
-    warnings: workers.warnings,
+    warnings: [...workers.warnings, ...(absent.length === 0 ? [] : [describeAbsentRoles(absent)])],
     risks: [...(await findDatabaseRisks(store)), ...findCertificateRisk(store.poolState().certificateEndsAt, now())],
     sharedAddresses: mayRead ? await findSharedAddresses(context) : [],
     growthNotTried: notTried,

@@ -4,6 +4,7 @@ import {
   MigrationMissingError,
   StoreUnavailableError,
 } from '../kernel/errors.ts';
+import { findAbsentRoles } from '../migrations/absent-roles.ts';
 import { compareMigrations } from '../migrations/compare-migrations.ts';
 import { findSettingProblems, ownLogin } from '../migrations/database-settings.ts';
 import type { GroupRole } from '../migrations/group-roles.ts';
@@ -111,6 +112,11 @@ async function findProblems(store: Store, login: GroupRole, apps: readonly Group
   const { schema, rolePrefix: prefix } = await selectLoginPlace(store);
   const role = prefix + login;
   const { name, isMember, isOwner, isMigrated, mayReadMigrations } = await findLogin(store, role);
+  const absent = isMigrated ? await findAbsentRoles(store, [...new Set([login, ...apps])], prefix) : [];
+  if (!isOwner && absent.includes(role))
+    return only(
+      `the database has no group role ${role} for this app, which needs the login of the owner then, not ${name}`,
+    );
   if (!isOwner && !isMember)
     return only(
       // The login of an application must not become that of an app.
@@ -125,7 +131,8 @@ async function findProblems(store: Store, login: GroupRole, apps: readonly Group
   if (outdating !== null)
     return only(`this build is too old for the database, to which ${outdating} was applied; deploy a later release`);
   // A later migration may have revoked what this build uses no longer.
-  const compared = later.length > 0 ? [] : apps.filter((app) => app !== login || !isOwner);
+  const compared =
+    later.length > 0 ? [] : apps.filter((app) => !absent.includes(prefix + app) && (app !== login || !isOwner));
   return { problems: [], missingRights: await missingRights(store, compared, prefix) };
 }
 

@@ -24,9 +24,11 @@ interface Found {
   /** What migrations need there. They let the worker create tables in a new database, for a moment. */
   schemaRight: string;
   hasSchemaRight: boolean;
-  /** The group roles that migrations would create. Only found for them. */
+  /** The group roles that pending migrations would create. Only found for them. Later migrations need none. */
   missingRoles: string[];
   mayCreateRoles: boolean;
+  /** The databases of the cluster in which the worker has rights, as SQL takes them. */
+  databasesOfWorker: string[];
   /** The migrations that grant this role to the login were applied, or can be. */
   mayGrantWorker: boolean;
   /** Where the tables are, if the search path finds them. */
@@ -76,8 +78,14 @@ export type Purpose =
 /**
  * What keeps this code from working with a database whatever is in its tables, one sentence each, without the period: the encoding, a
  * database that is read-only, the search path and settings that results depend on. Each names the setting, its value and the remedy.
+ *
+ * @param isBaseline whether migrations would begin with a baseline, which needs no roles
  */
-export async function findSettingProblems(database: Database, purpose: Purpose): Promise<string[]> {
+export async function findSettingProblems(
+  database: Database,
+  purpose: Purpose,
+  isBaseline = false,
+): Promise<string[]> {
   const place = typeof purpose === 'object' ? purpose : null;
   const prefix = place?.rolePrefix ?? '';
   const roles = place === null ? [] : (await migratedRoles()).map((role) => prefix + role);
@@ -87,6 +95,7 @@ export async function findSettingProblems(database: Database, purpose: Purpose):
       roles,
       prefix,
       place?.schema ?? null,
+      isBaseline,
     ]),
   );
   // The schema `public` was the only one that databases of before could have.
@@ -111,11 +120,21 @@ const settingsStatement = sql('find-settings')`
       n.nspowner::regrole::text as "schemaOwner", coalesce(pg_has_role(n.nspowner, 'usage'), false) as "isOfSchemaOwner",
       has_database_privilege(current_database(), 'create') as "mayCreateSchema",
       expected.right as "schemaRight", coalesce(has_schema_privilege(n.oid, expected.right), false) as "hasSchemaRight",
-      array(select name from unnest($2::text[]) name where to_regrole(name) is null) as "missingRoles",
+      array(
+        -- Migration 0102 has created the table.
+        select name from unnest($2::text[]) name
+        where to_regrole(name) is null and not $5 and to_regclass('app_migration') is null
+      ) as "missingRoles",
       own.rolsuper or own.rolcreaterole as "mayCreateRoles",
       own.rolsuper or expected.worker is null
         or own.rolcreaterole and current_setting('server_version_num')::int < 160000
         or pg_has_role(expected.worker, 'member with admin option') as "mayGrantWorker",
+      array(
+        select distinct quote_ident(d.datname)
+        from pg_shdepend s join pg_database d on d.oid = s.dbid
+        where s.refclassid = 'pg_authid'::regclass and s.refobjid = expected.worker and not d.datistemplate
+        order by 1
+      ) as "databasesOfWorker",
       ${visiblePlace} as "visibleIn",
       array(select name::text from place order by name) as schemas,
       (
@@ -124,7 +143,7 @@ const settingsStatement = sql('find-settings')`
     from (
       select case when is_begun then 'create' else 'create with grant option' end as right,
         case when not is_begun then to_regrole($3 || 'webhook_worker') end as worker
-      from (select to_regclass('webhook_subscription') is not null as is_begun) state
+      from (select $5 or to_regclass('webhook_subscription') is not null as is_begun) state
     ) expected
     join pg_roles own on own.rolname = current_user
     left join pg_namespace n on n.nspname = $4`;
@@ -186,17 +205,21 @@ function placeProblems(found: Found, place: Place): string[] {
 }
 
 /** Group roles belong to the cluster. Another installation may have created them. */
-function roleProblems({ role, missingRoles, mayCreateRoles, mayGrantWorker }: Found, { rolePrefix }: Place): string[] {
+function roleProblems(
+  { role, missingRoles, mayCreateRoles, databasesOfWorker, mayGrantWorker }: Found,
+  { rolePrefix }: Place,
+): string[] {
   if (missingRoles.length > 0 && !mayCreateRoles)
     return [
       `the login may not create the roles ${missingRoles.join(', ')}; run as a superuser: alter role ${role} createrole`,
     ];
-  return mayGrantWorker
-    ? []
-    : [
-        `another login has created the role ${rolePrefix}webhook_worker, which ${role} may not grant; run as a superuser, or as that login: ` +
-          `grant ${rolePrefix}webhook_worker to ${role} with admin option`,
-      ];
+  if (mayGrantWorker) return [];
+  const worker = `${rolePrefix}webhook_worker`;
+  const users = databasesOfWorker.length === 0 ? '' : `, where it belongs to ${databasesOfWorker.join(', ')}`;
+  return [
+    `the cluster has the role ${worker} already${users}, and ${role} may not grant it; run as a superuser, or as the login that created it: ` +
+      `grant ${worker} to ${role} with admin option`,
+  ];
 }
 
 /** Whether the tables are found. Before the first migration, there are none. */

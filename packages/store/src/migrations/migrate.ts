@@ -11,6 +11,7 @@ import {
 } from '../kernel/errors.ts';
 import type { LockHolder, MigrationWait } from '../kernel/migration-wait.ts';
 import { type Database, onlyRow, type Statement } from '../statements/database.ts';
+import { describeAbsentRoles, findAbsentRoles } from './absent-roles.ts';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
 import { findSettingProblems, type Place } from './database-settings.ts';
 import { describeService } from './describe-service.ts';
@@ -39,6 +40,8 @@ export interface MigrateOptions extends PlaceOptions {
   onWait?: (wait: MigrationWait) => void;
   /** Called with how the tables and sequences of the service differ from what its migrations have registered: a sentence each. */
   onUnregistered?: (problem: string) => void;
+  /** Called once if the database has no roles of some apps, with what it does not limit therefore. */
+  onAbsentRoles?: (consequences: string) => void;
 }
 
 const defaultCell = 0;
@@ -136,6 +139,7 @@ export async function applyMigrations(
       if (step.kind === 'complete') {
         isComplete = true;
         for (const problem of step.unregistered) options.onUnregistered?.(problem);
+        if (step.absentRoles.length > 0) options.onAbsentRoles?.(describeAbsentRoles(step.absentRoles));
       } else if (step.kind === 'done') record(migrated, step.task);
       else {
         const { migration, cause } = step;
@@ -179,7 +183,7 @@ type Task =
 
 type Step =
   | { kind: 'done'; task: Task }
-  | { kind: 'complete'; unregistered: string[] }
+  | { kind: 'complete'; unregistered: string[]; absentRoles: string[] }
   | { kind: 'blocked'; migration: string | null; cause: unknown };
 
 function record({ applied, addedInterfaces, appliedOfApplication }: Migrated, task: Task): void {
@@ -204,7 +208,11 @@ async function applyNext(run: Run): Promise<Step> {
       await grantUsage(run);
       if (service !== null) await registerService(client, service);
       await client.query('commit');
-      return { kind: 'complete', unregistered: service === null ? [] : await compareService(client, service) };
+      return {
+        kind: 'complete',
+        unregistered: service === null ? [] : await compareService(client, service),
+        absentRoles: service === null ? [] : await findAbsentRoles(asDatabase(client), groupRolesOf(service), run.place.rolePrefix),
+      };
     }
     const index = next.kind === 'migration' ? concurrentIndexOf(next.migration) : null;
     await (index === null
@@ -357,10 +365,10 @@ async function openPlace(client: Client, options: PlaceOptions, migrations: read
   if (options.rolePrefix !== undefined && options.rolePrefix !== rolePrefix)
     throw new RolePrefixMismatchError(rolePrefix, options.rolePrefix);
   const place = { schema, rolePrefix };
-  const found = await findSettingProblems(database, place);
+  const [first] = findPendingMigrations(migrations, []);
+  const found = await findSettingProblems(database, place, !exists && first?.isBaseline === true);
   if (found.length > 0) throw new UnsuitableDatabaseError(found);
   if (exists) return place;
-  const [first] = findPendingMigrations(migrations, []);
   if (first?.sql.includes(readsPlace) === false && (schema !== 'public' || rolePrefix !== ''))
     throw new UnsuitableDatabaseError([
       `${first.name} creates tables in the schema public and roles without a prefix only, not in ${schema} with "${rolePrefix}"`,

@@ -1,0 +1,126 @@
+import { testService } from '@deedwire/core/test-service';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { connect } from '@deedwire/testing';
+import { forFile, forTest } from '@deedwire/testing/for-file';
+import { beforeAll, expect, test } from 'vitest';
+import { applyMigrations, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
+import { migratedRoles } from '../src/migrations/rights.ts';
+import { createServiceDatabase } from './support/database.ts';
+import { problemsOf } from './support/rights.ts';
+
+// The database of an owner without CREATEROLE, in a cluster where others have created the roles of the apps. The first migrations create
+// them, so they are applied before the owner loses the right.
+
+const roles = groupRolesOf(testService);
+
+const withRoles = await forFile(createServiceDatabase());
+const database = await forFile(createTestDatabase({ template: 'empty', prepare: async () => {} }));
+const superuser = await forFile(connect(database.databaseUrl));
+const name = new URL(database.databaseUrl).pathname.slice(1);
+const owner = `${name}_owner`;
+const ownerUrl = Object.assign(new URL(database.databaseUrl), { username: owner, password: 'p' }).href;
+const created = [...new Set([...roles, ...(await migratedRoles())])].join(', ');
+const prefix = `${name}_absent_`;
+
+await forFile(
+  superuser
+    .run(
+      `create role ${owner} login createrole password 'p'; grant ${created} to ${owner} with admin option;
+       alter database ${name} owner to ${owner}`,
+    )
+    .then(() => ({
+      async close() {
+        await superuser.run(`reassign owned by ${owner} to current_user`);
+        await superuser.run(`drop owned by ${owner}; drop role ${owner}`);
+      },
+    })),
+);
+
+const told: string[] = [];
+
+beforeAll(async () => {
+  const all = await readMigrations();
+  await applyMigrations(
+    ownerUrl,
+    all.filter(({ name: migration }) => migration < '0105'),
+    {},
+  );
+  await superuser.run(
+    `create or replace function role_name(app text) returns text language sql immutable
+       return '${prefix}' || case app when 'operator-cli' then 'operator' else replace(app, '-', '_') end;
+     drop owned by ${created}; revoke ${created} from ${owner} cascade; alter role ${owner} nocreaterole`,
+  );
+  await migrate(ownerUrl, testService, { onAbsentRoles: (consequences) => told.push(consequences) });
+});
+
+test('later migrations are applied, and say once what the database does not limit', async () => {
+  expect(told).toEqual([
+    `the database has no roles ${roles.join(', ')}, so their apps log in as its owner: row-level security does not apply to them, a stolen login of one has all rights of the owner, and each can store contracts and register processes as any app. To have these limits, let a login with createrole create the database`,
+  ]);
+  expect(await superuser.run('select name::text from interface order by name')).toEqual(
+    expect.arrayContaining([{ name: 'customer' }, { name: 'supplier' }]),
+  );
+  expect(await superuser.run('select relation from own_table where relation = $1', ['customer_order'])).toHaveLength(1);
+  expect(
+    await migrate(ownerUrl, testService, { onAbsentRoles: (consequences) => told.push(consequences) }),
+  ).toMatchObject({
+    applied: [],
+    addedInterfaces: [],
+  });
+  expect(told).toEqual([told[0], told[0]]);
+});
+
+test('no role of the cluster has a right, and no policy names one', async () => {
+  const granted = `
+    with own as (select oid, relacl as acl from pg_class where relnamespace = 'public'::regnamespace
+      union all select attrelid, attacl from pg_attribute join pg_class on pg_class.oid = attrelid where relnamespace = 'public'::regnamespace
+      union all select oid, proacl from pg_proc where pronamespace = 'public'::regnamespace)
+    select distinct grantee::regrole::text as role
+    from own, aclexplode(acl)
+    where grantee not in (0, '${owner}'::regrole)`;
+  expect(await superuser.run(granted)).toEqual([]);
+  expect(await superuser.run('select from pg_policy')).toEqual([]);
+});
+
+test.each(['with roles', 'without roles'])(
+  'no login may call a function of the platform because every login may, %s',
+  async (kind) => {
+    const session = kind === 'with roles' ? await forTest(connect(withRoles.databaseUrl)) : superuser;
+    const open = `
+    select p.oid::regprocedure::text as function
+    from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+    where p.pronamespace = 'public'::regnamespace and a.grantee = 0`;
+    expect(await session.run(open)).toEqual([]);
+  },
+);
+
+test('the owner is the login of every app, and no other login is one', async () => {
+  for (const role of roles) {
+    expect(await problemsOf(ownerUrl, role)).toEqual([]);
+    const url = await database.urlFor(role);
+    expect(await problemsOf(url, role)).toEqual([
+      `the database has no group role ${role} for this app, which needs the login of the owner then, not ${new URL(url).username}`,
+    ]);
+  }
+});
+
+test('a migration grants by for_app() where there are roles, and does nothing where there are none', async () => {
+  const sql = `
+    create table later ();
+    select for_app(app, 'grant select on later to {role}; create policy {role} on later to {role} using (true)')
+    from (values ('webhook-worker'), ('operator-cli'), ('customer-api')) as a (app)`;
+  const migrations = [...(await readMigrations()), { name: '9999-later', checksum: 'x', sql }];
+  const policies = 'select roles::text[] from pg_policies where tablename = $1 order by 1';
+  await applyMigrations(ownerUrl, migrations, {});
+  expect(await superuser.run(policies, ['later'])).toEqual([]);
+
+  const own = await forTest(createServiceDatabase());
+  await applyMigrations(own.databaseUrl, migrations, {});
+  const session = await forTest(connect(own.databaseUrl));
+  expect(await session.run(policies, ['later'])).toEqual(
+    ['customer_api', 'operator', 'webhook_worker'].map((role) => ({ roles: [role] })),
+  );
+  expect(await session.run(`select has_table_privilege('operator', 'later', 'select') as may`)).toEqual([
+    { may: true },
+  ]);
+});
