@@ -5,58 +5,54 @@ import { ObjectsOfAppsError } from '../kernel/errors.ts';
 const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\d{8})?$`;
 
 /**
- * Takes from the apps the right to create objects, and refuses a database in which the login of one owns some. Statements of a
- * migration could call a function of such a login with the rights of the owner. Its own statements resolve names in
- * `pg_catalog` only. Every login can create large objects and temporary objects, which no other session calls: they must not stop
- * migrations.
+ * Takes from everybody the right to create objects in the schema of the tables, and refuses a database in which the login of an app owns or
+ * may create objects in a schema of the search path. Statements of a migration could call a function of such a login with the rights of the
+ * owner. Its own statements resolve names in `pg_catalog` only. Elsewhere, logins own what they like: an application may be in the same
+ * database. Every login can create temporary objects, which no other session calls: they must not stop migrations.
  *
  * @param groupRoles the names of the roles of the apps in this database
  * @throws {ObjectsOfAppsError}
  */
 export async function refuseObjectsOfApps(client: Client, groupRoles: readonly string[]): Promise<void> {
   await client.query('begin');
-  const { rows: places } = await client.query<{ schema: string }>('select current_schema() as schema');
-  const schema = places[0]?.schema ?? '';
+  const { rows: places } = await client.query<{ schema: string; path: string[] }>(
+    `select current_schema() as schema, array(select unnest(current_schemas(false))::text) as path`,
+  );
+  const { schema = '', path = [] } = places[0] ?? {};
   await client.query('set local search_path = pg_catalog');
-  const mayCreate = async (): Promise<string[]> => {
-    const { rows } = await client.query<{ found: string }>(
-      `with ${logins}
-       select format('%s may create objects in schema %I', l.rolname, n.nspname) as found
-       from logins l, pg_namespace n
-       where n.nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(l.oid, n.oid, 'create')
-       order by 1`,
-      [groupRoles, schema],
-    );
-    return rows.map(({ found }) => found);
-  };
-  if ((await mayCreate()).length > 0) {
-    await client.query(`revoke create on schema ${escapeIdentifier(schema)} from public`);
-    const worker = groupRoles.find((role) => role.endsWith('webhook_worker')) ?? '';
-    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [worker]);
-    if (rowCount === 1)
-      await client.query(`revoke create on schema ${escapeIdentifier(schema)} from ${escapeIdentifier(worker)}`);
-  }
-  const { rows: owned } = await client.query<{ found: string }>(
+  const { rows: creators } = await client.query<{ creator: string }>(
+    `select distinct case x.grantee when 0 then 'public' else x.grantee::regrole::text end as creator
+     from pg_namespace n, aclexplode(n.nspacl) x
+     where n.nspname = $1 and pg_has_role(n.nspowner, 'usage')
+       and x.privilege_type = 'CREATE' and (x.grantee = 0 or x.grantee::regrole::text = any ($2))`,
+    [schema, groupRoles],
+  );
+  for (const { creator } of creators)
+    await client.query(`revoke create on schema ${escapeIdentifier(schema)} from ${creator}`);
+  const { rows: found } = await client.query<{ found: string }>(
     `with ${logins}
-     select format('%s owns %s', l.rolname, pg_describe_object(d.classid, d.objid, d.objsubid)) as found
+     select format('%s may create objects in schema %I', l.rolname, n.nspname) as found, 1 as part
+     from logins l, pg_namespace n
+     where n.nspname = any ($3) and n.nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(l.oid, n.oid, 'create')
+     union all
+     select format('%s owns %s', l.rolname, pg_describe_object(d.classid, d.objid, d.objsubid)), 2
      from pg_shdepend d
      join logins l on l.oid = d.refobjid
+     cross join pg_identify_object(d.classid, d.objid, 0) o
      left join pg_class c on d.classid = 'pg_class'::regclass and c.oid = d.objid
-     left join pg_namespace n on n.oid = c.relnamespace
+     left join pg_namespace n on d.classid = 'pg_namespace'::regclass and n.oid = d.objid
      where d.refclassid = 'pg_authid'::regclass and d.deptype = 'o'
        and d.dbid = (select oid from pg_database where datname = current_database())
-       and not coalesce(n.nspname = $2 and c.relkind in ('r', 'p') and c.relname ~ $3, false)
-       and d.classid <> 'pg_largeobject'::regclass
-       and coalesce((pg_identify_object(d.classid, d.objid, 0)).schema, '') !~ '^pg_(toast_)?temp'
-     order by 1`,
-    [groupRoles, schema, formerlyOfWorker],
+       and coalesce(o.schema, n.nspname) = any ($3) and coalesce(o.schema, '') !~ '^pg_(toast_)?temp'
+       and not coalesce(o.schema = $2 and c.relkind in ('r', 'p') and c.relname ~ $4, false)
+     order by part, found`,
+    [groupRoles, schema, path, formerlyOfWorker],
   );
-  const found = [...(await mayCreate()), ...owned.map((row) => row.found)];
-  if (found.length > 0) throw new ObjectsOfAppsError(found);
+  if (found.length > 0) throw new ObjectsOfAppsError(found.map((row) => row.found));
   await client.query('commit');
 }
 
-/** The group roles of the apps and their members, without those that own everything anyway. */
+/** The group roles of the apps and their members, without those that own everything anyway. No role of applications is one. */
 const logins = `logins as (
   select r.oid, r.rolname
   from pg_roles r
@@ -64,5 +60,15 @@ const logins = `logins as (
     and r.oid is distinct from (
       select t.relowner from pg_class t join pg_namespace s on s.oid = t.relnamespace where s.nspname = $2 and t.relname = 'account'
     )
-    and exists (select from pg_roles app where app.rolname = any($1) and pg_has_role(r.oid, app.oid, 'member'))
+    and exists (
+      select from pg_roles app
+      where pg_has_role(r.oid, app.oid, 'member') and (app.rolname = any($1) or exists (
+        -- Of interfaces that this build does not create.
+        select
+        from pg_policy p
+        join pg_class t on t.oid = p.polrelid and t.relname in ('account', 'webhook_event')
+        join pg_namespace s on s.oid = t.relnamespace and s.nspname = $2
+        where app.oid = any (p.polroles)
+      ))
+    )
 )`;
