@@ -59,6 +59,7 @@ export { vacuumTables } from './persons/vacuum.ts';
 export { findUnregistered } from './migrations/find-unregistered.ts';
 export { applyMigrations, migrate, type Migrated, type MigrateOptions } from './migrations/migrate.ts';
 export { readMigrations } from './migrations/read-migrations.ts';
+export { grantsToApplication } from './migrations/application-grants.ts';
 export { describeAbsentRoles, findAbsentRoles } from './migrations/absent-roles.ts';
 export { type GroupRole, groupRolesOf, selectGroupRoles, selectRolePrefix } from './migrations/group-roles.ts';
 export { createLoginSql, selectLoginPlace } from './migrations/rights.ts';

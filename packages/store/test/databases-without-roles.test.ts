@@ -46,8 +46,7 @@ beforeAll(async () => {
     {},
   );
   await superuser.run(
-    `create or replace function role_name(app text) returns text language sql immutable
-       return '${prefix}' || case app when 'operator-cli' then 'operator' else replace(app, '-', '_') end;
+    `create or replace function role_prefix() returns text language sql immutable return '${prefix}';
      drop owned by ${created}; revoke ${created} from ${owner} cascade; alter role ${owner} nocreaterole`,
   );
   await migrate(ownerUrl, testService, { onAbsentRoles: (consequences) => told.push(consequences) });
@@ -55,7 +54,7 @@ beforeAll(async () => {
 
 test('later migrations are applied, and say once what the database does not limit', async () => {
   expect(told).toEqual([
-    `the database has no roles ${roles.join(', ')}, so their apps log in as its owner: row-level security does not apply to them, a stolen login of one has all rights of the owner, and each can store contracts and register processes as any app. To have these limits, let a login with createrole create the database`,
+    `the database has no roles ${roles.map((role) => prefix + role).join(', ')}, so their apps log in as its owner: row-level security does not apply to them, a stolen login of one has all rights of the owner, and each can store contracts and register processes as any app. To have these limits, let a login with createrole create the database`,
   ]);
   expect(await superuser.run('select name::text from interface order by name')).toEqual(
     expect.arrayContaining([{ name: 'customer' }, { name: 'supplier' }]),
@@ -99,7 +98,7 @@ test('the owner is the login of every app, and no other login is one', async () 
     expect(await problemsOf(ownerUrl, role)).toEqual([]);
     const url = await database.urlFor(role);
     expect(await problemsOf(url, role)).toEqual([
-      `the database has no group role ${role} for this app, which needs the login of the owner then, not ${new URL(url).username}`,
+      `the database has no group role ${prefix}${role} for this app, which needs the login of the owner then, not ${new URL(url).username}`,
     ]);
   }
 });

@@ -66,6 +66,7 @@ test('deletes the rows of children before those of their parents, and of every t
     'app_contracts',
     'app_migration',
     'app_process',
+    'application_function',
     'audit_action',
     // It says what happened here.
     'audit_entry',

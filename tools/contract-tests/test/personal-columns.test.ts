@@ -59,6 +59,7 @@ const withoutPersons = [
   'app_contracts.digest',
   'app_migration.checksum',
   'app_migration.name',
+  'application_function.signature',
   'app_process.app',
   'app_process.digest',
   'app_process.id',

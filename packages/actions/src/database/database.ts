@@ -7,9 +7,11 @@ import {
   findCertificateRisk,
   findDatabaseRisks,
   findUnregistered,
+  grantsToApplication,
   type GroupRole,
   groupRolesOf,
   selectLoginPlace,
+  selectRolePrefix,
   advanceSequences,
   type AdvancedSequence,
   drawNumbers,
@@ -47,7 +49,7 @@ export async function checkDatabase(context: ActionContext & { store: PooledStor
   const workers = mayRead
     ? await findWorkersToReplace(context, interfaceNamesOf(service))
     : { problems: [], warnings: [] };
-  const absent = await findAbsentRoles(store, groupRolesOf(service));
+  const absent = await findAbsentRoles(store, groupRolesOf(service), await selectRolePrefix(store));
   return {
     ...check,
     problems: [...(problem === null ? [] : [problem]), ...unregistered, ...workers.problems],
@@ -91,15 +93,24 @@ export interface ProposedLogin {
   sql: string;
 }
 
+export interface ProposedLogins {
+  logins: ProposedLogin[];
+  /** The apps for which the database has no role, so that they have the login of its owner. */
+  appsOfOwner: string[];
+  /** With which the login of an application may call the functions that are made for it. */
+  applicationSql: string[];
+}
+
 /**
  * Proposes a login for each app, with a new random password. Changes nothing.
  *
  * @param prefix of the names. Logins belong to the cluster, so it defaults to the name of the database.
+ * @param application the login of an application
  */
 export async function proposeLogins(
   { store, service, random }: ActionContext,
-  prefix?: string,
-): Promise<ProposedLogin[]> {
+  { prefix, application }: { prefix?: string; application?: string } = {},
+): Promise<ProposedLogins> {
   const place = await selectLoginPlace(store);
   const start = prefix ?? place.database;
   const apps: [GroupRole, string][] = [
@@ -107,12 +118,25 @@ export async function proposeLogins(
     ['webhook_worker', 'webhook-worker'],
     ['operator', 'operator-cli'],
   ];
-  return apps.map(([role, app]) => {
-    const roleName = place.rolePrefix + role;
-    const login = `${start}_${roleName}`;
-    const password = random.bytes(24).toString('base64url');
-    return { app, login, password, sql: createLoginSql(login, password, roleName, place) };
-  });
+  const absent = await findAbsentRoles(
+    store,
+    apps.map(([role]) => role),
+    place.rolePrefix,
+  );
+  const isAbsent = (role: GroupRole): boolean => absent.includes(place.rolePrefix + role);
+  const logins = apps
+    .filter(([role]) => !isAbsent(role))
+    .map(([role, app]) => {
+      const roleName = place.rolePrefix + role;
+      const login = `${start}_${roleName}`;
+      const password = random.bytes(24).toString('base64url');
+      return { app, login, password, sql: createLoginSql(login, password, roleName, place) };
+    });
+  return {
+    logins,
+    appsOfOwner: apps.filter(([role]) => isAbsent(role)).map(([, app]) => app),
+    applicationSql: application === undefined ? [] : await grantsToApplication(store, application),
+  };
 }
 
 /**

@@ -72,21 +72,29 @@ creates the schema. Roles belong to the cluster of databases: with a prefix, log
 
   addVerb(noun, 'logins', 'print the SQL that creates a login for each app')
     .option('--prefix <name>', 'how the names of the logins start (default: the name of the database)')
+    .option('--application <login>', 'also print what an application with this login needs to call our functions')
     .addHelpText(
       'after',
       notes(`
 Changes nothing. Each call draws other passwords, so keep the output until each app has its URL:
 
   deedwire-operator database logins > logins.sql
-  psql "$DATABASE_URL" -f logins.sql`),
+  psql "$DATABASE_URL" -f logins.sql
+
+The login of an application exists already. It can read and write no table of Deedwire.`),
     )
-    .action(async (options: OutputOptions & { prefix?: string }) => {
+    .action(async (options: OutputOptions & { prefix?: string; application?: string }) => {
       const proposed = await withContext(shell, async (context, config) => {
-        const logins = await proposeLogins(context, options.prefix);
-        return logins.map((login) => ({ ...login, databaseUrl: urlFor(findDatabaseUrl(config), login) }));
+        const { logins, ...others } = await proposeLogins(context, options);
+        const withUrls = logins.map((login) => ({ ...login, databaseUrl: urlFor(findDatabaseUrl(config), login) }));
+        return { logins: withUrls, ...others };
       });
-      print(shell, options, { logins: proposed }, ({ logins }) =>
-        logins.map(({ app, sql, databaseUrl }) => `-- ${app}: DATABASE_URL=${databaseUrl ?? '…'}\n${sql}`).join('\n'),
+      print(shell, options, proposed, ({ logins, appsOfOwner, applicationSql }) =>
+        [
+          ...logins.map(({ app, sql, databaseUrl }) => `-- ${app}: DATABASE_URL=${databaseUrl ?? '…'}\n${sql}`),
+          ...appsOfOwner.map((app) => `-- ${app}: the database has no role for it, so it needs the login of the owner`),
+          ...(applicationSql.length > 0 ? ['-- the application', ...applicationSql] : []),
+        ].join('\n'),
       );
     });
 

@@ -26,7 +26,9 @@ export async function findAbsentRoles(
           where role.id = any (p.polroles)
         )
       order by number`;
-  return (await database.query<{ name: string }>(statement, [roles.map((role) => prefix + role)])).map(({ name }) => name);
+  return (await database.query<{ name: string }>(statement, [roles.map((role) => prefix + role)])).map(
+    ({ name }) => name,
+  );
 }
 
 /** What a database without these roles does not limit. One sentence without the period. */

@@ -81,11 +81,7 @@ export type Purpose =
  *
  * @param isBaseline whether migrations would begin with a baseline, which needs no roles
  */
-export async function findSettingProblems(
-  database: Database,
-  purpose: Purpose,
-  isBaseline = false,
-): Promise<string[]> {
+export async function findSettingProblems(database: Database, purpose: Purpose, isBaseline = false): Promise<string[]> {
   const place = typeof purpose === 'object' ? purpose : null;
   const prefix = place?.rolePrefix ?? '';
   const roles = place === null ? [] : (await migratedRoles()).map((role) => prefix + role);

@@ -206,12 +206,18 @@ async function applyNext(run: Run): Promise<Step> {
     next = await watched(beginNext(run));
     if (next === undefined) {
       await grantUsage(run);
-      if (service !== null) await registerService(client, service);
+      if (service !== null) {
+        await registerService(client, service);
+        await client.query('select add_application_role()');
+      }
       await client.query('commit');
       return {
         kind: 'complete',
         unregistered: service === null ? [] : await compareService(client, service),
-        absentRoles: service === null ? [] : await findAbsentRoles(asDatabase(client), groupRolesOf(service), run.place.rolePrefix),
+        absentRoles:
+          service === null
+            ? []
+            : await findAbsentRoles(asDatabase(client), groupRolesOf(service), run.place.rolePrefix),
       };
     }
     const index = next.kind === 'migration' ? concurrentIndexOf(next.migration) : null;

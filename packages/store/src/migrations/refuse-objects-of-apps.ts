@@ -5,20 +5,18 @@ import { ObjectsOfAppsError } from '../kernel/errors.ts';
 const formerlyOfWorker = String.raw`^webhook_(event|payload|delivery|attempt)(_\d{8})?$`;
 
 /**
- * Takes from everybody the right to create objects in the schema of the tables, and refuses a database in which the login of an app owns or
- * may create objects in a schema of the search path. Statements of a migration could call a function of such a login with the rights of the
- * owner. Its own statements resolve names in `pg_catalog` only. Elsewhere, logins own what they like: an application may be in the same
- * database. Every login can create temporary objects, which no other session calls: they must not stop migrations.
+ * Takes from everybody the right to create objects in the schema of the tables, which alone is in the search path, and refuses a database in
+ * which the login of an app owns or may create some there. Statements of a migration could call a function of such a login with the rights of
+ * the owner. Its own statements resolve names in `pg_catalog` only. Elsewhere, logins own what they like: an application may be in the same
+ * database.
  *
  * @param groupRoles the names of the roles of the apps in this database
  * @throws {ObjectsOfAppsError}
  */
 export async function refuseObjectsOfApps(client: Client, groupRoles: readonly string[]): Promise<void> {
   await client.query('begin');
-  const { rows: places } = await client.query<{ schema: string; path: string[] }>(
-    `select current_schema() as schema, array(select unnest(current_schemas(false))::text) as path`,
-  );
-  const { schema = '', path = [] } = places[0] ?? {};
+  const { rows: places } = await client.query<{ schema: string }>('select current_schema() as schema');
+  const schema = places[0]?.schema ?? '';
   await client.query('set local search_path = pg_catalog');
   const { rows: creators } = await client.query<{ creator: string }>(
     `select distinct case x.grantee when 0 then 'public' else x.grantee::regrole::text end as creator
@@ -33,7 +31,7 @@ export async function refuseObjectsOfApps(client: Client, groupRoles: readonly s
     `with ${logins}
      select format('%s may create objects in schema %I', l.rolname, n.nspname) as found, 1 as part
      from logins l, pg_namespace n
-     where n.nspname = any ($3) and n.nspname !~ '^pg_(toast_)?temp_' and has_schema_privilege(l.oid, n.oid, 'create')
+     where n.nspname = $2 and has_schema_privilege(l.oid, n.oid, 'create')
      union all
      select format('%s owns %s', l.rolname, pg_describe_object(d.classid, d.objid, d.objsubid)), 2
      from pg_shdepend d
@@ -43,10 +41,10 @@ export async function refuseObjectsOfApps(client: Client, groupRoles: readonly s
      left join pg_namespace n on d.classid = 'pg_namespace'::regclass and n.oid = d.objid
      where d.refclassid = 'pg_authid'::regclass and d.deptype = 'o'
        and d.dbid = (select oid from pg_database where datname = current_database())
-       and coalesce(o.schema, n.nspname) = any ($3) and coalesce(o.schema, '') !~ '^pg_(toast_)?temp'
-       and not coalesce(o.schema = $2 and c.relkind in ('r', 'p') and c.relname ~ $4, false)
+       and coalesce(o.schema, n.nspname) = $2
+       and not coalesce(c.relkind in ('r', 'p') and c.relname ~ $3, false)
      order by part, found`,
-    [groupRoles, schema, path, formerlyOfWorker],
+    [groupRoles, schema, formerlyOfWorker],
   );
   if (found.length > 0) throw new ObjectsOfAppsError(found.map((row) => row.found));
   await client.query('commit');

@@ -39,6 +39,7 @@ export function rowFixturesOf(service: Service, rows: readonly RowFixture[]): Re
   const fixtures: readonly RowFixture[] = [
     migrated('schema_migration'),
     shared(`insert into app_migration (name, checksum) values ($1::interface_name::text, 'x')`),
+    shared(`insert into application_function (signature) values ($1::interface_name::text)`),
     migrated('interface'),
     migrated('own_table'),
     migrated('event_type'),

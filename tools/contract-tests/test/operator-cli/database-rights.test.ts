@@ -44,6 +44,17 @@ test('the printed SQL creates a login for each app, with which its commands work
   await superuser.close();
 });
 
+test('prints what to grant to the login of an application', async () => {
+  const owner = { DATABASE_URL: database.databaseUrl };
+  const { stdout } = await callOperator(owner, 'database', 'logins', '--application', "o'Shop");
+  expect(stdout).toMatch(/\n-- the application\ngrant usage on schema public to "o'Shop";\n$/);
+  const superuser = await connect(database.databaseUrl);
+  await superuser.run(`begin; create role "o'Shop"; ${stdout}; rollback`);
+  await superuser.close();
+  const withoutOption = await callOperator(owner, 'database', 'logins');
+  expect(withoutOption.stdout).not.toContain('application');
+});
+
 /** The server of the tests does not flush what it commits. */
 const warnings = `\
 warning: PostgreSQL has fsync=off: a crash of its machine loses acknowledged changes and can damage the database.

@@ -6,6 +6,8 @@ import type { TestedApplication } from './tested-service.ts';
 /** A server that only one database uses. */
 export interface OwnServer {
   url: string;
+  /** The URL of the owner of a database without roles, which every app uses. If omitted, each app has a login. */
+  ownerUrl?: string;
   stop(): Promise<unknown>;
 }
 
@@ -43,7 +45,8 @@ export async function createMigratedDatabase(
   const logins = new Map<string, Promise<string>>();
   return {
     databaseUrl: server.url,
-    urlFor(role) {
+    async urlFor(role) {
+      if (server.ownerUrl !== undefined) return server.ownerUrl;
       const login = logins.get(role) ?? createLogin(server.url, `${role}_login`, role);
       logins.set(role, login);
       return login;
