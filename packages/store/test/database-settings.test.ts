@@ -295,6 +295,21 @@ test('a login that is no superuser needs the rights to grant the role of the wor
   await database.run(`drop owned by "${login}" cascade; drop role "${login}"`);
 });
 
+// Its roles would have the logins of another database of the cluster.
+test('a login that may not create roles begins with a baseline, without roles and not with those of another database', async () => {
+  const database = await emptyDatabase();
+  const { login, url } = await loginOf(database);
+  await database.run(`alter role ${login} nocreaterole; grant create on schema public to ${login}`);
+  const sql = `create table own (prefix text default current_setting('deedwire.role_prefix'))`;
+  const baseline = [{ name: '0001-baseline', checksum: 'x', isBaseline: true, sql }];
+  await expect(applyMigrations(url, baseline, {})).rejects.toThrow(
+    /: the cluster has the role webhook_worker already\S* .*; choose other names with --role-prefix, or run as a superuser, .*: grant webhook_worker to /,
+  );
+  const migrated = await applyMigrations(url, baseline, { rolePrefix: 'absent_' });
+  expect(migrated).toMatchObject({ applied: ['0001-baseline'] });
+  await database.run(`drop owned by "${login}" cascade; drop role "${login}"`);
+});
+
 describe('changes that can be lost', () => {
   test('are named with the settings of the server and of the database', async () => {
     const { databaseUrl, set } = await migratedDatabase();

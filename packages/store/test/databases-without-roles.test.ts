@@ -1,11 +1,12 @@
 import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { connect } from '@deedwire/testing';
+import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeAll, expect, test } from 'vitest';
 import { applyMigrations, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
 import { migratedRoles } from '../src/migrations/rights.ts';
-import { createServiceDatabase } from './support/database.ts';
+import { selectEnvironment } from '../src/processes/environment.ts';
+import { createServiceDatabase, withStore } from './support/database.ts';
 import { problemsOf } from './support/rights.ts';
 
 // The database of an owner without CREATEROLE, in a cluster where others have created the roles of the apps. The first migrations create
@@ -103,23 +104,52 @@ test('the owner is the login of every app, and no other login is one', async () 
   }
 });
 
-test('a migration grants by for_app() where there are roles, and does nothing where there are none', async () => {
-  const sql = `
-    create table later ();
-    select for_app(app, 'grant select on later to {role}; create policy {role} on later to {role} using (true)')
-    from (values ('webhook-worker'), ('operator-cli'), ('customer-api')) as a (app)`;
-  const migrations = [...(await readMigrations()), { name: '9999-later', checksum: 'x', sql }];
-  const policies = 'select roles::text[] from pg_policies where tablename = $1 order by 1';
-  await applyMigrations(ownerUrl, migrations, {});
-  expect(await superuser.run(policies, ['later'])).toEqual([]);
+const setPrefix = (of: string) =>
+  superuser.run(`create or replace function role_prefix() returns text language sql immutable return '${of}'`);
+
+test('a migration grants by for_app() to roles of the database, and not to those that only the cluster has', async () => {
+  const later = (table: string) => ({
+    name: `9999-${table}`,
+    checksum: 'x',
+    sql: `
+      create table ${table} ();
+      select for_app(app, 'grant select on ${table} to {role}; create policy {role} on ${table} to {role} using (true)')
+      from (values ('webhook-worker'), ('operator-cli'), ('customer-api')) as a (app)`,
+  });
+  const migrations = await readMigrations();
+  const rolesOn = (session: Connection, table: string) =>
+    session.run(
+      `select array(select distinct grantee::regrole::text from aclexplode(relacl) where grantee <> relowner order by 1) as granted,
+         array(select roles::text from pg_policies where tablename = relname order by 1) as policies
+       from pg_class where relname = $1`,
+      [table],
+    );
+  await applyMigrations(ownerUrl, [...migrations, later('a')], {});
+  expect(await rolesOn(superuser, 'a')).toEqual([{ granted: [], policies: [] }]);
+  await setPrefix('');
+  await applyMigrations(ownerUrl, [...migrations, later('a'), later('b')], {});
+  expect(await rolesOn(superuser, 'b')).toEqual([{ granted: [], policies: [] }]);
+  await superuser.run(`set role ${owner}`);
+  await superuser.run(`select own_table('customer_order', 'customer', 'select, insert')`);
+  await superuser.run('reset role');
+  expect(await rolesOn(superuser, 'customer_order')).toEqual([{ granted: [], policies: [] }]);
+  await setPrefix(prefix);
 
   const own = await forTest(createServiceDatabase());
-  await applyMigrations(own.databaseUrl, migrations, {});
-  const session = await forTest(connect(own.databaseUrl));
-  expect(await session.run(policies, ['later'])).toEqual(
-    ['customer_api', 'operator', 'webhook_worker'].map((role) => ({ roles: [role] })),
-  );
-  expect(await session.run(`select has_table_privilege('operator', 'later', 'select') as may`)).toEqual([
-    { may: true },
+  await applyMigrations(own.databaseUrl, [...migrations, later('a')], {});
+  const expected = ['customer_api', 'operator', 'webhook_worker'];
+  expect(await rolesOn(await forTest(connect(own.databaseUrl)), 'a')).toEqual([
+    { granted: expected, policies: expected.map((role) => `{${role}}`) },
   ]);
+});
+
+test('a process of the owner counts once, although the cluster has a role of the name', async () => {
+  await setPrefix('');
+  const session = Object.assign(new URL(ownerUrl), { search: '?application_name=deedwire-customer-api' });
+  const process = await forTest(connect(session.href));
+  await process.run(`select register_process('customer-api', gen_random_uuid(), '1.0.0', null)`);
+  await withStore(ownerUrl, async (store) => {
+    const { processes } = (await selectEnvironment(store, { gidNamespace: 'service', service: testService }, [])).lists;
+    expect(processes).toMatchObject([{ app: 'customer-api', version: '1.0.0' }]);
+  });
 });

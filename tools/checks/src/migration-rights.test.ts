@@ -46,7 +46,14 @@ describe('a migration that names a role', () => {
     ]);
   });
 
+  test('is refused if it grants to the roles of interfaces that only the cluster has', () => {
+    expect(migrationProblems('select grant_shared_rights(name) from interface;')).toEqual([
+      "it calls grant_shared_rights() for every interface; add: where has_role(name || '-api')",
+    ]);
+  });
+
   test.each([
+    "select grant_shared_rights(name) from interface where has_role(name || '-api');",
     `select for_app('operator-cli', 'grant select on t to {role}; create policy {role} on t to {role} using (true)');`,
     `do $$ declare own regrole := to_regrole(role_name('x')); begin execute format('grant select on t to %s', own); end $$;`,
     'create policy p on t using (true);\n-- grant select on t to operator;',

@@ -37,6 +37,9 @@ export function migrationProblems(text: string, earlier: readonly string[] = [])
       .filter((name) => !isKnownLater(name, bodyAround(sql, index + statement.length)))
       .map((name) => `it names the role ${name}; grant by for_app(), shared_right and shared_policy`),
   );
+  const shared = /\bselect\s+grant_shared_rights\b(?![^;]*\bhas_role\s*\()/i.test(sql)
+    ? ["it calls grant_shared_rights() for every interface; add: where has_role(name || '-api')"]
+    : [];
   const before = new Set(earlier.flatMap((file) => createdIn(withoutComments(file)).map(({ name }) => name)));
   const closed = new Set(
     [...sql.matchAll(revoked)].flatMap(([, list = '']) => list.match(/\w+(?=\s*(?:\(|,|$))/g) ?? []),
@@ -45,6 +48,7 @@ export function migrationProblems(text: string, earlier: readonly string[] = [])
   return [
     ...new Set([
       ...roles,
+      ...shared,
       ...(revokesAll.test(sql) ? [] : open).map(
         ({ name }) => `every login may call ${name}(); add: revoke execute on function ${name} from public`,
       ),

@@ -29,7 +29,7 @@ interface Found {
   mayCreateRoles: boolean;
   /** The databases of the cluster in which the worker has rights, as SQL takes them. */
   databasesOfWorker: string[];
-  /** The migrations that grant this role to the login were applied, or can be. */
+  /** The first migrations were applied, or can be: the earliest one grants this role to the login. */
   mayGrantWorker: boolean;
   /** Where the tables are, if the search path finds them. */
   visibleIn: string | null;
@@ -104,7 +104,9 @@ export async function findSettingProblems(database: Database, purpose: Purpose, 
     ...Object.entries(found.settings)
       .filter(([name]) => name !== readOnly || (purpose !== 'read' && !found.isStandby))
       .flatMap(([name, setting]) => settingProblems(name, setting, found, isShared)),
-    ...(place === null ? viewProblems(found) : [...placeProblems(found, place), ...roleProblems(found, place)]),
+    ...(place === null
+      ? viewProblems(found)
+      : [...placeProblems(found, place), ...roleProblems(found, place, isBaseline)]),
   ];
 }
 
@@ -137,9 +139,9 @@ const settingsStatement = sql('find-settings')`
         select json_object_agg(name, json_build_array(setting, source)) from pg_settings where name = any($1)
       ) as settings
     from (
-      select case when is_begun then 'create' else 'create with grant option' end as right,
+      select case when is_begun or $5 then 'create' else 'create with grant option' end as right,
         case when not is_begun then to_regrole($3 || 'webhook_worker') end as worker
-      from (select $5 or to_regclass('webhook_subscription') is not null as is_begun) state
+      from (select to_regclass('webhook_subscription') is not null as is_begun) state
     ) expected
     join pg_roles own on own.rolname = current_user
     left join pg_namespace n on n.nspname = $4`;
@@ -200,10 +202,11 @@ function placeProblems(found: Found, place: Place): string[] {
   return [`the login lacks the right to ${schemaRight} in the schema ${schema}; run as its owner: ${remedy}`];
 }
 
-/** Group roles belong to the cluster. Another installation may have created them. */
+/** Group roles belong to the cluster. Another installation may have created them, whose logins would have all rights in this database. */
 function roleProblems(
   { role, missingRoles, mayCreateRoles, databasesOfWorker, mayGrantWorker }: Found,
   { rolePrefix }: Place,
+  isBaseline: boolean,
 ): string[] {
   if (missingRoles.length > 0 && !mayCreateRoles)
     return [
@@ -212,8 +215,9 @@ function roleProblems(
   if (mayGrantWorker) return [];
   const worker = `${rolePrefix}webhook_worker`;
   const users = databasesOfWorker.length === 0 ? '' : `, where it belongs to ${databasesOfWorker.join(', ')}`;
+  const orPrefix = isBaseline ? 'choose other names with --role-prefix, or ' : '';
   return [
-    `the cluster has the role ${worker} already${users}, and ${role} may not grant it; run as a superuser, or as the login that created it: ` +
+    `the cluster has the role ${worker} already${users}, and ${role} may not grant it; ${orPrefix}run as a superuser, or as the login that created it: ` +
       `grant ${worker} to ${role} with admin option`,
   ];
 }

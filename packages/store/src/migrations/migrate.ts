@@ -269,7 +269,11 @@ async function execute(client: Client, task: Task): Promise<unknown> {
 async function grantUsage({ client, place: { schema, rolePrefix }, groupRoles }: Run): Promise<void> {
   if (rolePrefix === '') return;
   const { rows } = await client.query<{ role: string }>(
-    `select rolname as role from pg_roles where rolname = any ($1) and not has_schema_privilege(oid, $2, 'usage')`,
+    // Those to which the migrations have granted something, and not a role of the name that belongs to another database.
+    `select r.rolname as role
+     from pg_roles r
+     where r.rolname = any ($1) and not has_schema_privilege(r.oid, $2, 'usage')
+       and exists (select from pg_class c, aclexplode(c.relacl) a where c.oid = to_regclass('schema_migration') and a.grantee = r.oid)`,
     [groupRoles, schema],
   );
   for (const { role } of rows)

@@ -84,8 +84,13 @@ export async function selectEnvironment(
         from pg_stat_activity s
         -- Every login can choose the name of its session: it is the app only with a right to be it.
         join (
-          select app, to_regrole(prefix || role) as group_role
-          from (values ${interfaceApps(service)}) as known (app, role), (select ${rolePrefix} as prefix) as own
+          select app, r.oid as group_role
+          from (values ${interfaceApps(service)}) as known (app, role)
+          cross join (select ${rolePrefix} as prefix) as own
+          -- One to which the migrations have granted something, and not a role of the name that belongs to another database.
+          join pg_roles r on r.rolname = prefix || role and exists (
+            select from pg_class c, aclexplode(c.relacl) a where c.oid = 'schema_migration'::regclass and a.grantee = r.oid
+          )
         ) as i
           on s.application_name = 'deedwire-' || i.app || '-costs' and pg_has_role(s.usesysid, i.group_role, 'member')
           -- A login of the owner of the tables, which cannot register.
