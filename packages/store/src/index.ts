@@ -93,4 +93,5 @@ export {
   findDatabaseRisks,
   selectChangedCollations,
 } from './checks/database-risks.ts';
+export { findOpenFunctions } from './checks/open-functions.ts';
 export { tryGrowth } from './checks/try-growth.ts';

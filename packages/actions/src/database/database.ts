@@ -6,6 +6,7 @@ import {
   findAbsentRoles,
   findCertificateRisk,
   findDatabaseRisks,
+  findOpenFunctions,
   findUnregistered,
   grantsToApplication,
   type GroupRole,
@@ -29,6 +30,8 @@ import { findSharedAddresses, type SharedAddress } from '../persons/shared-addre
 export interface OperatorsCheck extends AppsCheck {
   /** What delays events, and which logins the database does not limit. They are no problems. */
   warnings: string[];
+  /** What every login may do with the rights of the owner, as SQL takes it. The problems do not contain them. */
+  openFunctions: string[];
   /** They are no problems. */
   risks: DatabaseRisk[];
   /** They are no problems. */
@@ -41,7 +44,7 @@ export interface OperatorsCheck extends AppsCheck {
 export async function checkDatabase(context: ActionContext & { store: PooledStore }): Promise<OperatorsCheck> {
   const { store, service, now } = context;
   const check = await checkDatabaseOfApps(store, 'operator', groupRolesOf(service));
-  const none = { warnings: [], risks: [], sharedAddresses: [] };
+  const none = { warnings: [], openFunctions: [], risks: [], sharedAddresses: [] };
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);
   const mayRead = check.missingRights.length === 0;
@@ -54,6 +57,7 @@ export async function checkDatabase(context: ActionContext & { store: PooledStor
     ...check,
     problems: [...(problem === null ? [] : [problem]), ...unregistered, ...workers.problems],
     warnings: [...workers.warnings, ...(absent.length === 0 ? [] : [describeAbsentRoles(absent)])],
+    openFunctions: await findOpenFunctions(store),
     risks: [...(await findDatabaseRisks(store)), ...findCertificateRisk(store.poolState().certificateEndsAt, now())],
     sharedAddresses: mayRead ? await findSharedAddresses(context) : [],
     growthNotTried: notTried,

@@ -105,7 +105,7 @@ The login of an application exists already. It can read and write no table of De
 Finds missing migrations, migrations after which this build no longer works, and missing partitions of the history.
 
 An app does not become ready while its group role lacks a right that the migrations of its build grant, for example
-after a restore without rights.
+after a restore without rights. Such a restore also lets every login call functions with the rights of the owner.
 
 A copy of the rows of a database, such as a logical replica, does not copy its sequences. Workers do not start while the
 next number of a sequence is not beyond the numbers that rows contain.
@@ -120,7 +120,7 @@ an account with the same address.`),
     )
     .action(async (options: OutputOptions) => {
       const checked = await withAnyDatabase(shell, checkDatabase);
-      const { sequences, missingRights, growthNotTried } = checked;
+      const { sequences, missingRights, openFunctions, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
         print(shell, options, { ...checked, sharedAddresses: checked.sharedAddresses.map(sharedByName) }, () =>
@@ -139,6 +139,12 @@ an account with the same address.`),
       if (missingRights.length > 0) {
         const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
         problems.push(`Group roles lack rights. Grant them with the login that ran the migrations:\n${statements}`);
+      }
+      if (openFunctions.length > 0) {
+        const statements = openFunctions.map((name) => `  revoke execute on routine ${name} from public;`).join('\n');
+        problems.push(
+          `Every login may call functions with the rights of the owner. Run with the login that ran the migrations:\n${statements}`,
+        );
       }
       const behind = sequences.filter(({ isBehind }) => isBehind).map(({ name }) => name);
       if (behind.length > 0)

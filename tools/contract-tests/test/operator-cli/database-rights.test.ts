@@ -89,6 +89,20 @@ test('an error names the right that a login lacks, and `database check` the righ
         .map(([role, right]) => `  grant ${right} to ${role};\n`)
         .join('')}`,
   );
+  await superuser.run('grant execute on function check_homes, maintain_audit_log to public');
+  const open = await callOperator(operator, 'database', 'check');
+  expect(open).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(
+      /Every login may call functions with the rights of the owner\. .*:\n {2}revoke execute on routine check_homes\(bigint\[\]\) from public;\n {2}revoke execute on routine maintain_audit_log\(integer\) from public;\n$/,
+    ),
+  });
+  await superuser.run(
+    open.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('  revoke'))
+      .join(''),
+  );
   await superuser.run(stderr.slice(warnings.length).split('\n').slice(1).join('\n'));
   expect(await callOperator(operator, 'database', 'check')).toMatchObject({ exitCode: 0, stderr: warnings });
   await superuser.close();
@@ -114,6 +128,7 @@ test('the check finds what keeps the apps from becoming ready, including in a da
       missingRights: [],
       sequences: [],
       warnings: [],
+      openFunctions: [],
       risks: [],
       sharedAddresses: [],
       growthNotTried: 'the database has other problems',

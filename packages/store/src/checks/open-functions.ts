@@ -1,0 +1,19 @@
+import { type Database, sql } from '../statements/database.ts';
+
+/**
+ * The functions that run with the rights of the owner of the tables and that every login may call, as SQL takes them: a restore without rights
+ * leaves them so. Without those of extensions.
+ */
+export async function findOpenFunctions(database: Database): Promise<string[]> {
+  const statement = sql('open-functions')`
+      select p.oid::regprocedure::text as name
+      from pg_class c
+      join pg_proc p on p.pronamespace = c.relnamespace and p.proowner = c.relowner and p.prosecdef
+      where c.oid = to_regclass('schema_migration')
+        and exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
+        and not exists (
+          select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
+        )
+      order by 1`;
+  return (await database.query<{ name: string }>(statement, [])).map(({ name }) => name);
+}
