@@ -1,4 +1,4 @@
 export { checkContracts, checkGeneratedFiles, checkServedSchemas, findTodos, findTodosOf } from './commands.ts';
 export { run, workspaceRoot, type CommandResult, type ToolResult } from './run.ts';
-export { sunsetProblems } from './sunset-plans.ts';
+export { contractFolders, sunsetProblems } from './sunset-plans.ts';
 export { checkTypes } from './types.ts';

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
-import { sunsetProblems } from './sunset-plans.ts';
+import { contractFolders, sunsetProblems } from './sunset-plans.ts';
 
+const ofSample = ['packages/supplier-schema', 'packages/webhook-events'];
 let root = '';
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'sunset-plans-'));
@@ -25,29 +26,34 @@ function write(path: string, content: object | string | null): void {
 const client = { client: 'client_1', pin: '2026-11-01', agreedOn: '2027-12-01' };
 const plan = { version: 'supplier@2026-11-01', sunsetOn: '2028-01-01', clients: [client] };
 const planOfEvent = { ...plan, version: 'order.placed@2026-11-01', clients: [] };
-const problems = (at: Date | null) => sunsetProblems(root, at).map((problem) => problem.split(' --', 1).join(''));
+const problems = (at: Date | null) =>
+  sunsetProblems(root, ofSample, at).map((problem) => problem.split(' --', 1).join(''));
 const withoutPlan = (version: string): string =>
   `${version}: its sunset on 2028-01-01 has no plan. Write .changeset/<name>.plan.json`;
 
-test('every sunset of this tree has a plan', () => {
-  expect(sunsetProblems(workspaceRoot)).toEqual([]);
+test('every sunset of this tree has a plan', async () => {
+  const folders = await contractFolders();
+  expect(folders).toEqual(
+    expect.arrayContaining(['packages/webhook-contract', 'tools/test-service/contracts/customer']),
+  );
+  expect(sunsetProblems(workspaceRoot, folders)).toEqual([]);
 });
 
 test('a sunset needs a plan, including that of an event', () => {
   const [supplier, event] = [withoutPlan('supplier@2026-11-01'), withoutPlan('order.placed@2026-11-01')];
-  expect(sunsetProblems(root)).toEqual([supplier, event]);
+  expect(sunsetProblems(root, ofSample)).toEqual([supplier, event]);
   write('.changeset/end-supplier.plan.json', plan);
-  expect(sunsetProblems(root)).toEqual([event]);
+  expect(sunsetProblems(root, ofSample)).toEqual([event]);
   write('.changeset/end-event.plan.json', planOfEvent);
-  expect(sunsetProblems(root)).toEqual([]);
+  expect(sunsetProblems(root, ofSample)).toEqual([]);
 });
 
 test('a sunset may be later than its plan, and not earlier', () => {
   write('.changeset/end-event.plan.json', planOfEvent);
   write('.changeset/end-supplier.plan.json', { ...plan, sunsetOn: '2027-12-31' });
-  expect(sunsetProblems(root)).toEqual([]);
+  expect(sunsetProblems(root, ofSample)).toEqual([]);
   write('.changeset/end-supplier.plan.json', { ...plan, sunsetOn: '2028-01-02' });
-  expect(sunsetProblems(root)).toEqual([withoutPlan('supplier@2026-11-01')]);
+  expect(sunsetProblems(root, ofSample)).toEqual([withoutPlan('supplier@2026-11-01')]);
 });
 
 describe('a removed version that was released', () => {
@@ -125,7 +131,7 @@ test.each([
 ])('a plan that is not complete is refused: %j', (invalid) => {
   write('.changeset/end-event.plan.json', planOfEvent);
   write('.changeset/end-supplier.plan.json', invalid);
-  expect(sunsetProblems(root)).toEqual([
+  expect(sunsetProblems(root, ofSample)).toEqual([
     expect.stringMatching(/^\.changeset\/end-supplier\.plan\.json: needs version/),
     withoutPlan('supplier@2026-11-01'),
   ]);

@@ -1,5 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readLayouts } from '@deedwire/layout';
+import { workspaceRoot } from './run.ts';
 
 /** A file beside the changeset that releases a sunset, until the version is removed: `.changeset/<name>.plan.json`. */
 interface SunsetPlan {
@@ -19,16 +21,28 @@ interface State {
   sunsetOn?: unknown;
 }
 
+/** The folders with the contracts of all services of the workspace, and the packages with those of the platform. */
+export async function contractFolders(): Promise<string[]> {
+  const ofServices = (await readLayouts()).flatMap(({ interfaceNames, contractOf, payloads }) => [
+    ...interfaceNames.map(contractOf),
+    ...(payloads === null ? [] : [payloads]),
+  ]);
+  return [...new Set([...globSync('packages/*', { cwd: workspaceRoot }), ...ofServices])];
+}
+
 /**
  * What is wrong with the plans of the sunsets in `versions.json`, and with those of released versions that are removed. A sunset can
  * move to a later day without another plan.
  *
+ * @param folders with contracts, relative to the root
  * @param now of a release: the answer about a removed version is at most a day old. Null if its age does not matter yet
  */
-export function sunsetProblems(root: string, now: Date | null = null): string[] {
+export function sunsetProblems(root: string, folders: readonly string[], now: Date | null = null): string[] {
   const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
   const readAll = (name: string) =>
-    globSync(`packages/*/${name}.json`, { cwd: root })
+    folders
+      .map((folder) => `${folder}/${name}.json`)
+      .filter((path) => existsSync(join(root, path)))
       .toSorted()
       .map((path) => [basename(dirname(path)).replace(/-schema$/, ''), read(path)] as const);
   const files = globSync('.changeset/*.plan.json', { cwd: root }).map((path) => ({ path, plan: planOf(path) }));

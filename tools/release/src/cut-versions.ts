@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkContracts, run, sunsetProblems, workspaceRoot } from '@deedwire/checks';
+import { checkContracts, contractFolders, run, sunsetProblems, workspaceRoot } from '@deedwire/checks';
 import { pendingChangesets, readWorkspacePackages } from './plan.ts';
 import { ReleaseError, succeed } from './release-error.ts';
 import { readContracts, readRecords, recordOf, type ReportedChange, writeRecord } from './release-record.ts';
@@ -22,7 +22,7 @@ export async function cutVersions(): Promise<CutVersion[]> {
   if (pendingChangesets(workspaceRoot).length === 0) return [];
   // This must happen before the versions are raised: a raised version declares a bump.
   await succeed('The changesets declare a smaller bump than the changes need', checkContracts());
-  const problems = sunsetProblems(workspaceRoot, new Date());
+  const problems = sunsetProblems(workspaceRoot, await contractFolders(), new Date());
   if (problems.length > 0) throw new ReleaseError(problems.join('\n'));
 
   const changes = await readChanges();
