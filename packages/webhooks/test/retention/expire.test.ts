@@ -11,7 +11,7 @@ import { expire } from '../../src/retention/expire.ts';
 import { type Day, dayOf, startOf } from '../../src/retention/partitions.ts';
 import { hold } from '../dispatch-storage/support.ts';
 import { createPastPartitions } from '../support/history.ts';
-import { seedAccount, type SeededAccount } from '../support/seed.ts';
+import { seedAccount, type SeededAccount, seedSubscription } from '../support/seed.ts';
 
 const retentionDays = { history: 30, exchanges: 7, replays: 60 };
 
@@ -177,6 +177,50 @@ test('deletes queued events before their partitions, with an alarm, and keeps ot
   const left = await superuser.run('select event_id from webhook_event_queue order by position');
   expect(left.map((row) => row['event_id'])).toEqual([idAtHour(25), null]);
   expect(events[0]).toEqual({ kind: 'events-expired', alarm: true, count: 2 });
+});
+
+test.each([
+  ['frozen', '0, next_freeze()'],
+  ['at home elsewhere', '1, null'],
+])('deletes no row of an account that is %s, and does so once it is at home', async (_, home) => {
+  const owner = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  const subscription = await owner.transaction((transaction) => seedSubscription(transaction, account));
+  await owner.close();
+  await superuser.run('delete from webhook_event_queue');
+  await seedDelivery(1);
+  await superuser.run(`insert into webhook_event_queue (account_id, interface, event_id) values ($1, 'customer', $2)`, [
+    account.id,
+    idAtHour(1),
+  ]);
+  await superuser.run(
+    `insert into webhook_failed_delivery (subscription_id, delivery_id, interface) values ($1, $2, 'customer')`,
+    [subscription, idAtHour(2)],
+  );
+  await superuser.run(
+    `insert into webhook_hour_statistics (subscription_id, hour, counter_id, interface, delivered, failed_attempts, failed)
+     values ($1, $2, 1, 'customer', 1, 0, 0)`,
+    [subscription, startOf(today)],
+  );
+  await superuser.run(
+    `insert into webhook_replay (id, account_id, interface, subscription_id, only_failed, per_second, from_id, until_id, last_id, ended_at)
+     values ($2, $1, 'customer', $3, true, 50, 0, 1, 0, $4)`,
+    [account.id, idAtHour(-40 * 24), subscription, startOf(today - 39)],
+  );
+  const left = async (): Promise<unknown> => {
+    const [row] = await superuser.run(`
+      select (select count(*)::int from webhook_event_queue where event_id is not null) as queued,
+        (select count(*)::int from webhook_pending_delivery) as pending,
+        (select count(*)::int from webhook_failed_delivery) as failed,
+        (select count(*)::int from webhook_hour_statistics) as hours, (select count(*)::int from webhook_replay) as replays`);
+    return row;
+  };
+  await superuser.run(`insert into account_home values ($1, ${home})`, [account.id]);
+  await expireAfter(38);
+  expect(await left()).toEqual({ queued: 1, pending: 1, failed: 1, hours: 1, replays: 1 });
+  await superuser.run('delete from account_home');
+  await expireAfter(38);
+  // The pending delivery has failed, and is as old.
+  expect(await left()).toEqual({ queued: 0, pending: 0, failed: 0, hours: 0, replays: 0 });
 });
 
 test('drops nothing while a delivery is being settled, and continues afterwards', async () => {

@@ -7,6 +7,7 @@ import type { StatisticsEvent } from '../../src/events.ts';
 import type { WorkerId } from '../../src/fence/fence.ts';
 import type { ReplayId, SubscriptionId } from '../../src/kernel/ids.ts';
 import { HourStatistics } from '../../src/statistics/hour-statistics.ts';
+import { writeHourTotals } from '../../src/statistics/sql/write-hour-totals.ts';
 import { createWorkerStore } from '../dispatch-storage/support.ts';
 import { VirtualClock } from '../dispatch/virtual-clock.ts';
 import { createServiceDatabase, seedAccount, seedSubscription, seedWorker } from '../support/seed.ts';
@@ -130,6 +131,21 @@ test('writes what changed once a minute, as totals', async () => {
   // The wait of what a replay queued is not one. Rows without changes are not written again.
   const last = new Date(Date.parse(midnight) + 3 * minute);
   expect(await rows()).toEqual([row(one, 0, { delivered: 2, attempts: 2, failed: 1, wait: 10, last })]);
+});
+
+test('totals that are written after later ones lower none', async () => {
+  const totals = (number: number) => ({
+    subscriptionId: one,
+    delivered: number,
+    failedAttempts: number,
+    failed: number,
+    longestWaitMs: number * 1_000,
+    lastDeliveredMs: Date.parse(midnight) + number * minute,
+  });
+  const counted = { startMs: Date.parse(midnight), counterId: 1 };
+  for (const number of [2, 1]) await writeHourTotals(store, workerId, counted, [totals(number)]);
+  const last = new Date(Date.parse(midnight) + 2 * minute);
+  expect(await rows()).toEqual([row(one, 0, { delivered: 2, attempts: 2, failed: 2, wait: 2, last })]);
 });
 
 test('counts a write once that is repeated because its outcome was unknown', async () => {

@@ -1,11 +1,11 @@
 import { alertTypes } from '@deedwire/core';
-import { createStore } from '@deedwire/store';
+import { createStore, type Store } from '@deedwire/store';
 import { connect, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FencedOutError, type WorkerId } from '../../src/fence/fence.ts';
-import { type SubscriptionId, shardCount } from '../../src/kernel/ids.ts';
+import { type SubscriptionId, shardCount, shardOf } from '../../src/kernel/ids.ts';
 import { raiseAlerts } from '../../src/subscriptions/raise-alerts.ts';
 import { createWorkerStore } from '../dispatch-storage/support.ts';
 import { createServiceDatabase, seedAccount, seedListener, seedSubscription, seedWorker } from '../support/seed.ts';
@@ -37,8 +37,8 @@ beforeEach(async () => {
   id = await seed();
 });
 
-const sweep = (shards: ReadonlySet<number> = allShards, signal = new AbortController().signal) =>
-  raiseAlerts(store, { workerId, shards, gidNamespace: 'service', signal });
+const sweep = (shards: ReadonlySet<number> = allShards, signal = new AbortController().signal, using: Store = store) =>
+  raiseAlerts(using, { workerId, shards, gidNamespace: 'service', signal });
 
 /** Lets so many seconds pass, for all that alerts depend on. */
 async function pass(seconds: number): Promise<void> {
@@ -129,6 +129,23 @@ describe('an episode', () => {
       snapshot: { webhookSubscription: { id: gid(), name: 'Orders' }, failingSince: isTime, consecutiveFailures: 17 },
       target: null,
     });
+  });
+
+  test('notifies the worker of the account, once there is an alert', async () => {
+    const notified: unknown[] = [];
+    const watched: Store = {
+      ...store,
+      transaction: (work) =>
+        store.transaction((transaction) =>
+          work({ ...transaction, notifyAfterCommit: (payload) => void notified.push(payload) }),
+        ),
+    };
+    await fail();
+    await sweep(allShards, undefined, watched);
+    await pass(300);
+    expect(notified).toEqual([]);
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) await sweep(allShards, undefined, watched);
+    expect(notified).toEqual([String(shardOf(account.id))]);
   });
 
   test('ends once nothing has failed for 5 minutes, which a failure starts anew', async () => {
