@@ -60,6 +60,17 @@ beforeEach(async () => {
   await world.sql('delete from webhook_event');
 });
 
+test('notifies the worker when a key is created, replaced and revoked, and not when nothing changes', async () => {
+  const created = await create(acting);
+  expect(world.customerApi.notified).toBe(1);
+  const replaced = await rotate(acting, idOf(created));
+  expect(world.customerApi.notified).toBe(2);
+  await revoke(acting, idOf(replaced));
+  expect(world.customerApi.notified).toBe(3);
+  await revoke(acting, idOf(replaced));
+  expect(world.customerApi.notified).toBe(3);
+});
+
 test('creates a key, which is listed with its creator, reported and in the audit log', async () => {
   const expiresAt = new Date(Date.now() + 86_400_000);
   const created = await create(acting, {

@@ -32,10 +32,12 @@ async function rowsOf(number: string): Promise<unknown[]> {
   return rows.map(({ row }) => String(row).replaceAll(/"\d{4}-\d\d-\d\dT[^"]+"/g, 'time'));
 }
 
-test('an operator deletes a subscription as its owner does', async () => {
+test('an operator deletes a subscription as its owner does, and both notify the worker', async () => {
   const [own, other] = [await subscribe('own'), await subscribe('other')];
+  const before = world.customerApi.notified;
   await deleteWebhookSubscription(world.customerApi, world.customer, { id: own.id });
   await deleteSubscriptionOfAccount(world.operator, { subscriptionId: other.id });
+  expect([world.customerApi.notified, world.operator.notified]).toEqual([before + 1, 1]);
   const rows = await rowsOf(own.number);
   expect(rows).toContainEqual(expect.stringContaining('"record_deleted": true'));
   expect(await rowsOf(other.number)).toEqual(rows);

@@ -166,6 +166,16 @@ test('deletes a listener once, with an entry of the audit log, and tells the wor
   expect(await remove()).toMatchObject({ deletedWebhookListenerId: null, userErrors: [{ code: 'NOT_FOUND' }] });
 });
 
+test('an operator deletes a listener once, and notifies the worker', async () => {
+  const { id } = await listen();
+  await deleteListenerOfAccount(world.operator, { listenerId: id });
+  expect(await list()).toEqual([]);
+  await expect(deleteListenerOfAccount(world.operator, { listenerId: id })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+  });
+  expect(world.operator.notified).toBe(1);
+});
+
 /** A listener with a delivery, and both under the identifiers that subscriptions have. */
 async function disguised() {
   const listener = await listen();
