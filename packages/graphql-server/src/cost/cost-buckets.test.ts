@@ -77,6 +77,15 @@ async function isAdmitted(charge: ReturnType<CostBuckets['charge']>): Promise<bo
 const unavailable = () => Promise.reject(new Error('The database is not available.'));
 
 describe('charge', () => {
+  test('what a process holds beyond a lower limit returns to the shared bucket', async () => {
+    const { buckets, settlements, charges } = setUp();
+    await buckets.charge('a', limit, 10);
+    const lower = { maximum: 500, restoreRate: 2 };
+    await buckets.charge('a', lower, 50);
+    expect(charges).toEqual(['10 admitted settled', '50 admitted settled']);
+    expect(settlements.at(-1)).toMatchObject({ change: limit.restoreRate / 2 - lower.restoreRate / 2 });
+  });
+
   test('waits for the first points, and spends the following ones without the database', async () => {
     const { buckets, settlements, charges, shared } = setUp();
     expect(await buckets.charge('a', limit, 100)).toEqual({
