@@ -1,9 +1,17 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { basename, dirname, join, relative } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { copyShop } from '../test/copy-shop.ts';
 import { testLayout } from '../test/test-layout.ts';
-import { hasPayloads, hasReference, isDefault, loadPayloads, readLayout, readLayouts } from './layout.ts';
+import {
+  hasPayloads,
+  hasReference,
+  isDefault,
+  loadPayloads,
+  readChosenLayout,
+  readLayout,
+  readLayouts,
+} from './layout.ts';
 import { workspaceRoot } from './read-json.ts';
 
 let shop: ReturnType<typeof copyShop>;
@@ -85,4 +93,11 @@ test('the payloads of a service are loaded from its package', async () => {
 test('the services of the workspace are those that its package.json lists', async () => {
   const { deedwire } = JSON.parse(readFileSync(join(workspaceRoot, 'package.json'), 'utf8'));
   expect((await readLayouts()).map(({ root }) => root)).toEqual(deedwire.services);
+});
+
+test('a service that is chosen is relative to where the user called a script, and the default is the first of the workspace', async () => {
+  vi.stubEnv('INIT_CWD', dirname(shop.folder));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect((await readChosenLayout(basename(shop.folder))).root).toBe(relative(workspaceRoot, shop.folder));
+  expect((await readChosenLayout(undefined)).root).toBe((await readLayouts())[0]?.root);
 });
