@@ -294,8 +294,10 @@ describe('secrets from files', () => {
   });
 });
 
+/** The start-up options of a URL. */
+const optionsOf = (url = ''): string | null => new URL(url).searchParams.get('options');
+
 describe('DATABASE_SCHEMA', () => {
-  const pathOf = (url = ''): string | null => new URL(url).searchParams.get('options');
   const path = String.raw`-c search_path="deedwire",\ pg_temp`;
   const direct = 'postgres://db.internal/deedwire?sslmode=verify-full';
   const pooler = 'postgres://pooler.internal/deedwire?sslmode=verify-full';
@@ -308,8 +310,8 @@ describe('DATABASE_SCHEMA', () => {
     const config = readConfig(schema, { ...usable, DATABASE_URL: pooler, DATABASE_SCHEMA: 'deedwire', ...env });
     const { databaseUrl, directUrl } = storeConnections(config);
     expect({
-      database: pathOf(databaseUrl),
-      ...(directUrl !== undefined && { direct: pathOf(directUrl) }),
+      database: optionsOf(databaseUrl),
+      ...(directUrl !== undefined && { direct: optionsOf(directUrl) }),
     }).toEqual(expected);
   });
 

@@ -25,16 +25,19 @@ create table installation (
   -- the middle.
   id_seed bigint not null,
   installation_id uuid not null default gen_random_uuid(),
-  key_self_service boolean not null default true
+  key_self_service boolean not null default true,
+  -- Begins the names of the group roles. It never changes, because the roles, their policies and their logins exist. With the longest name of an
+  -- interface and `_actions`, the name of a policy has 63 letters, and PostgreSQL would cut a longer one.
+  role_prefix text not null default '' constraint installation_role_prefix_bounds check (role_prefix ~ '^([a-z][a-z0-9_]{0,18}_)?$')
 );
 
 -- Counts the ids of all tables. It must not be cached: sessions would count within one millisecond from distant numbers.
 create sequence record_number;
 
--- The migrator sets `deedwire.cell`.
-insert into installation (cell, id_seed)
+-- The migrator sets `deedwire.cell` and `deedwire.role_prefix`.
+insert into installation (cell, id_seed, role_prefix)
 select coalesce(nullif(current_setting('deedwire.cell', true), ''), '0')::smallint,
-  ('x' || left(uuid, 8) || right(uuid, 8))::bit(64)::bigint
+  ('x' || left(uuid, 8) || right(uuid, 8))::bit(64)::bigint, coalesce(current_setting('deedwire.role_prefix', true), '')
 from (select gen_random_uuid()::text as uuid) as random;
 
 do $do$
@@ -150,10 +153,18 @@ create table shared_policy (
   primary key (relation, name)
 );
 
+-- Holds the prefix of `installation` as a literal, so that PostgreSQL inlines it. Apps read it in the catalog, as a login of no group role can,
+-- too.
+do $do$
+begin
+  execute format('create function role_prefix() returns text language sql immutable return %L', (select role_prefix from installation));
+end
+$do$;
+
 -- The name of the group role of an app: '<interface>-api', 'webhook-worker' or 'operator-cli'.
 create function role_name(app text) returns text
 language sql immutable
-return case app when 'operator-cli' then 'operator' else replace(app, '-', '_') end;
+return {schema}.role_prefix() || case app when 'operator-cli' then 'operator' else replace(app, '-', '_') end;
 
 create function role_of_interface(name interface_name) returns text
 language sql stable
@@ -5443,7 +5454,7 @@ revoke execute on function
   webhook_erase_request_header, webhook_sends_request_headers, role_name, role_of_app, apps_of_session, grant_shared_rights,
   account_of_own, own_sequence_states, own_table, own_sequence, person_columns, find_person, person_accounts, guard_own_table, are_valid,
   placeholders_of, person_addresses_by_account, contact_address_hash, audit_contact, update_contact_emails, confirm_contact_email,
-  unsubscribe_contact_email, add_contact_mails, take_contact_mail, end_contact_mail, forget_contacts, erase_contact_emails
+  unsubscribe_contact_email, add_contact_mails, take_contact_mail, end_contact_mail, forget_contacts, erase_contact_emails, role_prefix
 from public;
 revoke execute on procedure webhook_create_partitions from public;
 

@@ -4,30 +4,29 @@ import { connect } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import {
+  applyMigrations,
   createLoginSql,
   describeDatabaseProblems,
   findDatabaseRisks,
   groupRolesOf,
   migrate,
+  readMigrations,
   selectGroupRoles,
   selectLoginPlace,
   withSchema,
 } from '../src/index.ts';
 import { rightsOf } from '../src/migrations/rights.ts';
-import { createServiceDatabase, withStore } from './support/database.ts';
-import { createEmptyDatabase, dropRoles, newRolePrefix, placeService } from './support/placed-database.ts';
+import { withStore } from './support/database.ts';
+import { createEmptyDatabase, dropRoles, newRolePrefix } from './support/placed-database.ts';
 import { seedAccount } from './support/seed.ts';
 
 const schema = 'deedwire';
-
-// The roles that the migrations of before grant to.
-await forFile(createServiceDatabase());
 
 /** A database of the test service with its own roles, and the URLs of its logins. */
 async function createPlaced(rolePrefix = newRolePrefix()) {
   const database = await createEmptyDatabase();
   const { databaseUrl, run, name } = database;
-  await placeService(database, testService, { schema, rolePrefix });
+  await migrate(databaseUrl, testService, { schema, rolePrefix });
   const ownerUrl = withSchema(databaseUrl, schema);
   const urls = new Map<string, string>();
   const logins: string[] = [];
@@ -178,7 +177,7 @@ describe('an application and the platform with one login', async () => {
   const login = `${database.name}_shop`;
   await database.run(`create role "${login}" login superuser password 'secret'`);
   await database.run(`create table public.account (email text); insert into public.account values ('ada@shop.test')`);
-  await placeService(database, testService, { schema, rolePrefix: '' });
+  await migrate(database.databaseUrl, testService, { schema });
   const url = new URL(database.databaseUrl);
   [url.username, url.password] = [login, 'secret'];
   await forFile(Promise.resolve({ close: () => database.run(`drop role "${login}"`) }));
@@ -257,8 +256,11 @@ describe('an application and the platform with one login', async () => {
 describe('a new database', () => {
   test('gets its schema by the first migration only if that one takes it', async () => {
     const database = await forTest(createEmptyDatabase());
-    const message = 'creates tables in the schema public and roles without a prefix only, not in deedwire with ""';
-    await expect(migrate(database.databaseUrl, testService, { schema })).rejects.toThrow(message);
+    const ofBefore = (await readMigrations()).filter(({ isBaseline }) => !isBaseline);
+    for (const place of [{ schema }, { rolePrefix: 'shop_' }])
+      await expect(applyMigrations(database.databaseUrl, ofBefore, place)).rejects.toThrow(
+        'creates tables in the schema public and roles without a prefix only',
+      );
     expect(await database.run('select from pg_namespace where nspname = $1', [schema])).toEqual([]);
   });
 

@@ -107,7 +107,7 @@ export async function applyMigrations(
     client = await openMigrationSession(databaseUrl, { lockMs: lockTimeoutMs });
     const place = await openPlace(client, options, migrations);
     const { schema, rolePrefix } = place;
-    // The first migration reads these settings.
+    // The first migration of a database reads these settings.
     await client.query(`select set_config('deedwire.cell', $1, false), set_config('deedwire.role_prefix', $2, false)`, [
       String(cell ?? defaultCell),
       rolePrefix,
@@ -357,9 +357,6 @@ function isConflict(error: unknown, isPreparing: boolean): boolean {
   return isPreparing && isCreatedByOther(error);
 }
 
-/** How the first migration reads the prefix of the roles. It works in any schema then. */
-const readsPlace = `current_setting('deedwire.role_prefix'`;
-
 /**
  * Lets the session find the tables, and creates their schema. Nothing is changed before all is suitable.
  *
@@ -379,7 +376,7 @@ async function openPlace(client: Client, options: PlaceOptions, migrations: read
   const found = await findSettingProblems(database, place, !exists && first?.isBaseline === true);
   if (found.length > 0) throw new UnsuitableDatabaseError(found);
   if (exists) return place;
-  if (first?.sql.includes(readsPlace) === false && (schema !== 'public' || rolePrefix !== ''))
+  if (first !== undefined && first.isBaseline !== true && (schema !== 'public' || rolePrefix !== ''))
     throw new UnsuitableDatabaseError([
       `${first.name} creates tables in the schema public and roles without a prefix only, not in ${schema} with "${rolePrefix}"`,
     ]);

@@ -56,15 +56,19 @@ describe.skipIf(isWithoutPgBouncer)('a schema behind PgBouncer in transaction mo
     }
   });
 
-  const unset = 'for a direct connection set DATABASE_SCHEMA=deedwire, and behind a transaction pooler let this app have';
+  const unset =
+    'for a direct connection set DATABASE_SCHEMA=deedwire, and behind a transaction pooler let this app have';
 
   test.each([
     ['refused', {}, 'a pooler before the database refuses settings of sessions; set DATABASE_PREPARED_STATEMENTS=off'],
     ['lost', { ignore_startup_parameters: 'options' }, unset],
-  ])('DATABASE_SCHEMA is %s, so that an app with the login of an application stays unready', async (_, settings, problem) => {
-    const pooler = await forTest(startPgBouncer({ logins, settings }));
-    const databaseUrl = pooler.urlFor(withSchema(urlOf(application), 'deedwire'));
-    const store = await forTest(createStore({ databaseUrl, prepares: false, applicationName: 'test' }));
-    expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([expect.stringContaining(problem)]);
-  });
+  ])(
+    'DATABASE_SCHEMA is %s, so that an app with the login of an application stays unready',
+    async (_, settings, problem) => {
+      const pooler = await forTest(startPgBouncer({ logins, settings }));
+      const databaseUrl = pooler.urlFor(withSchema(urlOf(application), 'deedwire'));
+      const store = await forTest(createStore({ databaseUrl, prepares: false, applicationName: 'test' }));
+      expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([expect.stringContaining(problem)]);
+    },
+  );
 });

@@ -23,11 +23,19 @@ set local check_function_bodies = off;
 create type interface_name as enum ();
 `;
 
-const installation = `-- The migrator sets \`deedwire.cell\`.
-insert into installation (cell, id_seed)
+const installation = `-- The migrator sets \`deedwire.cell\` and \`deedwire.role_prefix\`.
+insert into installation (cell, id_seed, role_prefix)
 select coalesce(nullif(current_setting('deedwire.cell', true), ''), '0')::smallint,
-  ('x' || left(uuid, 8) || right(uuid, 8))::bit(64)::bigint
+  ('x' || left(uuid, 8) || right(uuid, 8))::bit(64)::bigint, coalesce(current_setting('deedwire.role_prefix', true), '')
 from (select gen_random_uuid()::text as uuid) as random;`;
+
+const rolePrefix = `-- Holds the prefix of \`installation\` as a literal, so that PostgreSQL inlines it. Apps read it in the catalog, as a login of no group role can,
+-- too.
+do $do$
+begin
+  execute format('create function role_prefix() returns text language sql immutable return %L', (select role_prefix from installation));
+end
+$do$;`;
 
 /** What the migrations made for the law firm. */
 const removeSample = `
@@ -66,6 +74,7 @@ export async function composeBaseline(databaseUrl: string): Promise<string> {
       .join('\n')
       .match(/^do \$do\$\n(?:(?!\$do\$;).*\n)*?.*create or replace function new_record_id[^]*?^\$do\$;/m) ?? [];
   const sections = composeSections(schema, readSources(files), {
+    role_prefix: rolePrefix,
     new_record_id: `${installation}\n\n${newRecordId.replace('create or replace function', 'create function')}`,
   });
   return [

@@ -1,5 +1,5 @@
 import { createLogin, createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
-import { migrate } from '@deedwire/store';
+import { migrate, withSchema } from '@deedwire/store';
 import type { ProvidedContext } from 'vitest';
 import type { TestedApplication } from './tested-service.ts';
 
@@ -8,6 +8,8 @@ export interface OwnServer {
   url: string;
   /** The URL of the owner of a database without roles, which every app uses. If omitted, each app has a login. */
   ownerUrl?: string;
+  /** Where its tables are. Defaults to the schema `public`, and to roles without prefix. */
+  place?: { schema: string; rolePrefix: string };
   stop(): Promise<unknown>;
 }
 
@@ -37,17 +39,20 @@ export const createMigratedDatabaseOn = (
 export async function createMigratedDatabase(
   tested: Migrated,
   server?: OwnServer,
-  apply: (databaseUrl: string) => Promise<unknown> = (url) => migrate(url, tested.service),
+  apply: (databaseUrl: string) => Promise<unknown> = (url) => migrate(url, tested.service, server?.place),
 ): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(templateOf(tested));
   await apply(server.url);
+  const { url: serverUrl, place = { schema: 'public', rolePrefix: '' } } = server;
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<string, Promise<string>>();
   return {
-    databaseUrl: server.url,
+    databaseUrl: withSchema(serverUrl, place.schema),
     async urlFor(role) {
       if (server.ownerUrl !== undefined) return server.ownerUrl;
-      const login = logins.get(role) ?? createLogin(server.url, `${role}_login`, role);
+      const login =
+        logins.get(role) ??
+        createLogin(serverUrl, `${role}_login`, place.rolePrefix + role).then((url) => withSchema(url, place.schema));
       logins.set(role, login);
       return login;
     },
