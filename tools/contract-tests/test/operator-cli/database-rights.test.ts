@@ -160,7 +160,7 @@ test('the check finds what keeps the apps from becoming ready, including in a da
 
   await superuser.run('delete from schema_migration');
   expect(await check()).toMatchObject({
-    found: { problems: [expect.stringMatching(/^the database lacks migrations: \d{4}-baseline;/)] },
+    found: { problems: [expect.stringMatching(/^the database lacks migrations: \d{4}-/)] },
   });
   await superuser.close();
   await broken.drop();
