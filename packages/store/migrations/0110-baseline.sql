@@ -153,6 +153,11 @@ create table shared_policy (
   primary key (relation, name)
 );
 
+create table application_function (
+  -- As GRANT takes it, for example `append_event(text, text)`.
+  signature text primary key
+);
+
 -- Holds the prefix of `installation` as a literal, so that PostgreSQL inlines it. Apps read it in the catalog, as a login of no group role can,
 -- too.
 do $do$
@@ -187,6 +192,25 @@ as $$
         return role;
       end if;
       return quote_ident(current_user)::regrole;
+    end
+    $$;
+
+-- For functions of the owner. Whether the database has a role for an app: '<interface>-api', 'webhook-worker' or 'operator-cli'. A role
+-- of the name that another database of the cluster has does not count.
+create function has_role(app text) returns boolean
+language sql stable
+return coalesce(to_regrole(quote_ident({schema}.role_name(app)))::oid = {schema}.role_of_app(app), false);
+
+-- Runs grants and policies for the role of an app, as has_role() takes it. `{role}` is its name. Does nothing in a database without
+-- this role. Only the owner can call it.
+create function for_app(app text, statements text) returns void
+language plpgsql
+set search_path = {schema}, pg_temp
+as $$
+    begin
+      if has_role(app) then
+        execute replace(statements, '{role}', to_regrole(quote_ident(role_name(app)))::text);
+      end if;
     end
     $$;
 
@@ -341,6 +365,71 @@ as $$
       on conflict on constraint interface_pkey do update set account_type = excluded.account_type;
       perform {schema}.grant_shared_rights(add_interface.name);
       perform {schema}.guard_audit_entries();
+    end
+    $$;
+
+-- The role of the logins of applications. Null where the names of roles have no prefix.
+create function application_role() returns text
+language sql stable
+return nullif({schema}.role_name('application'), 'application');
+
+-- Makes a function one for applications: add_application_role() grants it. Only the owner can call it, also again.
+create function for_applications(of_function regprocedure) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+    declare
+      own pg_proc;
+    begin
+      select p.* into own from pg_proc p where p.oid = of_function;
+      if own.pronamespace <> quote_ident({schema_text})::regnamespace or not own.prosecdef
+        or own.proconfig @> array['search_path=pg_catalog, pg_temp'] is not true then
+        raise exception 'The function % is not one of the schema % with `security definer` and `set search_path = pg_catalog, pg_temp`.',
+          of_function, {schema_text};
+      end if;
+      execute format('revoke execute on routine %s from public', of_function);
+      insert into {schema}.application_function
+      values (format('%I(%s)', own.proname, oidvectortypes(own.proargtypes)))
+      on conflict do nothing;
+    end
+    $$;
+
+-- Creates the role of applications, and grants it the functions that are made for them. Does nothing where the names of roles have no
+-- prefix, or the owner may not create a role. Only the owner can call it, also again.
+create function add_application_role() returns void
+language plpgsql
+set search_path = {schema}, pg_temp
+as $$
+    declare
+      own_role constant text := application_role();
+      found_role pg_roles;
+      own record;
+    begin
+      if own_role is null then
+        return;
+      end if;
+      -- Roles belong to the whole cluster: the migration of another database may create it at this moment.
+      if to_regrole(quote_ident(own_role)) is null then
+        begin
+          execute format('create role %I nologin', own_role);
+        exception
+          when duplicate_object or unique_violation then
+            null;
+          when insufficient_privilege then
+            return;
+        end;
+      end if;
+      select r.* into found_role from pg_roles r where r.rolname = own_role;
+      if found_role.rolcanlogin or found_role.rolsuper or found_role.rolbypassrls or found_role.rolcreaterole then
+        raise exception 'The role % exists and is no group role of applications: it can log in, or has a right that no application needs. Rename it, or run: alter role %I nologin nosuperuser nobypassrls nocreaterole',
+          own_role, own_role;
+      end if;
+      execute format('grant usage on schema {schema} to %I', own_role);
+      for own in
+        select a.signature from application_function a where to_regprocedure(a.signature) is not null order by a.signature
+      loop
+        execute format('grant execute on routine %s to %I', own.signature, own_role);
+      end loop;
     end
     $$;
 
@@ -4059,13 +4148,13 @@ as $$
       -- A child has the interface of its parent.
       for app in
         select r.role, case when r.role = own_role and parent_table is null then format('interface = %L', interface) else 'true' end as rows
-        from (values (own_role), (role_name('operator-cli'))) as r (role)
-        where to_regrole(quote_ident(r.role)) is not null
+        from (values (own_role, interface::text || '-api'), (role_name('operator-cli'), 'operator-cli')) as r (role, name)
+        where has_role(r.name)
       loop
         execute format('drop policy if exists %I on %I', app.role, relation);
         execute format('create policy %1$I on %2$I to %1$I using (%3$s)', app.role, relation, app.rows);
       end loop;
-      if to_regrole(quote_ident(own_role)) is not null then
+      if has_role(interface::text || '-api') then
         execute format('revoke all on %I from %I', relation, own_role);
         if grants ~ '\w' then
           execute format('grant %s on %I to %I', grants, relation, own_role);
@@ -4114,7 +4203,7 @@ as $$
       end if;
       insert into own_sequence values (sequence, relation, column_name)
       on conflict on constraint own_sequence_pkey do update set relation = excluded.relation, column_name = excluded.column_name;
-      if to_regrole(quote_ident(role_name('operator-cli'))) is not null then
+      if has_role('operator-cli') then
         execute format('grant usage on sequence %I to %I', sequence, role_name('operator-cli'));
       end if;
     end
@@ -5251,6 +5340,7 @@ execute on routine check_homes(accounts bigint[])
 execute on routine confirm_contact_email(of_token bytea)
 execute on routine end_process(app text, id uuid)
 execute on routine issue_api_key(acting_key text, acting_session bigint, of_client bigint, replaced_key text, overlap_seconds integer, new_key_id text, new_key_hash bytea, new_name text, new_abilities text[], new_addresses cidr[], new_expires_at timestamp with time zone)
+execute on routine new_record_id()
 execute on routine placeholders_of(of_table text, columns text[], addresses text[])
 execute on routine record_use(app text, process_id uuid, counted_ms double precision, overflowed boolean, ended boolean, counted text, clients text[], versions text[], coordinates text[], counts bigint[])
 execute on routine register_process(app text, id uuid, version text, digest text)
@@ -5435,8 +5525,8 @@ $do$;
 
 -- Whatever roles there are.
 revoke execute on function
-  delete_expired_idempotency_keys, maintain_audit_log, create_cost_bucket, webhook_due_partitions, webhook_drop_partition, audit_change,
-  merge_audit_claim, keep_revocation, sequence_states, advance_sequences, webhook_has_worker, webhook_end_rotations,
+  new_record_id, delete_expired_idempotency_keys, maintain_audit_log, create_cost_bucket, webhook_due_partitions, webhook_drop_partition,
+  audit_change, merge_audit_claim, keep_revocation, sequence_states, advance_sequences, webhook_has_worker, webhook_end_rotations,
   webhook_due_exchange_partitions, webhook_drop_exchange_partition, set_callback_url_since, webhook_erase_exchanges,
   webhook_delete_listener, webhook_delete_unread_listeners, webhook_check_changed_listener, webhook_check_new_subscription,
   webhook_check_new_event_types, webhook_check_new_replay, webhook_forget_subscriptions, webhook_erase_name, webhook_append_alert,
@@ -5454,7 +5544,8 @@ revoke execute on function
   webhook_erase_request_header, webhook_sends_request_headers, role_name, role_of_app, apps_of_session, grant_shared_rights,
   account_of_own, own_sequence_states, own_table, own_sequence, person_columns, find_person, person_accounts, guard_own_table, are_valid,
   placeholders_of, person_addresses_by_account, contact_address_hash, audit_contact, update_contact_emails, confirm_contact_email,
-  unsubscribe_contact_email, add_contact_mails, take_contact_mail, end_contact_mail, forget_contacts, erase_contact_emails, role_prefix
+  unsubscribe_contact_email, add_contact_mails, take_contact_mail, end_contact_mail, forget_contacts, erase_contact_emails, role_prefix,
+  has_role, for_app, application_role, for_applications, add_application_role
 from public;
 revoke execute on procedure webhook_create_partitions from public;
 
@@ -5592,6 +5683,7 @@ execute on function end_process
 execute on function forget_contacts
 execute on function forget_ended_api_keys
 execute on function maintain_audit_log
+execute on function new_record_id
 execute on function placeholders_of
 execute on function register_process
 execute on function report_expiring_api_keys
@@ -5617,6 +5709,7 @@ select, insert, update (expires_at, revoked_at) on api_key
 select on app_contracts
 select on app_migration
 select on app_process
+select on application_function
 select on audit_action
 select, insert (actor_type, actor, address, request_id, action, subject, account_id, interface, details) on audit_entry
 select on cell_split
@@ -5680,6 +5773,7 @@ execute on function forget_keys_of_person
 execute on function issue_api_key
 execute on function maintain_audit_log
 execute on function mark_erased_deliveries
+execute on function new_record_id
 execute on function person_accounts
 execute on function person_addresses
 execute on function person_addresses_by_account

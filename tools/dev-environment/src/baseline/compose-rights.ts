@@ -5,7 +5,10 @@ const apps = ['webhook-worker', 'operator-cli'] as const;
 const roleOf = { 'webhook-worker': 'webhook_worker', 'operator-cli': 'operator' } as const;
 
 /** In the order of GRANT, columns last. */
-const isOfColumns = (privileges: string): boolean => privileges.includes('(');
+const kindsOfPrivileges = ['select', 'insert', 'update', 'delete', 'usage', 'execute'];
+const placeOf = (privileges: string): number =>
+  kindsOfPrivileges.findIndex((kind) => privileges.startsWith(kind)) +
+  (privileges.includes('(') ? kindsOfPrivileges.length : 0);
 
 const literalOf = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
@@ -16,9 +19,7 @@ function grantsOf(role: string, schema: Schema): string[] {
     ({ object }) => object,
   );
   return [...byObject].map(([object, grants]) => {
-    const privileges = grants
-      .map((grant) => grant.privileges)
-      .toSorted((a, b) => Number(isOfColumns(a)) - Number(isOfColumns(b)));
+    const privileges = grants.map((grant) => grant.privileges).toSorted((a, b) => placeOf(a) - placeOf(b));
     return `${privileges.join(', ')} on ${object}`;
   });
 }
