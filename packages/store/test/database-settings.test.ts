@@ -268,29 +268,37 @@ test.each(['LATIN1', 'SQL_ASCII'])(
 test('a login that is no superuser needs the rights to grant the role of the worker, and to create tables also for others', async () => {
   const database = await emptyDatabase();
   const { login, url } = await loginOf(database);
-  const remedies = [
+  const problemsOfMigrations = (grantOption: string, choice: string) => [
     [
-      `the login lacks the right to create with grant option in the schema public; run as its owner`,
-      `grant create on schema public to ${login} with grant option`,
+      `the login lacks the right to create${grantOption} in the schema public; run as its owner`,
+      `grant create on schema public to ${login}${grantOption}`,
     ],
     [
-      `the cluster has the role webhook_worker already, where it belongs to OTHERS, and ${login} may not grant it; run as a superuser, or as the login that created it`,
+      `the cluster has the role webhook_worker already, where it belongs to OTHERS, and ${login} may not grant it; ${choice}run as a superuser, or as the login that created it`,
       `grant webhook_worker to ${login} with admin option`,
     ],
   ];
   const [version] = await database.run(`select current_setting('server_version_num')::int as number`);
-  // Until PostgreSQL 15, who may create roles may grant any.
-  const problems = version?.number < 160_000 ? remedies.slice(0, 1) : remedies;
   const other = await migratedDatabase();
-  const message = String(await migrate(url, testService).catch((error: unknown) => error));
-  const others = / belongs to ((?:\w+, )+)and /.exec(message)?.[1] ?? '';
-  expect(version?.number < 160_000 || others.split(', ').includes(other.name)).toBe(true);
-  expect(message.replace(others, 'OTHERS, ')).toBe(
-    `UnsuitableDatabaseError: Nothing was migrated: ${problems.map((problem) => problem.join(': ')).join('. ')}.`,
+  const expectProblems = async (migrating: Promise<unknown>, remedies: readonly string[][]): Promise<void> => {
+    // Until PostgreSQL 15, who may create roles may grant any.
+    const problems = version?.number < 160_000 ? remedies.slice(0, 1) : remedies;
+    const message = String(await migrating.catch((error: unknown) => error));
+    const others = / belongs to ((?:\w+, )+)and /.exec(message)?.[1] ?? '';
+    expect(version?.number < 160_000 || others.split(', ').includes(other.name)).toBe(true);
+    expect(message.replace(others, 'OTHERS, ')).toBe(
+      `UnsuitableDatabaseError: Nothing was migrated: ${problems.map((problem) => problem.join(': ')).join('. ')}.`,
+    );
+  };
+  await expectProblems(
+    migrate(url, testService),
+    problemsOfMigrations('', 'choose other names with --role-prefix, or '),
   );
-  for (const [, remedy = ''] of remedies) await database.run(remedy);
-  // As far as what is granted to the worker.
+  // As far as what is granted to the worker. The first migrations grant the right to create tables.
   const migrations = (await readMigrations()).slice(0, 5);
+  const remedies = problemsOfMigrations(' with grant option', '');
+  await expectProblems(applyMigrations(url, migrations, {}), remedies);
+  for (const [, remedy = ''] of remedies) await database.run(remedy);
   expect((await applyMigrations(url, migrations, {})).applied).toHaveLength(5);
   await database.run(`drop owned by "${login}" cascade; drop role "${login}"`);
 });
