@@ -295,7 +295,7 @@ async function compareService(client: Client, service: Service): Promise<string[
 }
 
 /** Begins a transaction, which sees what others commit, and returns the first of what the database lacks. */
-async function beginNext({ client, migrations, service, ofApplication, cell }: Run): Promise<Task | undefined> {
+async function beginNext({ client, migrations, service, place, ofApplication, cell }: Run): Promise<Task | undefined> {
   await client.query('begin isolation level read committed');
   await client.query(`
     create table if not exists schema_migration (
@@ -306,6 +306,7 @@ async function beginNext({ client, migrations, service, ofApplication, cell }: R
   // One process at a time. Apps can read the table, and have no right that this lock needs.
   await client.query('lock table schema_migration in share row exclusive mode');
   if (cell !== undefined) await checkCell(client, cell);
+  await checkRolePrefix(client, place);
   const ofPlatform = await findNext(client, 'platform', migrations);
   if (ofPlatform !== undefined || service === null) return ofPlatform;
   return (await findNextInterface(client, service)) ?? findNextOfApplication(client, ofApplication);
@@ -400,6 +401,18 @@ function asDatabase(client: Client): Database {
     query: async <Row extends QueryResultRow>({ text }: Statement, values: readonly unknown[]) =>
       (await client.query<Row>(text, [...values])).rows,
   };
+}
+
+/**
+ * Another process can have created the tables meanwhile.
+ *
+ * @throws {RolePrefixMismatchError} if the database has another prefix
+ */
+async function checkRolePrefix(client: Client, { rolePrefix }: Place): Promise<void> {
+  const { rows: tables } = await client.query(`select where to_regclass('installation') is not null`);
+  if (tables.length === 0) return;
+  const own = await selectRolePrefix(asDatabase(client));
+  if (own !== rolePrefix) throw new RolePrefixMismatchError(own, rolePrefix);
 }
 
 /** @throws {CellMismatchError} if the database has a cell, and it is not this one */

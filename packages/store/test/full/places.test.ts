@@ -14,11 +14,11 @@ import {
   selectGroupRoles,
   selectLoginPlace,
   withSchema,
-} from '../src/index.ts';
-import { rightsOf } from '../src/migrations/rights.ts';
-import { withStore } from './support/database.ts';
-import { createEmptyDatabase, dropRoles, newRolePrefix } from './support/placed-database.ts';
-import { seedAccount } from './support/seed.ts';
+} from '../../src/index.ts';
+import { rightsOf } from '../../src/migrations/rights.ts';
+import { withStore } from '../support/database.ts';
+import { createEmptyDatabase, dropRoles, newRolePrefix } from '../support/placed-database.ts';
+import { seedAccount } from '../support/seed.ts';
 
 const schema = 'deedwire';
 
@@ -262,6 +262,33 @@ describe('a new database', () => {
         'creates tables in the schema public and roles without a prefix only',
       );
     expect(await database.run('select from pg_namespace where nspname = $1', [schema])).toEqual([]);
+  });
+
+  test('is created once by several processes, and has the prefix of the first one', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const prefixes = [newRolePrefix(), newRolePrefix()];
+    const results = await Promise.allSettled(
+      [...prefixes, ...prefixes].map((rolePrefix) =>
+        migrate(database.databaseUrl, testService, { schema, rolePrefix }),
+      ),
+    );
+    const [installation] = await database.run(`select role_prefix as own from ${schema}.installation`);
+    const own = String(installation?.['own']);
+    expect(
+      results.map((result) => (result.status === 'rejected' ? String(result.reason) : 'migrated')).toSorted(),
+    ).toEqual([
+      ...Array.from({ length: 2 }, () =>
+        expect.stringMatching(`^RolePrefixMismatchError: .* begin with "${own}", not with "p`),
+      ),
+      'migrated',
+      'migrated',
+    ]);
+    const found = await database.run('select rolname as role from pg_roles where rolname ~ $1', [
+      `^(${prefixes.join('|')})`,
+    ]);
+    expect(found.filter(({ role }) => !String(role).startsWith(own))).toEqual([]);
+    expect(found).toHaveLength(groupRolesOf(testService).length);
+    await dropRoles(database, own);
   });
 
   test('is not created in a schema that another login owns', async () => {
