@@ -66,7 +66,7 @@ begin
         raise exception 'The role % exists and is no group role of applications: it can log in, or has a right that no application needs. Rename it, or run: alter role %I nologin nosuperuser nobypassrls nocreaterole',
           own_role, own_role;
       end if;
-      execute format('grant usage on schema {schema} to %I', own_role);
+      execute format('grant usage on schema %I to %I', current_schema(), own_role);
       for own in
         select a.signature from application_function a where to_regprocedure(a.signature) is not null order by a.signature
       loop

@@ -153,11 +153,6 @@ create table shared_policy (
   primary key (relation, name)
 );
 
-create table application_function (
-  -- As GRANT takes it, for example `append_event(text, text)`.
-  signature text primary key
-);
-
 -- Holds the prefix of `installation` as a literal, so that PostgreSQL inlines it. Apps read it in the catalog, as a login of no group role can,
 -- too.
 do $do$
@@ -365,71 +360,6 @@ as $$
       on conflict on constraint interface_pkey do update set account_type = excluded.account_type;
       perform {schema}.grant_shared_rights(add_interface.name);
       perform {schema}.guard_audit_entries();
-    end
-    $$;
-
--- The role of the logins of applications. Null where the names of roles have no prefix.
-create function application_role() returns text
-language sql stable
-return nullif({schema}.role_name('application'), 'application');
-
--- Makes a function one for applications: add_application_role() grants it. Only the owner can call it, also again.
-create function for_applications(of_function regprocedure) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-    declare
-      own pg_proc;
-    begin
-      select p.* into own from pg_proc p where p.oid = of_function;
-      if own.pronamespace <> quote_ident({schema_text})::regnamespace or not own.prosecdef
-        or own.proconfig @> array['search_path=pg_catalog, pg_temp'] is not true then
-        raise exception 'The function % is not one of the schema % with `security definer` and `set search_path = pg_catalog, pg_temp`.',
-          of_function, {schema_text};
-      end if;
-      execute format('revoke execute on routine %s from public', of_function);
-      insert into {schema}.application_function
-      values (format('%I(%s)', own.proname, oidvectortypes(own.proargtypes)))
-      on conflict do nothing;
-    end
-    $$;
-
--- Creates the role of applications, and grants it the functions that are made for them. Does nothing where the names of roles have no
--- prefix, or the owner may not create a role. Only the owner can call it, also again.
-create function add_application_role() returns void
-language plpgsql
-set search_path = {schema}, pg_temp
-as $$
-    declare
-      own_role constant text := application_role();
-      found_role pg_roles;
-      own record;
-    begin
-      if own_role is null then
-        return;
-      end if;
-      -- Roles belong to the whole cluster: the migration of another database may create it at this moment.
-      if to_regrole(quote_ident(own_role)) is null then
-        begin
-          execute format('create role %I nologin', own_role);
-        exception
-          when duplicate_object or unique_violation then
-            null;
-          when insufficient_privilege then
-            return;
-        end;
-      end if;
-      select r.* into found_role from pg_roles r where r.rolname = own_role;
-      if found_role.rolcanlogin or found_role.rolsuper or found_role.rolbypassrls or found_role.rolcreaterole then
-        raise exception 'The role % exists and is no group role of applications: it can log in, or has a right that no application needs. Rename it, or run: alter role %I nologin nosuperuser nobypassrls nocreaterole',
-          own_role, own_role;
-      end if;
-      execute format('grant usage on schema {schema} to %I', own_role);
-      for own in
-        select a.signature from application_function a where to_regprocedure(a.signature) is not null order by a.signature
-      loop
-        execute format('grant execute on routine %s to %I', own.signature, own_role);
-      end loop;
     end
     $$;
 
@@ -4231,6 +4161,80 @@ as $$
             ), 0)
             from {schema}.%I s
           $query$, own.sequence, own.column_name, own.relation, own.sequence);
+      end loop;
+    end
+    $$;
+
+-- -----------------------------------------------------------------------------------------------------------------------------------------
+-- Functions for applications
+-- -----------------------------------------------------------------------------------------------------------------------------------------
+
+create table application_function (
+  -- As GRANT takes it, for example `append_event(text, text)`.
+  signature text primary key
+);
+
+-- The role of the logins of applications. Null where the names of roles have no prefix.
+create function application_role() returns text
+language sql stable
+return nullif({schema}.role_name('application'), 'application');
+
+-- Makes a function one for applications: add_application_role() grants it. Only the owner can call it, also again.
+create function for_applications(of_function regprocedure) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+    declare
+      own pg_proc;
+    begin
+      select p.* into own from pg_proc p where p.oid = of_function;
+      if own.pronamespace <> quote_ident({schema_text})::regnamespace or not own.prosecdef
+        or own.proconfig @> array['search_path=pg_catalog, pg_temp'] is not true then
+        raise exception 'The function % is not one of the schema % with `security definer` and `set search_path = pg_catalog, pg_temp`.',
+          of_function, {schema_text};
+      end if;
+      execute format('revoke execute on routine %s from public', of_function);
+      insert into {schema}.application_function
+      values (format('%I(%s)', own.proname, oidvectortypes(own.proargtypes)))
+      on conflict do nothing;
+    end
+    $$;
+
+-- Creates the role of applications, and grants it the functions that are made for them. Does nothing where the names of roles have no
+-- prefix, or the owner may not create a role. Only the owner can call it, also again.
+create function add_application_role() returns void
+language plpgsql
+set search_path = {schema}, pg_temp
+as $$
+    declare
+      own_role constant text := application_role();
+      found_role pg_roles;
+      own record;
+    begin
+      if own_role is null then
+        return;
+      end if;
+      -- Roles belong to the whole cluster: the migration of another database may create it at this moment.
+      if to_regrole(quote_ident(own_role)) is null then
+        begin
+          execute format('create role %I nologin', own_role);
+        exception
+          when duplicate_object or unique_violation then
+            null;
+          when insufficient_privilege then
+            return;
+        end;
+      end if;
+      select r.* into found_role from pg_roles r where r.rolname = own_role;
+      if found_role.rolcanlogin or found_role.rolsuper or found_role.rolbypassrls or found_role.rolcreaterole then
+        raise exception 'The role % exists and is no group role of applications: it can log in, or has a right that no application needs. Rename it, or run: alter role %I nologin nosuperuser nobypassrls nocreaterole',
+          own_role, own_role;
+      end if;
+      execute format('grant usage on schema %I to %I', current_schema(), own_role);
+      for own in
+        select a.signature from application_function a where to_regprocedure(a.signature) is not null order by a.signature
+      loop
+        execute format('grant execute on routine %s to %I', own.signature, own_role);
       end loop;
     end
     $$;

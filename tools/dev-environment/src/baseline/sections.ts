@@ -24,7 +24,6 @@ export const sections: readonly Section[] = [
       'app_migration',
       'shared_right',
       'shared_policy',
-      'application_function',
     ],
     routines: [
       'role_prefix',
@@ -39,9 +38,6 @@ export const sections: readonly Section[] = [
       'require_no_app',
       'grant_shared_rights',
       'add_interface',
-      'application_role',
-      'for_applications',
-      'add_application_role',
     ],
   },
   {
@@ -186,6 +182,11 @@ export const sections: readonly Section[] = [
     title: 'Tables of the application',
     relations: [],
     routines: ['account_of_own', 'guard_own_table', 'own_table', 'own_sequence', 'own_sequence_states'],
+  },
+  {
+    title: 'Functions for applications',
+    relations: ['application_function'],
+    routines: ['application_role', 'for_applications', 'add_application_role'],
   },
   {
     title: 'Erasing persons',

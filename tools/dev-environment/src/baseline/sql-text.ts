@@ -21,10 +21,7 @@ export function simplify(sql: string): string {
 
 /** Writes the schema as the placeholder of a baseline. */
 export const inSchema = (text: string): string =>
-  text
-    .replaceAll(/public\.(?=[a-z_%"])/g, '{schema}.')
-    .replaceAll('on schema public ', 'on schema {schema} ')
-    .replaceAll("'public'", '{schema_text}');
+  text.replaceAll(/public\.(?=[a-z_%"])/g, '{schema}.').replaceAll("'public'", '{schema_text}');
 
 export const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
 

@@ -43,13 +43,13 @@ export async function createMigratedDatabase(
 ): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(templateOf(tested));
   await apply(server.url);
-  const { url: serverUrl, place = { schema: 'public', rolePrefix: '' } } = server;
+  const { url: serverUrl, ownerUrl, place = { schema: 'public', rolePrefix: '' } } = server;
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<string, Promise<string>>();
   return {
     databaseUrl: withSchema(serverUrl, place.schema),
     async urlFor(role) {
-      if (server.ownerUrl !== undefined) return server.ownerUrl;
+      if (ownerUrl !== undefined) return withSchema(ownerUrl, place.schema);
       const login =
         logins.get(role) ??
         createLogin(serverUrl, `${role}_login`, place.rolePrefix + role).then((url) => withSchema(url, place.schema));
