@@ -1,6 +1,6 @@
 import { formatSettings, resultSettings } from '../connections/session-settings.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
-import { placesWithTables, visiblePlace } from './find-place.ts';
+import { describeSchemas, placesWithTables, visiblePlace } from './find-place.ts';
 import { migratedRoles } from './rights.ts';
 
 /** A setting, its value and where it comes from: `database`, `user`, `client` and others that `pg_settings` names. */
@@ -224,10 +224,10 @@ function roleProblems(
 
 /** Whether the tables are found. Before the first migration, there are none. */
 function viewProblems({ searchPath, visibleIn, schemas }: Found): string[] {
-  const [existing] = schemas;
-  if (existing === undefined || visibleIn !== null) return [];
+  if (schemas.length === 0 || visibleIn !== null) return [];
+  const { place, remedy } = describeSchemas(schemas);
   return [
-    `the tables are in the schema ${existing}, but search_path is ${searchPath}, which does not contain a schema with them that the ` +
-      `login may use; for a direct connection set DATABASE_SCHEMA=${existing}, and behind a transaction pooler let this app have ${ownLogin}`,
+    `the tables are in ${place}, but search_path is ${searchPath}, which does not contain a schema with them that the login may use; ` +
+      `for a direct connection ${remedy}, and behind a transaction pooler let this app have ${ownLogin}`,
   ];
 }

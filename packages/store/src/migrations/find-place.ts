@@ -58,16 +58,23 @@ export async function findSchema(database: Database, { schema }: PlaceOptions): 
     with ${placesWithTables}
     select ${visiblePlace} as "visibleIn", array(select name::text from place order by name) as schemas, current_schema()::text as current`;
   const { schemas, visibleIn, current } = onlyRow(await database.query<Found & Record<string, unknown>>(statement, []));
-  const [existing] = schemas;
-  if (existing === undefined) {
+  if (schemas.length === 0) {
     const chosen = schema ?? current;
     return { schema: chosen, exists: false, problems: chosen === null ? [noSchema] : [] };
   }
   const found = schema ?? visibleIn;
   if (found !== null && schemas.includes(found)) return { schema: found, exists: true, problems: [] };
+  const { place, remedy } = describeSchemas(schemas);
   const problem =
     schema === undefined
-      ? `the tables are in the schema ${existing}, which the search path of the login does not contain; set DATABASE_SCHEMA=${existing}`
-      : `the tables are in the schema ${existing}, not ${schema}, and cannot move; set DATABASE_SCHEMA=${existing}`;
+      ? `the tables are in ${place}, which the search path of the login does not contain; ${remedy}`
+      : `the tables are in ${place}, not ${schema}, and cannot move; ${remedy}`;
   return { schema: null, exists: true, problems: [problem] };
+}
+
+/** Where our tables are. Of several schemas, one may be that of a login which has copied their names. */
+export function describeSchemas(schemas: readonly string[]): { place: string; remedy: string } {
+  return schemas.length === 1
+    ? { place: `the schema ${schemas.join('')}`, remedy: `set DATABASE_SCHEMA=${schemas.join('')}` }
+    : { place: `the schemas ${schemas.join(' and ')}`, remedy: 'set DATABASE_SCHEMA to the one that is yours' };
 }

@@ -234,6 +234,19 @@ describe('an application and the platform with one login', async () => {
     }
   });
 
+  test('a schema with tables of the same names is not taken, and not recommended', async () => {
+    await database.run(
+      'create schema attacker; create table attacker.schema_migration (); create table attacker.installation ()',
+    );
+    const several = 'the tables are in the schemas attacker and deedwire, ';
+    const remedy = 'set DATABASE_SCHEMA to the one that is yours';
+    expect(await problemsOf(url.href, 'supplier_api')).toEqual([expect.stringMatching(`^${several}.*${remedy}`)]);
+    await expect(migrate(url.href, testService)).rejects.toThrow(several);
+    expect(await migrate(url.href, testService, { schema })).toMatchObject({ applied: [] });
+    expect(await problemsOf(withSchema(url.href, schema), 'supplier_api')).toEqual([]);
+    await database.run('drop schema attacker cascade');
+  });
+
   test('a schema of the name of the login, objects in public and temporary ones hide no table', async () => {
     await database.run(`create schema "${login}"`);
     for (const hiding of [login, 'public'])
