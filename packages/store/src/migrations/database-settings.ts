@@ -198,8 +198,11 @@ function placeProblems(found: Found, place: Place): string[] {
     return [`the schema ${schema} belongs to ${schemaOwner}, which could replace the tables in it; choose another one`];
   if (hasSchemaRight) return [];
   const [right, withOption = ''] = schemaRight.split(/(?= with)/);
-  const remedy = `grant ${right} on schema ${schema} to ${schema === 'public' ? role : 'it'}${withOption}`;
-  return [`the login lacks the right to ${schemaRight} in the schema ${schema}; run as its owner: ${remedy}`];
+  const remedy =
+    schema === 'public'
+      ? `run as its owner: grant ${right} on schema ${schema} to ${role}${withOption}`
+      : 'let its owner grant it to this login';
+  return [`the login lacks the right to ${schemaRight} in the schema ${schema}; ${remedy}`];
 }
 
 /** Group roles belong to the cluster. Another installation may have created them, whose logins would have all rights in this database. */
