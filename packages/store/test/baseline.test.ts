@@ -11,7 +11,8 @@ test('a new database has no object that names the law firm', async () => {
   const owner = await forTest(connect(database.databaseUrl));
   const named = await owner.run(`
     with own as (select oid, relname from pg_class where relnamespace = 'public'::regnamespace), named (object, text) as (
-      select 'enum', enumlabel from pg_enum
+      -- As names, the others would end after 63 letters.
+      select 'enum'::text, enumlabel::text from pg_enum
       union all select relname, relname from own
       union all select relname, attname from own join pg_attribute on attrelid = own.oid
       union all select relname, pg_get_expr(adbin, adrelid) from own join pg_attrdef on adrelid = own.oid
