@@ -25,10 +25,7 @@ const prefix = `${name}_absent_`;
 
 await forFile(
   superuser
-    .run(
-      `create role ${owner} login createrole password 'p'; grant ${created} to ${owner} with admin option;
-       alter database ${name} owner to ${owner}`,
-    )
+    .run(`create role ${owner} login superuser password 'p'; alter database ${name} owner to ${owner}`)
     .then(() => ({
       async close() {
         await superuser.run(`reassign owned by ${owner} to current_user`);
@@ -48,7 +45,7 @@ beforeAll(async () => {
   );
   await superuser.run(
     `create or replace function role_prefix() returns text language sql immutable return '${prefix}';
-     drop owned by ${created}; revoke ${created} from ${owner} cascade; alter role ${owner} nocreaterole`,
+     drop owned by ${created}; alter role ${owner} nosuperuser`,
   );
   await migrate(ownerUrl, testService, { onAbsentRoles: (consequences) => told.push(consequences) });
 });
@@ -107,23 +104,25 @@ test('the owner is the login of every app, and no other login is one', async () 
 const setPrefix = (of: string) =>
   superuser.run(`create or replace function role_prefix() returns text language sql immutable return '${of}'`);
 
+const later = (table: string) => ({
+  name: `9999-${table}`,
+  checksum: 'x',
+  sql: `
+    create table ${table} ();
+    select for_app(app, 'grant select on ${table} to {role}; create policy {role} on ${table} to {role} using (true)')
+    from (values ('webhook-worker'), ('operator-cli'), ('customer-api')) as a (app)`,
+});
+
+const rolesOn = (session: Connection, table: string) =>
+  session.run(
+    `select array(select distinct grantee::regrole::text from aclexplode(relacl) where grantee <> relowner order by 1) as granted,
+       array(select roles::text from pg_policies where tablename = relname order by 1) as policies
+     from pg_class where relname = $1`,
+    [table],
+  );
+
 test('a migration grants by for_app() to roles of the database, and not to those that only the cluster has', async () => {
-  const later = (table: string) => ({
-    name: `9999-${table}`,
-    checksum: 'x',
-    sql: `
-      create table ${table} ();
-      select for_app(app, 'grant select on ${table} to {role}; create policy {role} on ${table} to {role} using (true)')
-      from (values ('webhook-worker'), ('operator-cli'), ('customer-api')) as a (app)`,
-  });
   const migrations = await readMigrations();
-  const rolesOn = (session: Connection, table: string) =>
-    session.run(
-      `select array(select distinct grantee::regrole::text from aclexplode(relacl) where grantee <> relowner order by 1) as granted,
-         array(select roles::text from pg_policies where tablename = relname order by 1) as policies
-       from pg_class where relname = $1`,
-      [table],
-    );
   await applyMigrations(ownerUrl, [...migrations, later('a')], {});
   expect(await rolesOn(superuser, 'a')).toEqual([{ granted: [], policies: [] }]);
   await setPrefix('');

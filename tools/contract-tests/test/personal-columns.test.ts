@@ -93,6 +93,7 @@ const withoutPersons = [
   'idempotency_key.mutation',
   'idempotency_key.secret_ciphertext',
   'installation.installation_id',
+  'installation.role_prefix',
   'interface.account_type',
   'interface_use.coordinate',
   'interface_use.version',
