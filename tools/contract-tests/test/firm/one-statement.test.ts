@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, createOrganization, systemRandom, type OperatorContext } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/core';
-import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
 import { firm } from '@deedwire/firm';
 import { addTeamMember, createLenderReader } from '@deedwire/firm/lender';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';
-import { createStore, migrate, type Database } from '@deedwire/store';
+import { createStore, type Database } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
 
-const database = await forFile(
-  createTestDatabase({ template: 'migrated_firm', prepare: async (url) => void (await migrate(url, firm)) }),
-);
+const database = await forFile(createMigratedDatabase());
 const store = await forFile(createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' }));
 const operator = { name: 'ada', host: 'desk', requestId: randomUUID() };
 const context: OperatorContext = {
