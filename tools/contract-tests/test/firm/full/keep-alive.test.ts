@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHarness } from '@deedwire/dev-environment/firm-harness';
@@ -17,7 +16,7 @@ const query = '{ __typename }';
 const t = await forFile(createHarness());
 const apis = {
   lender: await t.startLenderApi(),
-  partner: await t.startPartnerApi({ KEEP_ALIVE_TIMEOUT_MS: 620_000 }),
+  partner: await t.startPartnerApi(),
 };
 await Promise.all([apis.lender.whenReady, apis.partner.whenReady]);
 
@@ -48,16 +47,6 @@ test
     },
   );
 
-test.concurrent('KEEP_ALIVE_TIMEOUT_MS keeps idle connections open', async ({ expect }) => {
-  const longer = await openConnection('partner');
-  const standard = await openConnection('lender');
-  expect(await longer.send()).toContain('Keep-Alive: timeout=620\r\n');
-  expect(await standard.send()).toContain('Keep-Alive: timeout=65\r\n');
-  await once(standard.socket, 'close');
-  expect(await longer.send()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  longer.socket.destroy();
-});
-
 /** Forwards connections to a port, each byte 25 ms later. */
 async function startSlowLink(port: number): Promise<Listening> {
   const delayMs = 25;
@@ -72,24 +61,4 @@ async function startSlowLink(port: number): Promise<Listening> {
     from.on('close', () => setTimeout(() => to.destroy(), delayMs));
   }
   return listen(server);
-}
-
-/** Opens a connection to an interface, without a proxy. */
-async function openConnection(name: 'lender' | 'partner') {
-  const url = new URL(`/${name}s/graphql`, apis[name].url);
-  const headers = { ...credentialHeaders(t.accounts[name].credential), 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ query });
-  const lines = Object.entries({ ...headers, Host: url.host, 'Content-Length': body.length }).map((line) =>
-    line.join(': '),
-  );
-  const socket = connect(Number(url.port), url.hostname);
-  await once(socket, 'connect');
-  return {
-    socket,
-    async send(): Promise<string> {
-      socket.write(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-      const [chunk] = await once(socket, 'data');
-      return String(chunk);
-    },
-  };
 }
