@@ -188,6 +188,16 @@ test('passes over a row that is locked, and returns to it', async () => {
   await connection.close();
 });
 
+test('counts and changes no secret of an account that is at home in another cell', async () => {
+  await subscribe('first');
+  const before = await countSecrets(world.operator);
+  await world.sql('insert into account_home (account_id, cell) values ($1, 1)', [world.customer.accountId]);
+  expect(await countSecrets(world.operator)).toEqual([]);
+  expect(await rewrapSecrets(operator())).toMatchObject({ after: [], unreadable: 0 });
+  await world.sql('delete from account_home');
+  expect(await countSecrets(world.operator)).toEqual(before);
+});
+
 test('leaves secrets of unknown keys as they are, and names them', async () => {
   world.customerApi.secretKeys = createSecretKeyRing(new Map([['lost', randomBytes(32)]]));
   const lost = await subscribe('lost');
