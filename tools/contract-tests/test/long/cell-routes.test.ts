@@ -90,6 +90,8 @@ describe.skipIf(isWithoutHaproxy)('the configuration of HAProxy for cells', asyn
     ['the cell of its id', { organization: inCell(5n) }, 'customer-5'],
     ['the cell of its id', { organization: inCell(0n) }, 'customer-0'],
     ['the first cell if there is no such cell', { organization: inCell(1023n) }, 'customer-0'],
+    // Not the cell whose number has the same lower bits.
+    ['the first cell if there is no such cell', { organization: inCell(517n) }, 'customer-0'],
     [
       'the first cell of the interface without a header',
       { path: '/supplier/graphql', organization: undefined },
