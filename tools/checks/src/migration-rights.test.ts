@@ -22,7 +22,7 @@ describe('a migration that names a role', () => {
       'grant select on t to public;\ngrant select, insert (a)\non t to "webhook_worker" with grant option;',
       '"webhook_worker"',
     ],
-    ['revoke all on t from lender_api;', 'lender_api'],
+    ['revoke all on t from customer_api;', 'customer_api'],
     ['create policy p on t for select to operator using (true);', 'operator'],
     ['alter policy p on t to operator;', 'operator'],
     ['create role spare_api nologin;', 'spare_api'],

@@ -15,7 +15,7 @@ const namingRoles = [
 ];
 
 /** What asks which roles there are. */
-const asksForRoles = /\b(?:to_regrole|role_of_app)\s*\(|\bregrole\b/;
+const asksForRoles = /\b(?:to_regrole|role_of_app|has_role)\s*\(|\bregrole\b/;
 
 const functionName = String.raw`(?:function|procedure)\s+(?:\{schema\}\.|\w+\.)?(\w+)\s*\(`;
 const created = new RegExp(String.raw`\bcreate\s+(or\s+replace\s+)?${functionName}`, 'gi');

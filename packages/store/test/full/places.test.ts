@@ -300,7 +300,8 @@ describe('a new database', () => {
       `^(${prefixes.join('|')})`,
     ]);
     expect(found.filter(({ role }) => !String(role).startsWith(own))).toEqual([]);
-    expect(found).toHaveLength(groupRolesOf(testService).length);
+    // With that of applications.
+    expect(found).toHaveLength(groupRolesOf(testService).length + 1);
     await dropRoles(database, own);
   });
 
