@@ -9,8 +9,8 @@ import { applyMigrations, migrate, readMigrations } from '@deedwire/store';
 import { connect } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { baseline, composeBaseline } from '../../src/baseline/compose-baseline.ts';
-import { workspaceRoot } from '../../src/workspace.ts';
+import { baseline, composeBaseline } from '../../../src/baseline/compose-baseline.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
 
 const readBaseline = () => readFile(join(workspaceRoot, `packages/store/migrations/${baseline}.sql`), 'utf8');
 
