@@ -69,7 +69,7 @@ const parts: readonly Parts[] = [
   { path: kubernetes, before: 'for app in (?:webhook-worker )?', part: '@-api', separator: ' ' },
   { path: kubernetes, part: '`/[a-z-]+/` to `@-api`', separator: ', ' },
   { path: kubernetes, part: '  - name: deedwire/@-api\n    newName: .*\n    newTag: .*\n' },
-  { path: upgrade, part: '`apps/@-api`', separator: ', ' },
+  { path: upgrade, part: '`\\w+/@-api`', separator: ', ' },
   { path: 'docs/operations/restore.md', before: '(?:stop|deployment|for app in) ', part: '@-api', separator: ' ' },
   { path: network, part: '\\d+ `@-api`', separator: ', ' },
 ];
