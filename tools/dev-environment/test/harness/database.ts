@@ -43,16 +43,17 @@ export async function createMigratedDatabase(
 ): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(templateOf(tested));
   await apply(server.url);
-  const { url: serverUrl, ownerUrl, place = { schema: 'public', rolePrefix: '' } } = server;
+  const { url: serverUrl, ownerUrl, place } = server;
+  // A pooler may be before the others, and refuses the setting.
+  const inPlace = (url: string) => (place === undefined ? url : withSchema(url, place.schema));
   // Calling createLogin again would change the password, which would invalidate the URL already returned.
   const logins = new Map<string, Promise<string>>();
   return {
-    databaseUrl: withSchema(serverUrl, place.schema),
+    databaseUrl: inPlace(serverUrl),
     async urlFor(role) {
-      if (ownerUrl !== undefined) return withSchema(ownerUrl, place.schema);
-      const login =
-        logins.get(role) ??
-        createLogin(serverUrl, `${role}_login`, place.rolePrefix + role).then((url) => withSchema(url, place.schema));
+      if (ownerUrl !== undefined) return inPlace(ownerUrl);
+      const groupRole = `${place?.rolePrefix ?? ''}${role}`;
+      const login = logins.get(role) ?? createLogin(serverUrl, `${role}_login`, groupRole).then(inPlace);
       logins.set(role, login);
       return login;
     },

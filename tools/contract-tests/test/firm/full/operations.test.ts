@@ -213,7 +213,7 @@ test.skipIf(isSkipped)(
     const [exitCode] = await once(child, 'close');
     expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
 
-    expect(output).toContain('Applied 0002-webhooks\n');
+    expect(output).toContain('Applied 0110-baseline\n');
     expect(output).toContain('{"ready":true,"problems":[]} webhook-worker\n');
     expect(output).toMatch(/"webhookSubscription":\{"id":"[^"]+"\},"userErrors":\[\]/);
     expect(output).toContain('DELIVERED');
