@@ -1,6 +1,6 @@
 import { formatSettings, resultSettings } from '../connections/session-settings.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
-import { describeSchemas, placesWithTables, visiblePlace } from './find-place.ts';
+import { describeSchemas, isOfTrustedOwner, placesWithTables, visiblePlace } from './find-place.ts';
 import { migratedRoles } from './rights.ts';
 
 /** A setting, its value and where it comes from: `database`, `user`, `client` and others that `pg_settings` names. */
@@ -16,7 +16,7 @@ interface Found {
   searchPath: string;
   /** Where migrations create tables, if it exists. */
   schema: string | null;
-  /** Its owner, as SQL takes it, and whether the role has its rights. */
+  /** Its owner, as SQL takes it, and whether the role can trust it. */
   schemaOwner: string | null;
   isOfSchemaOwner: boolean;
   /** Whether the role may create a schema. */
@@ -115,7 +115,7 @@ const settingsStatement = sql('find-settings')`
     select quote_ident(current_database()) as database, quote_ident(session_user) as login,
       quote_ident(current_user) as role, current_setting('server_encoding') as encoding, pg_is_in_recovery() as "isStandby",
       current_setting('search_path') as "searchPath", n.nspname::text as schema,
-      n.nspowner::regrole::text as "schemaOwner", coalesce(pg_has_role(n.nspowner, 'usage'), false) as "isOfSchemaOwner",
+      n.nspowner::regrole::text as "schemaOwner", coalesce(${isOfTrustedOwner}, false) as "isOfSchemaOwner",
       has_database_privilege(current_database(), 'create') as "mayCreateSchema",
       expected.right as "schemaRight", coalesce(has_schema_privilege(n.oid, expected.right), false) as "hasSchemaRight",
       array(
@@ -215,9 +215,9 @@ function roleProblems(
     return [
       `the login may not create the roles ${missingRoles.join(', ')}; run as a superuser: alter role ${role} createrole`,
     ];
-  if (mayGrantWorker) return [];
   const worker = `${rolePrefix}webhook_worker`;
   const users = databasesOfWorker.length === 0 ? '' : `, where it belongs to ${databasesOfWorker.join(', ')}`;
+  if (mayGrantWorker) return [];
   const orPrefix = isBaseline ? 'choose other names with --role-prefix, or ' : '';
   return [
     `the cluster has the role ${worker} already${users}, and ${role} may not grant it; ${orPrefix}run as a superuser, or as the login that created it: ` +

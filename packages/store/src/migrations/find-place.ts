@@ -26,6 +26,9 @@ export interface FoundPlace {
 interface Found {
   /** All schemas with our tables. */
   schemas: string[];
+  /** Those of them that another login owns, and their owners, in the same order. */
+  ofOthers: string[];
+  owners: string[];
   /** Where the search path finds them. */
   visibleIn: string | null;
   /** Where the search path would create them. */
@@ -46,35 +49,77 @@ export const placesWithTables = `place as (
 /** The schema of `place` that the search path finds first. */
 export const visiblePlace = `(
         select name::text from place
-        where oid = (select relnamespace from pg_class where pg_class.oid = to_regclass('schema_migration'))
+        where oid = (select relnamespace from pg_class where pg_class.oid = to_regclass('schema_migration'::text)::oid)
       )`;
+
+/**
+ * A condition of `pg_namespace n`: this login can trust the owner of the schema, which can replace what is in it. A superuser has the rights of all
+ * owners, so it trusts only superusers and the owner of the database.
+ */
+export const isOfTrustedOwner = `case
+        when (select rolsuper from pg_roles where rolname = current_user)
+        then (select r.rolsuper or r.oid = d.datdba or r.rolname = 'pg_database_owner' from pg_roles r, pg_database d
+          where r.oid = n.nspowner and d.datname = current_database())
+        else pg_has_role(n.nspowner, 'usage'::text)
+      end`;
+
+/** Why a schema of this name cannot have our tables. Null if it can. PostgreSQL would cut a longer name. */
+function nameProblem(schema: string): string | null {
+  return /^[\p{L}\p{N}_ -]+$/u.test(schema) && Buffer.byteLength(schema) <= 63
+    ? null
+    : `the name "${schema}" of the schema must have 1 to 63 bytes, and only letters, digits, spaces, hyphens and underscores; set DATABASE_SCHEMA`;
+}
 
 /**
  * The schema of our tables: the one of the options, or the one that the search path of the login finds. Any login that may create a schema could
  * have made another one with such tables, so that it is named and not taken.
  */
 export async function findSchema(database: Database, { schema }: PlaceOptions): Promise<FoundPlace> {
+  // The search path is still that of the login, where a better match than one of `pg_catalog` would run: types are exactly those of operators
+  // and functions.
   const statement = sql('find-schema')`
-    with ${placesWithTables}
-    select ${visiblePlace} as "visibleIn", array(select name::text from place order by name) as schemas, current_schema()::text as current`;
-  const { schemas, visibleIn, current } = onlyRow(await database.query<Found & Record<string, unknown>>(statement, []));
+    with ${placesWithTables}, of_other as (
+      select n.nspname as name, n.nspowner as owner
+      from place join pg_namespace n on n.oid = place.oid
+      -- Everybody knows whose the schema public is.
+      where n.nspname <> 'public' and not ${isOfTrustedOwner}
+    )
+    select ${visiblePlace} as "visibleIn", array(select name::text from place order by name) as schemas, current_schema()::text as current,
+      array(select name::text from of_other order by name) as "ofOthers", array(select owner::regrole::text from of_other order by name) as owners`;
+  const { schemas, ofOthers, owners, visibleIn, current } = onlyRow(
+    await database.query<Found & Record<string, unknown>>(statement, []),
+  );
+  const ofOther = (name: string): string =>
+    `the schema ${name} has tables with the names of ours, and belongs to ${owners[ofOthers.indexOf(name)] ?? ''}`;
   if (schemas.length === 0) {
     const chosen = schema ?? current;
-    return { schema: chosen, exists: false, problems: chosen === null ? [noSchema] : [] };
+    const problem = chosen === null ? noSchema : nameProblem(chosen);
+    return problem === null
+      ? { schema: chosen, exists: false, problems: [] }
+      : { schema: null, exists: false, problems: [problem] };
   }
   const found = schema ?? visibleIn;
+  if (schema === undefined && found !== null && ofOthers.includes(found))
+    return refuse(`${ofOther(found)}; ${ifYours}`);
   if (found !== null && schemas.includes(found)) return { schema: found, exists: true, problems: [] };
+  const [only = ''] = schemas;
+  if (schemas.length === 1 && ofOthers.includes(only)) return refuse(`${ofOther(only)}; ${ifNotYours}`);
   const { place, remedy } = describeSchemas(schemas);
-  const problem =
+  return refuse(
     schema === undefined
       ? `the tables are in ${place}, which the search path of the login does not contain; ${remedy}`
-      : `the tables are in ${place}, not ${schema}, and cannot move; ${remedy}`;
-  return { schema: null, exists: true, problems: [problem] };
+      : `the tables are in ${place}, not ${schema}, and cannot move; ${remedy}`,
+  );
 }
+
+const refuse = (problem: string): FoundPlace => ({ schema: null, exists: true, problems: [problem] });
+
+const ifYours = 'set DATABASE_SCHEMA to the one that is yours';
+const ifNotYours = 'if they are not yours, drop the schema; otherwise set DATABASE_SCHEMA to it';
 
 /** Where our tables are. Of several schemas, one may be that of a login which has copied their names. */
 export function describeSchemas(schemas: readonly string[]): { place: string; remedy: string } {
   return schemas.length === 1
     ? { place: `the schema ${schemas.join('')}`, remedy: `set DATABASE_SCHEMA=${schemas.join('')}` }
-    : { place: `the schemas ${schemas.join(' and ')}`, remedy: 'set DATABASE_SCHEMA to the one that is yours' };
+    : { place: `the schemas ${schemas.join(' and ')}`, remedy: ifYours };
 }

@@ -247,6 +247,16 @@ describe('an application and the platform with one login', async () => {
     await database.run('drop schema attacker cascade');
   });
 
+  test('`migrate` runs no operator of another login in the search path of its login', async () => {
+    await database.run(
+      `create table public.loot (); create function public.steal(oid, regclass) returns boolean language plpgsql as $$ begin insert into public.loot default values; return false; end $$;
+       create operator public.= (leftarg = oid, rightarg = regclass, function = public.steal)`,
+    );
+    expect(await migrate(database.databaseUrl, testService, { schema })).toMatchObject({ applied: [] });
+    expect(await database.run('select from public.loot')).toEqual([]);
+    await database.run('drop operator public.= (oid, regclass); drop function public.steal; drop table public.loot');
+  });
+
   test('a schema of the name of the login, objects in public and temporary ones hide no table', async () => {
     await database.run(`create schema "${login}"`);
     for (const hiding of [login, 'public'])
@@ -303,6 +313,45 @@ describe('a new database', () => {
     // With that of applications.
     expect(found).toHaveLength(groupRolesOf(testService).length + 1);
     await dropRoles(database, own);
+  });
+
+  test.each(["o'brien", 'a$$b', '$user', 'a%s', '{schema}', '', 'x'.repeat(64), 'ü'.repeat(32)])(
+    'is not created in a schema with the name %j',
+    async (name) => {
+      const database = await forTest(createEmptyDatabase());
+      await expect(migrate(database.databaseUrl, testService, { schema: name })).rejects.toThrow(
+        `Nothing was migrated: the name "${name}" of the schema must have 1 to 63 bytes, and only letters`,
+      );
+      expect(await database.run('select from pg_namespace where nspname = left($1, 63)', [name])).toEqual([]);
+    },
+  );
+
+  test.each(['Deed Wire-ü', 'x'.repeat(63)])('is created in a schema with the name %j', async (name) => {
+    const database = await forTest(createEmptyDatabase());
+    await migrate(database.databaseUrl, testService, { schema: name });
+    expect(await migrate(database.databaseUrl, testService, { schema: name })).toMatchObject({ applied: [] });
+    expect(await problemsOf(withSchema(database.databaseUrl, name), 'operator')).toEqual([]);
+  });
+
+  test('is not created by a superuser in a schema that another login owns, even if it has the name of the superuser', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const attacker = `${database.name}_attacker`;
+    const superuser = new URL(database.databaseUrl).username;
+    await database.run(
+      `create role ${attacker}; create schema ${schema} authorization ${attacker}; create schema "${superuser}" authorization ${attacker}`,
+    );
+    const refusal = (name: string) => `the schema ${name} belongs to ${attacker}, which could replace the tables in it`;
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(refusal(superuser));
+    await expect(migrate(database.databaseUrl, testService, { schema })).rejects.toThrow(refusal(schema));
+    await database.run(
+      `create table "${superuser}".installation (); create table "${superuser}".schema_migration (); grant usage on schema "${superuser}" to public`,
+    );
+    const ofOther = `the schema ${superuser} has tables with the names of ours, and belongs to ${attacker}; `;
+    await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(`${ofOther}set DATABASE_SCHEMA to the`);
+    await expect(migrate(database.databaseUrl, testService, { schema: 'elsewhere' })).rejects.toThrow(
+      `${ofOther}if they are not yours, drop the schema`,
+    );
+    await database.run(`drop owned by ${attacker} cascade; drop role ${attacker}`);
   });
 
   test('is not created in a schema that another login owns', async () => {
