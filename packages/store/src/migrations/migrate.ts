@@ -297,6 +297,7 @@ async function compareService(client: Client, service: Service): Promise<string[
 /** Begins a transaction, which sees what others commit, and returns the first of what the database lacks. */
 async function beginNext({ client, migrations, service, place, ofApplication, cell }: Run): Promise<Task | undefined> {
   await client.query('begin isolation level read committed');
+  await refuseOtherPlace(client, place);
   await client.query(`
     create table if not exists schema_migration (
       name text primary key,
@@ -383,6 +384,22 @@ async function openPlace(client: Client, options: PlaceOptions, migrations: read
     ]);
   await createSchema(client, schema);
   return place;
+}
+
+/** Of the creation of the tables. Each database has its own advisory locks. */
+const creationLock = 0xdeed;
+
+/**
+ * Lets one process of a database create the tables, until its transaction ends: another one can have chosen another schema at this moment.
+ *
+ * @throws {UnsuitableDatabaseError} if the tables are in another schema
+ */
+async function refuseOtherPlace(client: Client, { schema }: Place): Promise<void> {
+  const { rows: tables } = await client.query(`select where to_regclass('installation') is not null`);
+  if (tables.length > 0) return;
+  await client.query('select pg_advisory_xact_lock($1)', [creationLock]);
+  const { problems } = await findSchema(asDatabase(client), { schema });
+  if (problems.length > 0) throw new UnsuitableDatabaseError(problems);
 }
 
 /** Not `if not exists`, for which a login needs the right to create schemas, too. */

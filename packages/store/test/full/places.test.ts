@@ -315,6 +315,21 @@ describe('a new database', () => {
     await dropRoles(database, own);
   });
 
+  test('is created in one schema by several processes', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const schemas = ['one', 'two', 'public'];
+    const results = await Promise.allSettled(
+      schemas.map((name) => migrate(database.databaseUrl, testService, { schema: name })),
+    );
+    const refusal = expect.stringMatching(
+      /^UnsuitableDatabaseError: Nothing was migrated: the tables are in the schema \w+, not \w+, and cannot move/,
+    );
+    expect(
+      results.map((result) => (result.status === 'rejected' ? String(result.reason) : 'migrated')).toSorted(),
+    ).toEqual([refusal, refusal, 'migrated']);
+    expect(await database.run(`select from pg_class where relname = 'installation'`)).toHaveLength(1);
+  });
+
   test.each(["o'brien", 'a$$b', '$user', 'a%s', '{schema}', '', 'x'.repeat(64), 'ü'.repeat(32)])(
     'is not created in a schema with the name %j',
     async (name) => {
