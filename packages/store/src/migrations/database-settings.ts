@@ -130,7 +130,8 @@ const settingsStatement = sql('find-settings')`
       array(
         select distinct quote_ident(d.datname)
         from pg_shdepend s join pg_database d on d.oid = s.dbid
-        where s.refclassid = 'pg_authid'::regclass and s.refobjid = expected.worker and not d.datistemplate
+        -- Another process may be creating the tables.
+        where d.datname <> current_database() and s.refclassid = 'pg_authid'::regclass and s.refobjid = expected.worker and not d.datistemplate
         order by 1
       ) as "databasesOfWorker",
       ${visiblePlace} as "visibleIn",
@@ -217,6 +218,9 @@ function roleProblems(
     ];
   const worker = `${rolePrefix}webhook_worker`;
   const users = databasesOfWorker.length === 0 ? '' : `, where it belongs to ${databasesOfWorker.join(', ')}`;
+  // A prefix promises that logins of other databases have no right in this one.
+  if (rolePrefix !== '' && databasesOfWorker.length > 0)
+    return [`the cluster has the role ${worker} already${users}; choose other names with --role-prefix`];
   if (mayGrantWorker) return [];
   const orPrefix = isBaseline ? 'choose other names with --role-prefix, or ' : '';
   return [

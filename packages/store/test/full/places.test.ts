@@ -348,6 +348,14 @@ describe('a new database', () => {
     expect(await problemsOf(withSchema(database.databaseUrl, name), 'operator')).toEqual([]);
   });
 
+  test('does not take the roles of another database, even if a superuser creates both', async () => {
+    const database = await forTest(createEmptyDatabase());
+    await expect(migrate(database.databaseUrl, testService, { schema, rolePrefix: placed.rolePrefix })).rejects.toThrow(
+      `the cluster has the role ${placed.rolePrefix}webhook_worker already, where it belongs to ${placed.name}; choose other names with --role-prefix`,
+    );
+    expect(await database.run('select from pg_namespace where nspname = $1', [schema])).toEqual([]);
+  });
+
   test('is not created by a superuser in a schema that another login owns, even if it has the name of the superuser', async () => {
     const database = await forTest(createEmptyDatabase());
     const attacker = `${database.name}_attacker`;
