@@ -56,12 +56,14 @@ export const visiblePlace = `(
  * A condition of `pg_namespace n`: this login can trust the owner of the schema, which can replace what is in it. A superuser has the rights of all
  * owners, so it trusts only superusers and the owner of the database.
  */
-export const isOfTrustedOwner = `case
-        when (select rolsuper from pg_roles where rolname = current_user)
-        then (select r.rolsuper or r.oid = d.datdba or r.rolname = 'pg_database_owner' from pg_roles r, pg_database d
-          where r.oid = n.nspowner and d.datname = current_database())
-        else pg_has_role(n.nspowner, 'usage'::text)
-      end`;
+export const isOfTrustedOwner = `(
+        select o.rolsuper or case
+          when (select rolsuper from pg_roles where rolname = current_user) then o.oid = d.datdba or o.rolname = 'pg_database_owner'
+          else pg_has_role(o.oid, 'usage'::text)
+        end
+        from pg_roles o, pg_database d
+        where o.oid = n.nspowner and d.datname = current_database()
+      )`;
 
 /** Why a schema of this name cannot have our tables. Null if it can. PostgreSQL would cut a longer name. */
 function nameProblem(schema: string): string | null {
@@ -103,7 +105,8 @@ export async function findSchema(database: Database, { schema }: PlaceOptions): 
     return refuse(`${ofOther(found)}; ${ifYours}`);
   if (found !== null && schemas.includes(found)) return { schema: found, exists: true, problems: [] };
   const [only = ''] = schemas;
-  if (schemas.length === 1 && ofOthers.includes(only)) return refuse(`${ofOther(only)}; ${ifNotYours}`);
+  if (schemas.length === 1 && ofOthers.includes(only))
+    return refuse(`${ofOther(only)}; if they are yours, set DATABASE_SCHEMA, otherwise let their owner remove them`);
   const { place, remedy } = describeSchemas(schemas);
   return refuse(
     schema === undefined
@@ -115,8 +118,6 @@ export async function findSchema(database: Database, { schema }: PlaceOptions): 
 const refuse = (problem: string): FoundPlace => ({ schema: null, exists: true, problems: [problem] });
 
 const ifYours = 'set DATABASE_SCHEMA to the one that is yours';
-const ifNotYours = 'if they are not yours, drop the schema; otherwise set DATABASE_SCHEMA to it';
-
 /** Where our tables are. Of several schemas, one may be that of a login which has copied their names. */
 export function describeSchemas(schemas: readonly string[]): { place: string; remedy: string } {
   return schemas.length === 1

@@ -372,7 +372,7 @@ describe('a new database', () => {
     const ofOther = `the schema ${superuser} has tables with the names of ours, and belongs to ${attacker}; `;
     await expect(migrate(database.databaseUrl, testService)).rejects.toThrow(`${ofOther}set DATABASE_SCHEMA to the`);
     await expect(migrate(database.databaseUrl, testService, { schema: 'elsewhere' })).rejects.toThrow(
-      `${ofOther}if they are not yours, drop the schema`,
+      `${ofOther}if they are yours, set DATABASE_SCHEMA, otherwise let their owner remove them`,
     );
     await database.run(`drop owned by ${attacker} cascade; drop role ${attacker}`);
   });
