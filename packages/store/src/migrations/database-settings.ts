@@ -35,6 +35,8 @@ interface Found {
   visibleIn: string | null;
   /** All schemas with our tables. */
   schemas: string[];
+  /** The former and the present name of the schema, as SQL takes them. Null if it was not renamed. */
+  renamed: [from: string, to: string] | null;
   settings: Record<string, Setting>;
 }
 
@@ -104,6 +106,7 @@ export async function findSettingProblems(database: Database, purpose: Purpose, 
     ...Object.entries(found.settings)
       .filter(([name]) => name !== readOnly || (purpose !== 'read' && !found.isStandby))
       .flatMap(([name, setting]) => settingProblems(name, setting, found, isShared)),
+    ...renameProblems(found),
     ...(place === null
       ? viewProblems(found)
       : [...placeProblems(found, place), ...roleProblems(found, place, isBaseline)]),
@@ -136,6 +139,15 @@ const settingsStatement = sql('find-settings')`
       ) as "databasesOfWorker",
       ${visiblePlace} as "visibleIn",
       array(select name::text from place order by name) as schemas,
+      (
+        -- The search path of a function that names nothing else.
+        select array[substring(setting from '^search_path=(.*), pg_temp$'), quote_ident(s.nspname)]
+        from pg_class c
+        join pg_namespace s on s.oid = c.relnamespace
+        join pg_proc p on p.pronamespace = s.oid and p.proname = 'grant_shared_rights', unnest(p.proconfig) setting
+        where c.oid = to_regclass('schema_migration') and starts_with(setting, 'search_path=')
+          and setting <> 'search_path=' || quote_ident(s.nspname) || ', pg_temp'
+      ) as renamed,
       (
         select json_object_agg(name, json_build_array(setting, source)) from pg_settings where name = any($1)
       ) as settings
@@ -226,6 +238,14 @@ function roleProblems(
   return [
     `the cluster has the role ${worker} already${users}, and ${role} may not grant it; ${orPrefix}run as a superuser, or as the login that created it: ` +
       `grant ${worker} to ${role} with admin option`,
+  ];
+}
+
+function renameProblems({ renamed }: Found): string[] {
+  if (renamed === null) return [];
+  const [from, to] = renamed;
+  return [
+    `the schema ${from} was renamed to ${to}, and functions contain its name; run as its owner: alter schema ${to} rename to ${from}`,
   ];
 }
 

@@ -276,6 +276,19 @@ describe('an application and the platform with one login', async () => {
   });
 });
 
+test('a schema that was renamed, whose functions name it, is refused until it has its name again', async () => {
+  const { databaseUrl, run } = await forTest(createEmptyDatabase());
+  await migrate(databaseUrl, testService, { schema: 'Deed Wire' });
+  await run('alter schema "Deed Wire" rename to moved');
+  const problem =
+    'the schema "Deed Wire" was renamed to moved, and functions contain its name; run as its owner: alter schema moved rename to "Deed Wire"';
+  await expect(migrate(databaseUrl, testService, { schema: 'moved' })).rejects.toThrow(problem);
+  expect(await problemsOf(withSchema(databaseUrl, 'moved'), 'operator')).toEqual([problem]);
+  await run('alter schema moved rename to "Deed Wire"');
+  expect(await migrate(databaseUrl, testService, { schema: 'Deed Wire' })).toMatchObject({ applied: [] });
+  expect(await problemsOf(withSchema(databaseUrl, 'Deed Wire'), 'operator')).toEqual([]);
+});
+
 describe('a new database', () => {
   test('gets its schema by the first migration only if that one takes it', async () => {
     const database = await forTest(createEmptyDatabase());
