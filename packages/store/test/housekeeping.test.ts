@@ -2,7 +2,11 @@ import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { connect, type Connection } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createStore, type Store } from '../src/index.ts';
-import { deleteExpiredIdempotencyKeys, maintainAuditLog } from '../src/processes/housekeeping.ts';
+import {
+  deleteExpiredIdempotencyKeys,
+  maintainAuditLog,
+  reportExpiringApiKeys,
+} from '../src/processes/housekeeping.ts';
 import { createServiceDatabase } from './support/database.ts';
 import { seedAccount } from './support/seed.ts';
 
@@ -67,6 +71,35 @@ test('the worker deletes idempotency keys after 24 hours, in batches, and cannot
     'permission denied',
   );
   await admin.close();
+});
+
+async function reportExpiring(): Promise<{ reported: number; notified: unknown[] }> {
+  const notified: unknown[] = [];
+  const reported = await worker.transaction((transaction) =>
+    reportExpiringApiKeys({ ...transaction, notifyAfterCommit: (shard) => void notified.push(shard) }, 10),
+  );
+  return { reported, notified };
+}
+
+test('keys that will expire notify the worker of their account once', async () => {
+  const admin = createStore({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  const account = await seedAccount(admin, 'customer');
+  await admin.close();
+  await superuser.run(
+    `with client as (
+       insert into api_client (account_id, interface, client_id, schema_version)
+       values ($1, 'customer', 'crm', '2026-11-01')
+       returning id
+     )
+     insert into api_key (key_id, api_client_id, interface, key_hash, created_at, expires_at)
+     select name, id, 'customer', sha256(''), now() - interval '100 days', now() + interval '6 days'
+     from client, unnest(array['one', 'two']) as name`,
+    [account.id],
+  );
+  const first = await reportExpiring();
+  const queued = await superuser.run('select distinct shard::text as shard from webhook_event_queue');
+  expect(first).toEqual({ reported: 2, notified: queued.map(({ shard }) => shard) });
+  expect(await reportExpiring()).toEqual({ reported: 0, notified: [] });
 });
 
 test('retention creates the next partitions and drops those whose entries are all too old', async () => {
