@@ -114,6 +114,7 @@ test('an API that ends stores what it has counted, and is gone', async () => {
   await ask();
   t.system.apps['customer-api'].kill('SIGTERM');
   await t.system.apps['customer-api'].ended;
+  await letTimePass('3 minutes');
   const ended = await exported();
   expect(useOf(ended)).toBe(before + 2);
   expect(ended.processes.map(({ app }) => app)).toEqual(apps.filter((app) => app !== 'customer-api'));
