@@ -311,7 +311,7 @@ test('`pnpm check` rejects a generated file that was edited, and an app whose sc
   await workspace.edit(composed, (text) => text.replace('  isTest: Boolean!\n', '  isTest: Boolean\n'));
   const changed = await runCheck();
   await workspace.edit(composed, (text) => text.replace('  isTest: Boolean\n', '  isTest: Boolean!\n'));
-  const note = `Remedy: ${composed} is composed: change packages/lender-schema/own/2026-11-01.graphql, or packages/webhook-contract/editions/2026-11-01.graphql, which reaches lender 2026-11-01, lender 2027-02-01, partner 2026-11-01 and partner ${version}.`;
+  const note = `Remedy: ${composed} is composed: change packages/lender-schema/own/2026-11-01.graphql, or packages/webhook-contract/editions/2026-11-01.graphql, which reaches lender 2026-11-01, lender 2027-02-01, partner 2026-11-01, partner ${version}, customer 2026-11-01, supplier 2026-11-01 and supplier 2027-02-01.`;
   const failures = changed.output.split('FAILED ');
   for (const name of ['generated files', 'contracts'])
     expect(failures.find((failure) => failure.startsWith(name))).toContain(note);
