@@ -3,9 +3,8 @@ import type { BenchOptions } from '../bench.ts';
 import { machineMs } from '../child.ts';
 import { difference } from '../rounds.ts';
 import { startArrivals } from './arrivals.ts';
-import type { Contestant, Scene } from './contestant.ts';
-import { accountCount } from './contestant.ts';
-import { openLedger } from './ledger.ts';
+import { accountCount, type Contestant, type Scene } from './contestant.ts';
+import { type Ledger, openLedger } from './ledger.ts';
 import type { Pressure } from './pressures.ts';
 import { type Phase, summarize } from './summarize.ts';
 import { readTableSizes, watchTableSizes } from './table-sizes.ts';
@@ -24,7 +23,7 @@ function durations({ quick }: Pick<BenchOptions, 'quick'>, { durationMs = 120_00
 }
 
 /** Waits until every event has arrived that was committed. */
-async function untilArrived({ pending }: Awaited<ReturnType<typeof openLedger>>): Promise<void> {
+export async function untilArrived({ pending }: Ledger): Promise<void> {
   const deadline = performance.now() + arrivalTimeoutMs;
   while (pending.size > 0 && performance.now() < deadline) await sleep(50);
 }

@@ -4,7 +4,7 @@ import type { BenchOptions } from '../bench.ts';
 import { machineMs } from '../child.ts';
 import { startArrivals } from './arrivals.ts';
 import { openLedger } from './ledger.ts';
-import { measureMaximum } from './measure.ts';
+import { measureMaximum, untilArrived } from './measure.ts';
 import { withOurs } from './scene.ts';
 import { readTableSizes } from './table-sizes.ts';
 
@@ -43,7 +43,7 @@ export function measureSoak({ quick, progress }: BenchOptions) {
       });
     }
     await arrivals.stop();
-    while (ledger.pending.size > 0) await sleep(50);
+    await untilArrived(ledger);
     await ledger.close();
     const settled = samples.filter(({ atMs }) => atMs >= durationMs / 3);
     const slope = (of: keyof Sample, per: keyof Sample, unit: number): number =>
