@@ -49,6 +49,10 @@ const receivers = [
   },
 ];
 
+/** In the pages, the kit is installed; here it runs from its sources. */
+const kitCommand = 'npx --no-install @deedwire/webhook-receiver';
+const kitSource = '"$NODE" --conditions=deedwire-source packages/webhook-receiver/src/bin.ts';
+
 interface Command {
   child: ChildProcess;
   output: () => string;
@@ -159,6 +163,70 @@ describe.each(receivers)('the receiver in $name', ({ file, block, skipped, liste
       // The test event, and the referral.
       2 * receiversSoFar,
     );
+  });
+});
+
+/** The blocks of a page for somebody who has an account. The first sets the credentials: those of the home, in the test. */
+function accountPage(path: string, envFile: string) {
+  const [, ...ofPage] = [...read(path).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  /** Runs blocks in one shell, as a reader does. Resolves with what they print. */
+  const print = async (...texts: readonly string[]): Promise<string> => {
+    const command = run([`. ${home.path}/${envFile}`, ...texts].join('\n'));
+    expect(await command.ended).toBe(0);
+    return command.output();
+  };
+  return { blocks: ofPage, print };
+}
+
+describe('a partner with a URL and a key', () => {
+  test('reads the event of a referral, and receives the next one as a signed webhook', async () => {
+    const { blocks: ofPage, print } = accountPage('docs/partner-quickstart.md', 'dev.env');
+    const [define = '', query = '', listen = '', create = '', events = '', install = '', serve = '', send = ''] =
+      ofPage;
+    expect(ofPage).toHaveLength(8);
+    expect(JSON.parse(await print(define, query)).data.partner.id).toContain('/Partner/');
+    const listening = await print(define, listen);
+    const { webhookListener, userErrors } = JSON.parse(listening).data.createWebhookListener;
+    expect(userErrors).toEqual([]);
+    const { referral } = JSON.parse(await print(define, create)).data.createReferral;
+    expect(referral).toEqual({ id: expect.stringContaining('/Referral/'), status: 'OPEN' });
+    // Sent again, as the page says.
+    expect(JSON.parse(await print(define, create)).data.createReferral).toEqual({ referral, userErrors: [] });
+    const reading = await print(define, events.replace(/gid:\/\/service\/WebhookListener\/\d+/, webhookListener.id));
+    const { edges, lastSequence } = JSON.parse(reading).data.webhookEvents;
+    expect(edges).toMatchObject([{ sequence: 1, node: { type: 'referral.created', version: '2026-11-01' } }]);
+    expect(lastSequence).toBe(1);
+    expect(JSON.parse(edges[0].node.payload).data).toEqual({
+      referralId: referral.id,
+      externalReference: 'CRM-2026/1',
+    });
+
+    // `tools/contract-tests/test/full/installed-receiver-command.test.ts` installs the files.
+    expect(install.match(/-webhook-(signing|events|receiver)-/g)).toHaveLength(3);
+    const port = await findFreePort();
+    const secret = await print(
+      serve.replace('node server.mjs', 'echo "$WEBHOOK_SECRET"').replace(kitCommand, kitSource),
+    );
+    const env = { WEBHOOK_SECRET: secret.trim(), PORT: String(port) };
+    const server = await startReceiver(receiverScript.replace('node', '"$NODE"'), env);
+    const variables = `. ${home.path}/dev.env\nWEBHOOK_SECRET=${env.WEBHOOK_SECRET}`;
+    const sending = run(`${variables}\n${send.replace(kitCommand, kitSource).replace('4005', env.PORT)}`, {
+      XDG_STATE_HOME: home.path,
+    });
+    await expect.poll(sending.output).toContain('Ready: ');
+    const next = JSON.parse(await print(define, create.replaceAll('CRM-2026/1', 'CRM-2026/2'))).data.createReferral;
+    await expect.poll(server.output).toContain(`referral.created ${next.referral.id}\n200 PROCESSED\n`);
+  });
+});
+
+describe('a lender with a URL and a key', () => {
+  test('reads its team, and pins a version', async () => {
+    const { blocks: ofPage, print } = accountPage('docs/lender-quickstart.md', 'lender.env');
+    const [team = '', pin = ''] = ofPage;
+    expect(ofPage).toHaveLength(2);
+    const [member] = JSON.parse(await print(team)).data.lender.members;
+    expect(Object.keys(member)).toEqual(['id', 'firstName', 'lastName', 'email']);
+    expect(await print(pin)).toMatch(/^x-service-schema-version: 2026-11-01\r$/im);
   });
 });
 
