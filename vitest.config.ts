@@ -24,7 +24,7 @@ const bounds = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 120_000 } },
 };
-const slow = ['**/node_modules/**', '**/test/{full,long,deploy}/**', '**/test/firm/{full,long}/**'];
+const slow = ['**/node_modules/**', '**/test/{full,long,deploy}/**', '**/test/firm/{full,long,deploy}/**'];
 const postgres = './tools/embedded-postgres/src/vitest-global-setup.ts';
 const built = './tools/contract-tests/test/support/built-workspace.ts';
 const packages = './tools/contract-tests/test/support/packed-packages.ts';
@@ -37,7 +37,7 @@ const portal = './tools/dev-environment/test/harness/built-portal.ts';
  */
 const longest = [
   'tools/contract-tests/test/faults.test.ts',
-  'tools/dev-environment/test/demo.test.ts',
+  'tools/dev-environment/test/firm/demo.test.ts',
   'tools/contract-tests/test/portal.test.ts',
   'tools/contract-tests/test/webhook-worker/isolation.test.ts',
   'packages/webhooks/src/dispatch/fairness.test.ts',
@@ -139,7 +139,7 @@ export default defineConfig({
         // Builds and runs the container images: `pnpm test:deploy`.
         test: {
           name: 'deploy',
-          include: ['{packages,apps,tools}/*/test/deploy/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/firm/deploy/**/*.test.ts'],
           ...bounds,
           globalSetup: [postgres, './tools/dev-environment/test/deploy/support/built-images.ts'],
         },

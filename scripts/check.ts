@@ -1,6 +1,7 @@
 /**
  * `pnpm check [--service <folder>]`: all static checks, or only those that take a folder with a service, of this one. It changes no file.
  */
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
@@ -57,19 +58,19 @@ function servedOf(service?: string): Step {
  * links of pages, and the terms of texts.
  */
 const ruleTests = [
-  'packages/firm/src/personal-data.test.ts',
-  'packages/webhook-events/src/event-types.test.ts',
-  'packages/webhook-events/src/payload-files.test.ts',
   'packages/webhook-rendering/src/renderer.test.ts',
   'tools/checks/src/language/language.test.ts',
   'tools/checks/src/layering.test.ts',
   'tools/checks/src/sunset-plans.test.ts',
-  'tools/contract-tests/src/firm/firm-modules.test.ts',
-  'tools/contract-tests/src/firm/interfaces.test.ts',
-  'tools/contract-tests/src/firm/renderer.test.ts',
-  'tools/contract-tests/src/firm/schema-packages.test.ts',
   'tools/generate/src/reference/links.test.ts',
   'tools/generate/src/reference/recorded-event-types.test.ts',
+];
+
+/** Those of applications. */
+const ruleTestsOfServices = [
+  'packages/*/src/personal-data.test.ts',
+  'packages/*/src/{event-types,payload-files}.test.ts',
+  'tools/contract-tests/src/*/{*-modules,interfaces,renderer,schema-packages}.test.ts',
 ];
 
 const steps: Step[] = [
@@ -91,7 +92,10 @@ const steps: Step[] = [
     isUnitTest: true,
     remedy:
       'see the failed test: change the import, the file, the page or the text, or confirm the change in the list of the test',
-    check: () => run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...ruleTests]),
+    check: () => {
+      const ofServices = globSync(ruleTestsOfServices, { cwd: workspaceRoot });
+      return run('vitest', ['run', '--project', 'unit', '--reporter=dot', ...ruleTests, ...ofServices]);
+    },
   },
 ];
 

@@ -14,7 +14,7 @@ const help = `Usage: pnpm new event <type> <version> <interface>
 Options: --service <folder> for another service than the first one that the package.json of the repository lists
 
 Writes the files of a preview. An event of every interface has the interface "all". For example:
-  pnpm new event lender.renamed 2027-06-01 lender
+  pnpm new event order.canceled 2027-06-01 customer
 An event <noun>.updated says in \`changed\` what the change replaced.
 TODO marks what you have to write: \`pnpm check\` fails until no TODO is left.
 In a terminal, asks for missing arguments.

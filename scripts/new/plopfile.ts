@@ -62,14 +62,14 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
 
   plop.setGenerator('event', {
     prompts: [
-      prompt('type', 'Event type, for example lender.renamed:', (type) => {
+      prompt('type', 'Event type, for example order.canceled:', (type) => {
         if (payloads === null) return `${service.root} publishes no payloads: it has no package with a versions.json.`;
         if (Object.hasOwn(readEventVersions(), type))
           return `The event type ${type} exists. To add a version, run pnpm new event-version ${type} <version>.`;
         if (isOwn(type))
-          return `Events of ${type.split('.')[0]} are those of the platform. Name a record of the application, for example lender.renamed.`;
+          return `Events of ${type.split('.')[0]} are those of the platform. Name a record of the application, for example order.canceled.`;
         if (/^[a-z]+(?:_[a-z]+)*\.[a-z]+(?:_[a-z]+)*$/.test(type)) return true;
-        return `"${type}" is not an event type. Write <noun>.<participle>, for example lender.renamed.`;
+        return `"${type}" is not an event type. Write <noun>.<participle>, for example order.canceled.`;
       }),
       versionPrompt(() => true),
       prompt('interface', `Interface (${listed([...choices.keys()])}):`, (name) =>
@@ -106,7 +106,7 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
 
   plop.setGenerator('event-version', {
     prompts: [
-      prompt('type', 'Event type, for example referral.declined:', (type) =>
+      prompt('type', 'Event type, for example order.canceled:', (type) =>
         isOwn(type) && !isDefault(service)
           ? `Events of ${type.split('.')[0]} are those of the platform.`
           : Object.hasOwn(readEventVersions(), type)
@@ -161,7 +161,7 @@ function isOwn(type: string): boolean {
   return /^(?:api_key|webhook(?:_[a-z]+)?)\./.test(type);
 }
 
-/** For example `lender or partner`. */
+/** For example `customer or supplier`. */
 function listed(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }

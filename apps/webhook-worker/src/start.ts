@@ -2,6 +2,6 @@ import { runMain } from '@deedwire/service-runtime';
 import { startWorker } from './start-worker.ts';
 
 await runMain(async () => {
-  const { firm } = await import('@deedwire/firm');
-  return startWorker(firm, { app: import.meta.url });
+  const { service } = await import('./generated/service.ts');
+  return startWorker(service, { app: import.meta.url });
 });

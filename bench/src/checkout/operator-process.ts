@@ -12,8 +12,8 @@ type CallOperator = (
   ...commandArguments: string[]
 ) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
 
-// Before the platform knew services as values, the function stood in `call-operator.ts`.
-const files = ['firm-system.ts', 'call-operator.ts'].map(
+// Where the function stands, and where it stood in older checkouts.
+const files = ['firm/system.ts', 'firm-system.ts', 'call-operator.ts'].map(
   (file) => new URL(`tools/dev-environment/src/${file}`, folder),
 );
 const { callOperator }: { callOperator: CallOperator } = await import(String(files.find((file) => existsSync(file))));

@@ -42,7 +42,7 @@ export interface Change {
   /** The stable id of the rule that decided the verdict: `graphql/fieldRemoved`. Overrides and exceptions name it. */
   readonly rule: string;
   /**
-   * The place of the change: a GraphQL schema coordinate (`Query.lender(id:)`, `@tag`), a path into the instance that a
+   * The place of the change: a GraphQL schema coordinate (`Query.customer(id:)`, `@tag`), a path into the instance that a
    * JSON Schema describes (`$.data.items[*].id`), a JSON Pointer into a manifest (`/limits/first`), or the version.
    */
   readonly coordinate: string;

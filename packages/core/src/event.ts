@@ -13,7 +13,7 @@ export interface EventVersionContract extends Readonly<VersionLifecycle> {
 
 /** What is published of an event. */
 export interface EventContract {
-  /** For example `referral.converted`. */
+  /** For example `order.placed`. */
   readonly type: string;
   readonly description: string;
   /** Those that have it. */
@@ -34,7 +34,7 @@ export interface EventDefinition<
   readonly type: Type;
   /**
    * The type of the record that the event is about, by which its deliveries are found. Of an event with two records it is the one that
-   * changed: a team member and not its lender. Null: it reports no change of a record.
+   * changed: a line and not its order. Null: it reports no change of a record.
    */
   readonly record: RecordType;
   /** The values of the snapshot that identify the person of the record, by their paths. */

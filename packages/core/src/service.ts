@@ -3,7 +3,7 @@ import type { VersionLifecycle } from './version-lifecycle.ts';
 
 /** The names by which clients and receivers know a service. */
 export interface Names {
-  /** The default of `GID_NAMESPACE`: `gid://service/Partner/1`. */
+  /** The default of `GID_NAMESPACE`: `gid://service/Customer/1`. */
   readonly gidNamespace: string;
   /** Begins each API key. */
   readonly apiKeyPrefix: string;
@@ -39,7 +39,7 @@ export interface Interface {
 
 /** As the application writes it. */
 export interface InterfaceOptions extends Pick<Interface, 'title' | 'account'> {
-  /** Defaults to the name: `/lender`. */
+  /** Defaults to the name: `/customer`. */
   path?: string;
   /** Defaults to the next free pair of ports after those of the platform: 4004 and 4104. */
   port?: number;

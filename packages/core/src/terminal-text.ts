@@ -6,7 +6,7 @@ export const invisibleCharacters: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_
 
 /**
  * Shows invisible characters as escapes of JSON, so JSON stays the same document. Whatever is written to a terminal passes this
- * function, because parts of it are foreign: a receiver chooses what it returns, and a partner what it calls its clients.
+ * function, because parts of it are foreign: a receiver chooses what it returns, and an account what it calls its clients.
  *
  * @param keepsLines keeps tabs and line feeds
  */

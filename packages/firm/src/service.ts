@@ -1,4 +1,4 @@
-// What the commands of this repository read of a folder with a service.
+// What the commands of this repository read of a folder with a service, and the apps of every service of the deployed one.
 
 export { firm as service } from './index.ts';
 

@@ -56,7 +56,7 @@ const refusalPace = { atOnce: 20, perSecond: 20, maxDelayMs: 5_000, maxDue: 400 
 export interface GraphqlHandlerOptions {
   service: Service;
   interfaceName: InterfaceName;
-  /** The path of the interface, for example `/lenders/graphql`. Every other path is 404. */
+  /** The path of the interface, for example `/customer/graphql`. Every other path is 404. */
   path: string;
   /** Oldest first. */
   versions: readonly InterfaceVersion[];

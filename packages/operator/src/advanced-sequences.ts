@@ -6,7 +6,7 @@ export function describeAdvanced(advanced: RestoreReport['advanced']): string {
   return advanced.map(({ name, before, after }) => `Advanced ${name} from ${before} to ${after}`).join('\n');
 }
 
-/** Adds an option for each sequence of the application: `--matter-number` for `matter_number`. */
+/** Adds an option for each sequence of the application: `--invoice-number` for `invoice_number`. */
 export function addNumberOptions(verb: Command, shell: Shell): Command {
   for (const { option } of numberOptions(shell)) verb.addOption(option);
   return verb;

@@ -57,7 +57,7 @@ export async function runOperator(
 function createProgram(shell: Shell, isJson: boolean, commands: readonly AddCommands[]): Command {
   const program = new Command('deedwire-operator')
     .description(
-      'Manage accounts, credentials, referrals, webhooks, persons, versions, the portal, secrets, the database and cells. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      'Manage accounts, credentials, webhooks, persons, versions, the portal, secrets, the database and cells. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
     )
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,

@@ -3,12 +3,12 @@ import type { OperatorContext } from '@deedwire/actions';
 /**
  * What a new database of `pnpm dev` has of an application, and what to try with it.
  *
- * @typeParam Key of the sample accounts: `lender` is that of the interface, and `otherLender` the one in the other organization
+ * @typeParam Key of the sample accounts: `customer` is that of the interface, and `otherCustomer` the one in the other organization
  */
 export interface Seed<Key extends string = string> {
   /** The names of one organization or two, each with an account of each interface. Defaults to one. */
   readonly organizations?: readonly [name: string, otherName?: string];
-  /** By their keys. Defaults to `Lender One` and `Lender Two`. */
+  /** By their keys. Defaults to `Customer One` and `Customer Two`. */
   readonly accountNames?: Readonly<Record<string, string>>;
   /** Creates the records of a new database. */
   readonly createRecords?: (context: OperatorContext, accounts: SeededAccounts<Key>) => Promise<void>;

@@ -1,7 +1,7 @@
 export type Mark = 'ADDED' | 'REMOVED' | 'CHANGED' | 'SAME';
 
 export interface Difference {
-  /** For example `data.referral.id`. */
+  /** For example `data.order.id`. */
   readonly path: string;
   readonly mark: Mark;
   /** As JSON. Null where there is none. */

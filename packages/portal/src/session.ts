@@ -1,7 +1,7 @@
 import { startStopwatch } from './stopwatch.ts';
 import { useStore } from './use-store.ts';
 
-/** The path of the account, for example `/partners/portal/7/`. */
+/** The path of the account, for example `/customer/portal/7/`. */
 export const base = /^\/[^/]+\/portal\/\d+\//.exec(location.pathname)?.[0] ?? '/';
 
 /** As much of the service as the names of its headers need. The server writes it into the page. */

@@ -7,7 +7,7 @@ import { droppedLogLines } from './logger.ts';
 
 /** What a process runs. */
 export interface Build {
-  /** For example `lender-api`. */
+  /** For example `customer-api`. */
   app: string;
   /** Of its `package.json`. */
   version: string;

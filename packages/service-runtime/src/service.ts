@@ -39,7 +39,7 @@ export interface ClientServer {
 }
 
 export interface ServiceOptions {
-  /** The name of the app, for example `lender-api`. */
+  /** The name of the app, for example `customer-api`. */
   app: string;
   /** Of its `package.json`. */
   version: string;

@@ -12,7 +12,7 @@ export interface PullCredentials {
 }
 
 export interface GraphqlPullOptions {
-  /** Of the interface, for example `https://…/partners/graphql`. */
+  /** Of the interface, for example `https://…/customer/graphql`. */
   url: string;
   /** What the names of the headers of the interface begin with, for example `X-Service`. */
   prefix: string;

@@ -8,7 +8,7 @@ export type { GraphqlPullOptions, PullCredentials } from './graphql-pull.ts';
 export { PullError, type PullErrorCode } from './pull-error.ts';
 
 /**
- * The events of a subscription, read with `webhookEvents` of the lender or the partner interface. Pass it to
+ * The events of a subscription, read with `webhookEvents` of any interface. Pass it to
  * `receiver.reconcile` or `receiver.reprocess`. Requests that fail are repeated: after 429 when `Retry-After` says, after other
  * failures with a backoff of up to 30 seconds.
  *

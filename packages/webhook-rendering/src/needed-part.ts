@@ -30,7 +30,7 @@ function changed(value: unknown, [name, ...rest]: readonly string[], replacement
   return { ...Object(value), [name]: changed(Reflect.get(Object(value), name), rest, replacement) };
 }
 
-/** @param reads receives the paths of the properties that are read, for example `/partner/id` */
+/** @param reads receives the paths of the properties that are read, for example `/order/id` */
 function watched<Value>(value: Value, path: string, reads: Set<string>): Value {
   if (typeof value !== 'object' || value === null) return value;
   return new Proxy(value, {

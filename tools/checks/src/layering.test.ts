@@ -1,12 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readLayouts } from '@deedwire/layout';
 import { describe, expect, test } from 'vitest';
 
 const workspaceRoot = join(import.meta.dirname, '../../..');
 // One of each interface.
 const schemas = globSync('*-schema', { cwd: join(workspaceRoot, 'packages') });
 const apis = globSync('*-api', { cwd: join(workspaceRoot, 'apps') });
-const contracts = [...schemas, 'webhook-events', 'webhook-signing'];
+const layouts = await readLayouts();
+const services = layouts.map(({ root }) => basename(root));
+/** The published packages of their payloads. */
+const payloads = layouts.flatMap((layout) => (layout.payloads === null ? [] : [basename(layout.payloads)]));
+const [deployed = ''] = services;
+const contracts = [...schemas, ...payloads, 'webhook-signing'];
 const layer0 = [...contracts, 'core', 'contract-check', 'operation-analysis'];
 const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
@@ -16,7 +22,7 @@ const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
   'webhook-contract',
-  'firm',
+  ...services,
   ...apps,
   'checks',
   'contract-tests',
@@ -25,16 +31,18 @@ const everything = [
   'generate',
   'layout',
   'release',
-  'test-service',
   'testing',
 ];
+
+/** What an application imports. That of the platform's tests also serves its interfaces. */
+const applicationImports = ['actions', 'core', 'operator', 'store', 'webhooks'];
 
 /** The packages of this workspace that each package may import. A new package needs a row: there is no default. */
 const mayImport: Record<string, readonly string[]> = {
   // Layer 0
   ...Object.fromEntries(schemas.map((name) => [name, []])),
+  ...Object.fromEntries(payloads.map((name) => [name, []])),
   'webhook-contract': [],
-  'webhook-events': [],
   'webhook-signing': [],
   core: [],
   'contract-check': [],
@@ -60,22 +68,21 @@ const mayImport: Record<string, readonly string[]> = {
   'graphql-server': [...layers0to3, 'portal'],
   operator: [...layers0to3],
   // Layer 5
-  // The application.
-  firm: ['actions', 'core', 'operator', 'store', 'webhook-events', 'webhooks'],
+  ...Object.fromEntries(services.map((name) => [name, [...applicationImports, ...payloads]])),
   // Layer 6
-  ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, 'firm']])),
+  ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, ...services]])),
   'webhook-worker': [
     // For mails, and loaded only if they are on.
     'actions',
     'core',
-    'firm',
+    deployed,
     'service-runtime',
     'store',
     'webhook-rendering',
     'webhook-sender',
     'webhooks',
   ],
-  'operator-cli': [...layers0to4, 'firm'],
+  'operator-cli': [...layers0to4, deployed],
   // Layer 7
   checks: everything,
   'contract-tests': everything,
@@ -116,7 +123,7 @@ const storeParts: Record<string, readonly string[]> = {
     'restored-database',
     'time',
   ],
-  firm: ['.', 'accounts'],
+  [deployed]: ['.', 'accounts'],
   'graphql-server': ['.', 'cost-buckets', 'processes'],
   operator: ['.'],
   'service-runtime': ['.', 'processes'],
@@ -228,11 +235,13 @@ test('the table has one row for each package', () => {
 });
 
 test('no package of the platform imports the application or what it publishes', () => {
-  const platform = packages.filter(({ name, path }) => name !== 'firm' && /[/\\]packages[/\\][\w-]+$/.test(path));
+  const platform = packages.filter(
+    ({ name, path }) => !services.includes(name) && /[/\\]packages[/\\][\w-]+$/.test(path),
+  );
   expect(platform.length).toBeGreaterThan(15);
-  const published = ['firm', 'webhook-events'];
+  const applications = [...services, ...payloads];
   const imports = platform.filter(({ path }) =>
-    importsOf(path, sourcesOf(path)).some((each) => published.includes(each)),
+    importsOf(path, sourcesOf(path)).some((each) => applications.includes(each)),
   );
   expect(imports.map(({ name }) => name)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { workspaceRoot } from './run.ts';
 
 /** A file beside the changeset that releases a sunset, until the version is removed: `.changeset/<name>.plan.json`. */
 interface SunsetPlan {
-  /** `lender@2026-11-01` or `referral.converted@2026-11-01` */
+  /** `customer@2026-11-01` or `order.placed@2026-11-01` */
   version: string;
   sunsetOn: string;
   /** One for each line of `deedwire-operator version usage`. */

@@ -1,11 +1,12 @@
-import { readDefaultLayout, readInterfaceContracts } from '@deedwire/generate';
+import { hasReference, readInterfaceContracts, readLayouts } from '@deedwire/generate';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { conflictsIn } from '../test/support/object-identity.ts';
 
-const versions = readInterfaceContracts(await readDefaultLayout()).flatMap(({ name, versions: of }) =>
-  of.map((version) => ({ name, version })),
-);
+const versions = (await readLayouts())
+  .filter(hasReference)
+  .flatMap(readInterfaceContracts)
+  .flatMap(({ name, versions: of }) => of.map((version) => ({ name, version })));
 
 test.each(versions)('one id is one object in the examples of $name $version.version', ({ version }) => {
   const responses = version.examples.flatMap(({ kind, document, exchanges }) =>

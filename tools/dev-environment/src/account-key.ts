@@ -5,7 +5,7 @@ type OtherKey<Served extends Service, Name extends NameOf<Served> = NameOf<Serve
   [Each in Name]: `other${Served['interfaces'][Each]['account']}`;
 }[Name];
 
-/** The sample accounts: one of each interface, and another one in another organization, for example `lender` and `otherLender`. */
+/** The sample accounts: one of each interface, and another one in another organization, for example `customer` and `otherCustomer`. */
 export type AccountKeyOf<Served extends Service> = NameOf<Served> | OtherKey<Served>;
 
 /** The account of an interface in the other organization. */

@@ -14,7 +14,7 @@ export class UsageError extends Error {
  * @param command as the user writes it
  * @throws {UsageError} for an unknown option and for any other argument
  */
-function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
+export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
   command: string,
   options: Options,
   commandArguments: readonly string[],
@@ -34,8 +34,7 @@ export class CannotStartError extends Error {
 }
 
 const command = `${packageManagerCommand} dev`;
-const demoCommand = `${packageManagerCommand} demo`;
-const flag = { type: 'boolean', default: false } as const;
+export const flag = { type: 'boolean', default: false } as const;
 
 export type DevOptions = ReturnType<typeof parseDevOptions>;
 
@@ -81,30 +80,3 @@ export function parseDevOptions(commandArguments: readonly string[]) {
     commandArguments,
   );
 }
-
-export const demoHelp = `Usage: ${demoCommand} [options]
-
-Starts PostgreSQL, the apps and a receiver in a temporary folder and on
-free ports, sends requests to the interfaces, delivers a webhook and retries
-it, checks each step, and removes everything. Takes about ten seconds.
-
-Options:
-  --kill      then kill the worker and an API while a partner creates referrals,
-              start them again, and count what arrived; takes half a minute more
-  -h, --help  print this help
-
-The environment variable WEBHOOK_CALLBACK_POLICY is \`development\` by default.
-`;
-
-export type DemoOptions = ReturnType<typeof parseDemoOptions>;
-
-/** @throws {UsageError} for an unknown option and for any other argument */
-export function parseDemoOptions(commandArguments: readonly string[]) {
-  return parseOptions(demoCommand, { kill: flag, help: { ...flag, short: 'h' } }, commandArguments);
-}
-
-/** The last lines of the demo. */
-export const nextCommands = ({ kill }: DemoOptions): string => `What to try next:
-${kill ? '' : `  ${demoCommand} --kill  kill the worker and an API meanwhile\n`}  ${packageManagerCommand} dev --receiver  keep it running, and print webhooks
-  docs/quickstart.md  receive webhooks in your code
-`;

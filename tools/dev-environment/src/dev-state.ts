@@ -25,7 +25,7 @@ export const homeState = z.object({
   databases: z.record(z.string(), databaseState),
 });
 
-/** By their keys: `lender`, and `otherLender` in the other organization, if there is one. */
+/** By their keys: `customer`, and `otherCustomer` in the other organization, if there is one. */
 export type DevAccounts = Readonly<Record<string, z.output<typeof account>>>;
 export type DatabaseState = z.output<typeof databaseState>;
 export type HomeState = z.output<typeof homeState>;

@@ -2,7 +2,15 @@
 import { join, relative, resolve } from 'node:path';
 import { createPortalLinkOfAccount, type OperatorContext } from '@deedwire/actions';
 import { appOf, interfaceNamesOf, type Service, variableOf } from '@deedwire/core';
-import { callersFolder, isDefault, type Layout, loadPayloads, loadService, readChosenLayout } from '@deedwire/layout';
+import {
+  callersFolder,
+  hasEntryFiles,
+  isDefault,
+  type Layout,
+  loadPayloads,
+  loadService,
+  readChosenLayout,
+} from '@deedwire/layout';
 import type { AddCommands, FirstSteps, Seed } from '@deedwire/operator';
 import { readConfig } from '@deedwire/service-runtime';
 import { messageOf, StoreUnavailableError } from '@deedwire/store';
@@ -62,8 +70,8 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
   const { firstSteps = defaultFirstSteps(service) } = seed;
   const { interfaceName: first } = firstSteps;
   const { headerPrefix: prefix } = service.names;
-  // As it is deployed, if it is.
-  const application: Application = { service, interfaceNames, ...(!isDefault(layout) && { folder: layout.root }) };
+  const isDeployed = isDefault(layout) && hasEntryFiles(layout);
+  const application: Application = { service, interfaceNames, ...(!isDeployed && { folder: layout.root }) };
   const home = await openHome(resolve(config.DEEDWIRE_HOME ?? homeOf(layout)), [
     first,
     ...interfaceNames.filter((name) => name !== first),

@@ -5,5 +5,5 @@ export {
   type InterfaceContract,
   type InterfaceVersion,
 } from './reference/interface-contracts.ts';
-export { type Layout, readDefaultLayout, readLayout, readLayouts } from '@deedwire/layout';
+export { hasReference, type Layout, readDefaultLayout, readLayout, readLayouts } from '@deedwire/layout';
 export { readDeliveryHeaderDescriptions } from './reference/descriptions.ts';

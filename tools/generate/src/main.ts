@@ -73,6 +73,10 @@ const generators: readonly Generator[] = [
     name: 'deployment',
     ofService: async (layout) => (hasDeployment(layout) ? (await import('./deployment.ts')).deployment(layout) : null),
   },
+  {
+    name: 'deployed-service',
+    ofWorkspace: async (layouts) => (await import('./deployed-service.ts')).deployedService(layouts),
+  },
   { name: 'type-references', ofWorkspace: async () => (await import('./type-references.ts')).typeReferences() },
 ];
 

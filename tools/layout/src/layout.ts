@@ -143,6 +143,11 @@ export async function loadInterface<Code extends object>({ appOf }: Layout, name
   return code;
 }
 
+/** Whether the app of each interface has its own entry file, which an image runs. */
+export function hasEntryFiles({ interfaceNames, appOf }: Layout): boolean {
+  return interfaceNames.every((name) => fileExists(`${appOf(name)}/main.ts`));
+}
+
 /** All that the package of payloads exports. Null if the service publishes none. */
 export async function loadPayloads<Events>({ payloads }: Layout): Promise<Events | null> {
   return payloads === null ? null : await load<Events>(payloads, 'src/index.ts');

@@ -4,7 +4,7 @@ import { mapElements } from './sdl-elements.ts';
 /**
  * The elements of a contract file, named as `contract-check` names them:
  *
- * - SDL: schema coordinates, `Query.lender(id:)`.
+ * - SDL: schema coordinates, `Query.customer(id:)`.
  * - JSON Schema: paths into the body, `$.data.id`.
  * - A manifest, or another JSON file: JSON Pointers of the members of its sections, `/limits/queryDepth`.
  *

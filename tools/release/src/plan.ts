@@ -84,7 +84,7 @@ function releasesBeside(version: string, published: readonly string[]): string[]
 export interface WorkspacePackage {
   name: string;
   version: string;
-  /** Path relative to the workspace root: `packages/lender-schema`. */
+  /** Path relative to the workspace root: `packages/webhook-signing`. */
   path: string;
   /** `public` packages are published and tagged, apps are only tagged, internal packages neither. */
   kind: 'public' | 'app' | 'internal';

@@ -33,7 +33,7 @@ export interface SubjectRecord {
 }
 
 /**
- * Subject → what the release changed. A subject is a version (`2026-11-01`, `referral.created/2026-11-01`), or the path of a
+ * Subject → what the release changed. A subject is a version (`2026-11-01`, `order.placed/2026-11-01`), or the path of a
  * contract file that has none (`delivery-headers.json`).
  */
 export type ReleaseRecord = Readonly<Record<string, SubjectRecord>>;

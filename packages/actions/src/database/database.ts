@@ -89,7 +89,7 @@ export async function findWorkersToReplace(
 }
 
 export interface ProposedLogin {
-  /** The name of the app, for example `lender-api`. */
+  /** The name of the app, for example `customer-api`. */
   app: string;
   login: string;
   password: string;

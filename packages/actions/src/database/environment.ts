@@ -24,7 +24,7 @@ const appsOf = ofService((service) => [
 /**
  * What runs in an environment, what its clients pin and what they use: the file that `contract-check can-i-deploy` reads.
  *
- * @param rollbacks builds that may be deployed again, `partner-api@1.4.0`: they are in the file without a process, too
+ * @param rollbacks builds that may be deployed again, `customer-api@1.4.0`: they are in the file without a process, too
  */
 export async function exportEnvironment(context: ActionContext, environment: string, rollbacks: readonly string[]) {
   const apps = appsOf(context.service);

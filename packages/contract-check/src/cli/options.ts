@@ -188,7 +188,7 @@ export function readInvocation(args: readonly string[], version: string): Comman
     .option('--rollback <version>', 'also check that this version, or APP@VERSION, can be deployed again');
   addAsking(add('can-i-retire', 'answer whether a version is unused in an environment'), '24h').argument(
     '<version>',
-    'lender@2026-11-01, or referral.converted@2026-11-01',
+    'customer@2026-11-01, or order.placed@2026-11-01',
   );
   add('explain', 'describe a rule with examples, or list all rules')
     .argument('[rule]', 'the id of the rule, for example graphql/fieldRemoved')
@@ -235,7 +235,7 @@ function check({ command, args, options }: CommandLine): void {
   if (command === 'can-i-deploy' && options.build.length > 0 === Object.hasOwn(options, 'consumer'))
     throw new UsageError(command, 'pass --build or --consumer');
   if (command === 'can-i-retire' && !/^[^@\s]+@[^@\s]+$/.test(args.join(' ')))
-    throw new UsageError(command, 'name a version, for example lender@2026-11-01');
+    throw new UsageError(command, 'name a version, for example customer@2026-11-01');
   if (command === 'explain' && args.length > 0 && options.list === true)
     throw new UsageError(command, 'pass a rule or --list, not both');
 }

@@ -147,7 +147,7 @@ function pinnedBy([first, ...others]: Environment['pins']): string {
 /**
  * Null if a worker knows a contract: a type, or a version of an event.
  *
- * @param use who needs it: `partner-api 0.5.0 appends`
+ * @param use who needs it: `customer-api 0.5.0 appends`
  */
 function lackedBy({ build, label }: Party, contract: string, use: string) {
   if (build.renders.some(({ event }) => event === contract || typeOf(event) === contract)) return null;

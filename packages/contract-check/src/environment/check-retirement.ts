@@ -2,7 +2,7 @@ import { span } from './environment.ts';
 import { idOf, type Question } from './question.ts';
 import { oldestDay, uncountedUse, usesOf } from './use-coverage.ts';
 
-/** @param subject a version of an interface or of an event: `lender@2026-11-01`, `referral.converted@2026-11-01` */
+/** @param subject a version of an interface or of an event: `customer@2026-11-01`, `order.placed@2026-11-01` */
 export function checkRetirement(question: Question, subject: string): void {
   const { environment, parties, unusedForMs, found } = question;
   const served = parties.flatMap(({ build, label }) =>

@@ -39,11 +39,11 @@ export function isReason(rule: string): boolean {
 export interface Finding {
   readonly answer: 'no' | 'unknown';
   readonly rule: Reason;
-  /** What the question is about: `partner-api@0.5.0`, a consumer, or a version. */
+  /** What the question is about: `customer-api@0.5.0`, a consumer, or a version. */
   readonly package: string;
   /** The environment. */
   readonly file: string;
-  /** What it does not fit, and the contract: `webhook-worker@0.4.1 referral.archived`. */
+  /** What it does not fit, and the contract: `webhook-worker@0.4.1 order.archived`. */
   readonly coordinate: string;
   readonly message: string;
   /** What to do before the question is asked again. Empty if nothing helps but to wait. */

@@ -24,10 +24,10 @@ export function matched<T>(
   areSame: AreSame<T>,
   ...weaker: readonly AreSame<T>[]
 ): Matched<T> {
-  const { slots, partners, place } = matching(to, areSame);
+  const { slots, mates, place } = matching(to, areSame);
   const removed = from.filter((each) => !place(each));
-  const kept = Array.from(partners, ([{ item }, before]) => [before, item] as const);
-  const added = slots.filter((slot) => !partners.has(slot)).map(({ item }) => item);
+  const kept = Array.from(mates, ([{ item }, before]) => [before, item] as const);
+  const added = slots.filter((slot) => !mates.has(slot)).map(({ item }) => item);
   const [next, ...others] = weaker;
   if (next === undefined) return { kept, removed, added };
   const rest = matched(removed, added, next, ...others);
@@ -40,27 +40,27 @@ export function areEqual<T>(from: readonly T[], to: readonly T[], areSame: AreSa
 }
 
 /**
- * Places as many items as possible (Kuhn's algorithm). If a relation is still assumed in part, taking the first partner could leave
+ * Places as many items as possible (Kuhn's algorithm). If a relation is still assumed in part, taking the first mate could leave
  * none for the next item, although a pair that is the same more can only help.
  */
 function matching<T>(to: readonly T[], areSame: AreSame<T>) {
   const slots = to.map((item) => ({ item }));
   type Slot = (typeof slots)[number];
-  const partners = new Map<Slot, T>();
-  /** Their partners cannot move. */
+  const mates = new Map<Slot, T>();
+  /** Their mates cannot move. */
   let fixed: ReadonlySet<Slot> = new Set();
 
   function search(before: T, tried: Set<Slot>): boolean {
     const canMove = (slot: Slot): boolean => {
-      const partner = partners.get(slot);
-      if (partner === undefined || tried.has(slot) || !areSame(before, slot.item)) return false;
+      const mate = mates.get(slot);
+      if (mate === undefined || tried.has(slot) || !areSame(before, slot.item)) return false;
       tried.add(slot);
-      return search(partner, tried);
+      return search(mate, tried);
     };
-    const isFree = (slot: Slot): boolean => !partners.has(slot) && areSame(before, slot.item);
+    const isFree = (slot: Slot): boolean => !mates.has(slot) && areSame(before, slot.item);
     const found = slots.find(isFree) ?? slots.find(canMove);
     if (found === undefined) return false;
-    partners.set(found, before);
+    mates.set(found, before);
     return true;
   }
 
@@ -71,7 +71,7 @@ function matching<T>(to: readonly T[], areSame: AreSame<T>) {
     return isPlaced;
   }
 
-  return { slots, partners, place };
+  return { slots, mates, place };
 }
 
 /**

@@ -108,7 +108,7 @@ const api = 'packages/ledger-api';
 const contract = `${api}/versions/2026-06-01.graphql`;
 const events = 'packages/ledger-events';
 
-// `seeded-breaks.test.ts` has more breaks, and pins the reports.
+// `firm/seeded-breaks.test.ts` has more breaks, and pins the reports.
 test.each([
   ['a deprecated version loses a value', `${api}/versions/2026-01-01.graphql`, '  DEBIT\n', 'enumValueRemovedOutput'],
   [

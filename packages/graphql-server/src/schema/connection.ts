@@ -13,8 +13,8 @@ export type ConnectionOf = <Node extends object, NodePage extends Page<Node> = P
 ) => ObjectTypeRef<NodePage>;
 
 /**
- * Adds `PageInfo` and returns a function that adds a forward-only connection: `connectionOf('Referral', Referral)` adds
- * `ReferralConnection` and `ReferralEdge`. Pothos' relay plugin is not used, because its connections also page backward,
+ * Adds `PageInfo` and returns a function that adds a forward-only connection: `connectionOf('Order', Order)` adds
+ * `OrderConnection` and `OrderEdge`. Pothos' relay plugin is not used, because its connections also page backward,
  * which the contract does not allow.
  */
 export function addConnections(builder: InterfaceSchemaBuilder): ConnectionOf {

@@ -16,7 +16,7 @@ interface Element {
   readonly deprecationReason?: string | null | undefined;
 }
 
-/** Element → coordinate, for example `Query.partner` or `Query.referrals(first:)`, without those of introspection. */
+/** Element → coordinate, for example `Query.customer` or `Query.orders(first:)`, without those of introspection. */
 function elementsOf(schema: GraphQLSchema): ReadonlyMap<Element, string> {
   const elements = new Map<Element, string>();
   for (const type of Object.values(schema.getTypeMap())) {

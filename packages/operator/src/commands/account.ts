@@ -1,6 +1,7 @@
 import { createAccount, listAccounts } from '@deedwire/actions';
 import { type InterfaceName, interfaceNamesOf } from '@deedwire/core';
 import type { Command } from 'commander';
+import { examplesOf } from '../examples.ts';
 import { accountOption, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -23,7 +24,10 @@ export function addAccountCommands(program: Command, shell: Shell): void {
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
     .addOption(accountOption(shell, 'after', afterDescription))
-    .addHelpText('after', notes('\n  deedwire-operator account list --interface partner --name keystone'))
+    .addHelpText(
+      'after',
+      notes(`\n  deedwire-operator account list --interface ${examplesOf(shell).interfaceName} --name keystone`),
+    )
     .action(async (options: ListOptions) => {
       const filter = {
         interfaceName: options.interface ?? null,

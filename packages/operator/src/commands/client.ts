@@ -1,5 +1,6 @@
 import { listClients, pinClient, setClientLimit } from '@deedwire/actions';
 import { type Command, InvalidArgumentError } from 'commander';
+import { examplesOf } from '../examples.ts';
 import { accountOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -16,7 +17,7 @@ export function addClientCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(
-        '\n  deedwire-operator client list --account Partner/4711\n\n`credential list` shows the keys of an account.',
+        `\n  deedwire-operator client list --account ${examplesOf(shell).account}\n\n\`credential list\` shows the keys of an account.`,
       ),
     )
     .action(async (options: OutputOptions & Window & { account?: string }) => {

@@ -20,6 +20,7 @@ import {
 } from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
+import { examplesOf } from '../examples.ts';
 import { accountOption } from '../gid.ts';
 import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
@@ -93,7 +94,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator credential invite --account Partner/4711
+  deedwire-operator credential invite --account ${examplesOf(shell).account}
 
 No key travels by mail: the person who opens the link creates it in the portal, and alone sees its secret. The link works
 once. Its session lasts 8 hours at most, and manages the keys of this client. See whether and from where it was opened:

@@ -233,7 +233,7 @@ const warningsOf = ({ warnings, risks, sharedAddresses }: OperatorsCheck): strin
   ),
 ];
 
-/** As a program reads it: `lenderId` and `teamMemberIds`. */
+/** As a program reads it: `orderId` and `lineIds`. */
 function sharedByName(shared: OperatorsCheck['sharedAddresses'][number]): Record<string, unknown> {
   const { table, accountType, accountId, recordIds } = shared;
   return { [`${lowerFirst(accountType)}Id`]: accountId, [`${lowerFirst(table.record)}Ids`]: recordIds };

@@ -16,6 +16,7 @@ import {
 import { curlCommand } from '@deedwire/core/curl-command';
 import { Option, type Command } from 'commander';
 import { describeExchange } from '../describe-exchange.ts';
+import { examplesOf } from '../examples.ts';
 import { accountOption, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
@@ -47,6 +48,7 @@ interface WatchOptions extends OutputOptions {
 
 export function addDeliveryCommands(program: Command, shell: Shell): void {
   const noun = program.command('delivery').description('inspect webhook deliveries, and send them again');
+  const examples = examplesOf(shell);
   const recordTypes = Object.values(shell.service.interfaces).flatMap(({ records }) => records);
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
@@ -73,16 +75,15 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
       'after',
       notes(`
   deedwire-operator delivery list --status FAILED --since yesterday
-  deedwire-operator delivery list --account Partner/4711 --type referral.created \\
-    --since 2027-01-31T09:00Z
-  deedwire-operator delivery list --record Referral/4711
+  deedwire-operator delivery list --account ${examples.account} --type ${examples.eventType} \\
+    --since 2027-01-31T09:00Z${examples.record === null ? '' : `\n  deedwire-operator delivery list --record ${examples.record}`}
 
 No index lists deliveries by type. With --type, name --since or --record too: otherwise the whole history of the account is searched.
 
 --event finds those of an event about a record by an index. Others, such as test events, are searched from the time of the event on.
 
---record lists the deliveries of events about a referral, a lender or a team member, even if it was deleted. Changes of a team member
-are events about the team member, not about the lender. Events from before the upgrade that added this option are not found.`),
+--record lists the deliveries of events about a record of the service, even if it was deleted. An event about a part of a record that
+has its own identifier is about this part. Events from before the upgrade that added this option are not found.`),
     )
     .action(async ({ status, since, until, ...options }: ListOptions, command: Command) => {
       const { account: accountId, subscription: subscriptionId, record: recordId } = options;
@@ -161,7 +162,7 @@ Asks the database once a second, for a bounded number of deliveries. So some att
 deliveries per second are missing, and those of a replay that succeed at once; \`delivery list\` and \`delivery show\` have all.
 
   deedwire-operator delivery watch --subscription 4711
-  deedwire-operator delivery watch --account Partner/4711 --json --for 10m`),
+  deedwire-operator delivery watch --account ${examples.account} --json --for 10m`),
     )
     .action(async ({ account, subscription, for: seconds, ...options }: WatchOptions, command: Command) => {
       if ((account === undefined) === (subscription === undefined))

@@ -5,6 +5,7 @@ import {
   permitListeners,
 } from '@deedwire/actions';
 import type { Command } from 'commander';
+import { examplesOf } from '../examples.ts';
 import { accountArgument, accountOption, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -24,7 +25,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
-    .addHelpText('after', notes('\n  deedwire-operator listener list --account Partner/4711'))
+    .addHelpText('after', notes(`\n  deedwire-operator listener list --account ${examplesOf(shell).account}`))
     .action(async (options: ListOptions) => {
       await printList(shell, options, {
         name: 'webhookListeners',
@@ -60,12 +61,12 @@ export function addListenerCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'forbid', 'forbid an account to create listeners; those it has stay')
     .addArgument(accountArgument(shell))
-    .addHelpText('after', notes('\n  deedwire-operator listener forbid Partner/4711'))
+    .addHelpText('after', notes(`\n  deedwire-operator listener forbid ${examplesOf(shell).account}`))
     .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
 
   addVerb(noun, 'allow', 'allow an account to create listeners again')
     .addArgument(accountArgument(shell))
-    .addHelpText('after', notes('\n  deedwire-operator listener allow Partner/4711'))
+    .addHelpText('after', notes(`\n  deedwire-operator listener allow ${examplesOf(shell).account}`))
     .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));
 }
 

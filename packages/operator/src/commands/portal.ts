@@ -2,6 +2,7 @@ import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokeP
 import { type PortalAbility, portalAbilities } from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
+import { examplesOf } from '../examples.ts';
 import { accountOption, gidArgument, gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { chooseOrigin, originOption } from '../portal-origin.ts';
@@ -36,7 +37,10 @@ export function addPortalCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'subscription', 'the page that opens first', 'WebhookSubscription'))
     .option('--expires-in <duration>', 'how long the link can be opened, 60s to 10m', parseDuration, 300)
     .addOption(originOption())
-    .addHelpText('after', notes('\n  deedwire-operator portal link --account Partner/4711 --ability OPERATE'))
+    .addHelpText(
+      'after',
+      notes(`\n  deedwire-operator portal link --account ${examplesOf(shell).account} --ability OPERATE`),
+    )
     .action(async (options: LinkOptions) => {
       const {
         account: accountId,
@@ -66,7 +70,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
     .addOption(accountOption(shell, 'account', 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
-    .addHelpText('after', notes('\n  deedwire-operator portal session list --account Partner/4711'))
+    .addHelpText('after', notes(`\n  deedwire-operator portal session list --account ${examplesOf(shell).account}`))
     .action(async (options: OutputOptions & Window & { account?: string }) => {
       await printList(shell, options, {
         name: 'portalSessions',

@@ -17,6 +17,7 @@ import {
 } from '@deedwire/actions';
 import { originOf, type RequestHeader } from '@deedwire/core';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { examplesOf } from '../examples.ts';
 import { accountOption, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
@@ -49,7 +50,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(
-        '\n  deedwire-operator subscription list --account Partner/4711\n  deedwire-operator subscription list --status PAUSED',
+        `\n  deedwire-operator subscription list --account ${examplesOf(shell).account}\n  deedwire-operator subscription list --status PAUSED`,
       ),
     )
     .action(async (options: ListOptions) => {
@@ -186,7 +187,11 @@ The value of a header is stored encrypted with WEBHOOK_SECRET_KEYS, and never sh
     'queue an event with sample data for a subscription or listener; while the receiver fails, send its delivery with delivery retry',
   )
     .addArgument(gidArgument(shell, ...subscriptionTypes))
-    .option('--type <type>', 'an event type that it receives, for example referral.created', 'webhook.test')
+    .option(
+      '--type <type>',
+      `an event type that it receives, for example ${examplesOf(shell).eventType}`,
+      'webhook.test',
+    )
     .action(async (subscriptionId: string, options: OutputOptions & { type: string }) => {
       const { type: eventType } = options;
       const sent = await withContext(shell, async (context) =>

@@ -46,7 +46,7 @@ export interface AuditEntryRow extends AuditPosition {
   action: string;
   /**
    * The identifier of the changed record: a global identifier, a client id or a key id. In a row, that of an account that the database
-   * wrote is `Lender/<id>`, with the type of `interface.account_type`.
+   * wrote is `Customer/<id>`, with the type of `interface.account_type`.
    */
   subject: string;
   accountId: AccountId | null;

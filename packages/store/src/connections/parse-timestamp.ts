@@ -12,7 +12,7 @@ function digits(text: string, start: number, end: number): number {
 
 /**
  * Reads a `timestamptz` as PostgreSQL writes it. Those of the years 1000 to 9999 in UTC take a third of the time that pg needs for
- * them, which was 7 % of the CPU time of a page of referrals. Fractions of a millisecond are cut off.
+ * them, which was 7 % of the CPU time of a page of records. Fractions of a millisecond are cut off.
  *
  * @returns a number for infinity
  */

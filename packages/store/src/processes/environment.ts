@@ -58,7 +58,7 @@ export interface IncompleteApp {
  * What runs, what is pinned and what is used, in one snapshot, as `contract-check` reads it. Reads `interface_use` as a whole, and the
  * start of the tables of events and deliveries that wait.
  *
- * @param rollbacks builds without a process whose contracts are read, too: `partner-api@1.4.0`
+ * @param rollbacks builds without a process whose contracts are read, too: `customer-api@1.4.0`
  */
 export async function selectEnvironment(
   database: Database,
@@ -164,7 +164,7 @@ export async function selectEnvironment(
   return { lists: found, contracts, incomplete };
 }
 
-/** The builds whose contracts are stored: `partner-api@1.4.0`. */
+/** The builds whose contracts are stored: `customer-api@1.4.0`. */
 export async function selectStoredBuilds(database: Database): Promise<string[]> {
   const statement = sql('stored-builds')`
       select distinct app || '@' || version as build
@@ -180,7 +180,7 @@ export interface EndingUse {
   /** The client, or the global identifier of a subscription or listener. */
   id: string;
   account: string;
-  /** `lender@2026-11-01` or `referral.created@2026-11-01`. */
+  /** `customer@2026-11-01` or `order.placed@2026-11-01`. */
   version: string;
   sunsetOn: string;
   isPinned: boolean;

@@ -1,3 +1,5 @@
+import { readLayouts } from '@deedwire/layout';
+
 interface BannedPhrase {
   readonly phrase: string;
   readonly pattern: RegExp;
@@ -9,6 +11,10 @@ function banned(phrase: string, pattern: RegExp, instead: string): BannedPhrase 
   return { phrase, pattern, instead };
 }
 
+const interfaceNames = (await readLayouts()).flatMap((layout) => layout.interfaceNames);
+/** An account of an interface is none. */
+const ofOrganization = new RegExp(String.raw`\b(?:your|${interfaceNames.join('|')}) organizations?\b`, 'gi');
+
 /**
  * Other words for what `docs/terms.md` names, and phrases that a native speaker would not write. A word that is also used in another
  * sense is banned only beside the words that give it this one.
@@ -16,11 +22,7 @@ function banned(phrase: string, pattern: RegExp, instead: string): BannedPhrase 
 export const bannedPhrases: readonly BannedPhrase[] = [
   // Terms
   banned('last release', /\blast (?:releases?|versions?)\b/gi, 'latest, or previous'),
-  banned(
-    'lender organization',
-    /\b(?:your|lender|partner) organizations?\b/gi,
-    'the operator, the lender, the partner',
-  ),
+  banned('your organization', ofOrganization, 'the operator, the account'),
   banned('operator of Deedwire', /\boperators? of (?:this service|the service|Deedwire)\b/gi, 'the operator'),
   banned('what waits', /\bwhat waits?\b/gi, 'pending deliveries'),
   // Phrases

@@ -55,7 +55,6 @@ test.each(eventTypes.filter(([type]) => /^webhook[._]/.test(type)))(
 );
 
 test.each([
-  ['.github', appOrRole],
   ['deploy', appOrRole],
   ['docs/*.md', appOrRole],
   ['docs/operations', appOrRole],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/test/firm/harness';
 import { interfaceNames } from '@deedwire/firm';
 import { findTeamMemberProblems } from '@deedwire/firm/lender';
 import { findReferralProblems, isDeclineReason } from '@deedwire/firm/partner';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type LargestApi, pricedVersions, startLargestApi } from './support/cost-property.ts';
 import { referenceContracts } from './support/reference-contracts.ts';
 
-// `test/long/costs.test.ts` runs thousands of random operations, and texts of longer characters.
+// `test/firm/long/costs.test.ts` runs thousands of random operations, and texts of longer characters.
 const seed = 20_261_120;
 const rounds = 30;
 

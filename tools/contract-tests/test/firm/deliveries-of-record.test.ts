@@ -1,4 +1,4 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
 import { convertReferral, createReferralForPartner } from '@deedwire/firm/partner';
 import { eventually, startReceiver } from '@deedwire/testing';

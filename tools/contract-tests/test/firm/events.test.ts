@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { issueCredential, revokeCredential, rotateCredential } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { alertTypes } from '@deedwire/core';
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
 import { convertReferral, createReferralForPartner, declineReferral } from '@deedwire/firm/partner';

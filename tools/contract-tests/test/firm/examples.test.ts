@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { issueCredential, pauseWebhookSubscription } from '@deedwire/actions';
 import { apiKeyPattern } from '@deedwire/auth';
 import { abilities } from '@deedwire/core';
-import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem, type SharedSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { addTeamMember } from '@deedwire/firm/lender';
 import { convertReferral } from '@deedwire/firm/partner';

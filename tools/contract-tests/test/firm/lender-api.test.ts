@@ -1,5 +1,5 @@
 import { createAccount, issueCredential } from '@deedwire/actions';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/test/firm/harness';
 import { postGraphql, type Credential } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { webhookEventTypes } from '@deedwire/webhook-events';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, createOrganization, systemRandom, type OperatorContext } from '@deedwire/actions';
 import { toRecordId } from '@deedwire/core';
-import { createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase } from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { addTeamMember, createLenderReader } from '@deedwire/firm/lender';
 import { lenderInterface } from '@deedwire/lender-api/lender-interface';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineService, type Service, ServiceError } from '@deedwire/core';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { createReferralForPartner } from '@deedwire/firm/partner';
 import { type InterfaceCode, serveContract, startInterface } from '@deedwire/graphql-server';

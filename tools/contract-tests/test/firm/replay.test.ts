@@ -1,4 +1,4 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { credentialHeaders } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { Kind, parse } from 'graphql';

@@ -1,4 +1,4 @@
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { addTeamMember } from '@deedwire/firm/lender';
 import { createClient } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

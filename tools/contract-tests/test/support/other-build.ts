@@ -1,6 +1,7 @@
 import { cpSync, globSync } from 'node:fs';
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { readDefaultLayout } from '@deedwire/generate';
 import { succeed } from './command.ts';
 import { workspaceRoot } from './workspace-copy.ts';
 
@@ -15,11 +16,12 @@ export function buildIn(folder: string): Build {
   return { folder, contractsOf: (app) => join(folder, `apps/${app}/dist/contracts.json`) };
 }
 
+const { root } = await readDefaultLayout();
 const needed = '{package.json,versions.json,dist,json-schema,migrations,node_modules,versions}';
 /** What `write-contracts.ts` reads beside that: where the parts of the service stand. */
 const neededOnce = [
   'package.json',
-  'packages/firm/src/{names,interfaces}.ts',
+  `${root}/src/{names,interfaces}.ts`,
   'scripts/write-contracts.ts',
   'tools/layout/{src,node_modules}',
 ];

@@ -4,9 +4,9 @@ import { firmSeed } from '@deedwire/firm/seed';
 import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
+import { ensureOpenReferrals, seed } from '../../src/firm/seed.ts';
 import { seedContext, seedDatabase, withLiveCredentials } from '../../src/sample-data.ts';
-import { ensureOpenReferrals, seed } from '../../src/seed.ts';
-import { createMigratedDatabase } from '../harness/firm.ts';
+import { createMigratedDatabase } from './harness/index.ts';
 
 const { databaseUrl } = await forFile(createMigratedDatabase());
 const store = await forFile(createStore({ databaseUrl, applicationName: 'test' }));

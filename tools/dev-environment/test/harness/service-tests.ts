@@ -15,6 +15,7 @@ export const serviceTests: TestedService<TestService, Seeding<TestService>, obje
   interfaceNames,
   folder,
   key: 'test_service',
+  module: import.meta.url,
   mainInterface: 'customer',
   codeOf: async (name) => loadInterface(await readLayout(join(workspaceRoot, folder)), name),
   commands: [],

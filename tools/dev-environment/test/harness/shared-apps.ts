@@ -5,14 +5,12 @@ import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import type { NameOf } from '../../src/application.ts';
 import { createMigratedDatabaseOn } from './database.ts';
-import { firmTests } from './firm-tests.ts';
-import { serviceTests } from './service-tests.ts';
 import { startTestApps } from './start-test-apps.ts';
 import type { TestedApplication } from './tested-service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Responds with `SharedApps` at `/<key>/`, for the key of a tested service. */
+    /** Responds with `SharedApps` at `/<key>/?module=<URL>`, for a tested service and the module that exports it. */
     sharedApps: { url: string };
   }
 }
@@ -33,15 +31,20 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   const run = project.vitest.getRootProject();
   if ('sharedApps' in run.getProvidedContext()) return undefined;
   const { postgres } = run.getProvidedContext();
-  const appsOf = new Map<string, SharedOnDemand>([
-    [firmTests.key, startOnDemand(firmTests, postgres)],
-    [serviceTests.key, startOnDemand(serviceTests, postgres)],
-  ]);
+  const appsOf = new Map<string, Promise<SharedOnDemand>>();
+
+  async function load(key: string, module: string): Promise<SharedOnDemand> {
+    const exported: Record<string, TestedApplication> = await import(module);
+    const tested = Object.values(exported).find((each) => each.key === key);
+    if (tested === undefined) throw new Error(`${module} exports no tested service ${key}.`);
+    return startOnDemand(tested, postgres);
+  }
 
   async function answer({ pathname, searchParams }: URL): Promise<unknown> {
     const [, key = '', path = ''] = pathname.split('/');
-    const apps = appsOf.get(key);
-    if (apps === undefined) throw new Error(`No service has the key ${key}.`);
+    const loading = appsOf.get(key) ?? load(key, searchParams.get('module') ?? '');
+    appsOf.set(key, loading);
+    const apps = await loading;
     return path === 'log-lines' ? apps.logLines(searchParams.get('text') ?? '') : apps.start();
   }
 
@@ -55,7 +58,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   run.provide('sharedApps', { url: `http://127.0.0.1:${listening.port}/` });
   return async () => {
     await listening.close();
-    await Promise.all(Array.from(appsOf.values(), (apps) => apps.stop()));
+    await Promise.all(Array.from(appsOf.values(), async (apps) => (await apps.catch(() => null))?.stop()));
   };
 }
 

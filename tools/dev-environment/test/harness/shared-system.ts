@@ -15,8 +15,9 @@ export async function joinSharedSystem<Served extends Service, Seeds extends See
 ) {
   // On demand, because the rest of the harness is used without a test runner.
   const { inject } = await import('vitest');
-  const url = new URL(`${tested.key}/`, inject('sharedApps').url);
-  const { urls, databaseUrl, operatorUrl }: SharedApps<Served> = await getJson(url);
+  const module = encodeURIComponent(tested.module);
+  const urlOf = (path: string): URL => new URL(`${tested.key}/${path}module=${module}`, inject('sharedApps').url);
+  const { urls, databaseUrl, operatorUrl }: SharedApps<Served> = await getJson(urlOf('?'));
   // The operator reads and writes no webhook secrets, so any key does.
   const operator = openActionContext(tested.service, 'operator', operatorUrl, new Map([['unused', randomBytes(32)]]));
   const accounts = await createTestAccounts(operator, tested.seeding);
@@ -40,7 +41,7 @@ export async function joinSharedSystem<Served extends Service, Seeds extends See
       );
     },
     /** The lines of the logs that contain a text. */
-    logLines: (text: string): Promise<string[]> => getJson(new URL(`log-lines?text=${encodeURIComponent(text)}`, url)),
+    logLines: (text: string): Promise<string[]> => getJson(urlOf(`log-lines?text=${encodeURIComponent(text)}&`)),
     /** Closes the connections of the test file. The system goes on. */
     close: () => operator.close(),
   };

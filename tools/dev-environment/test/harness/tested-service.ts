@@ -17,6 +17,8 @@ export interface Seeding<Served extends Service = Service> {
 export interface TestedApplication<Served extends Service = Service> extends Application<Served> {
   /** Distinguishes its databases and its shared apps from those of other services, `[a-z_]+`. */
   key: string;
+  /** The URL of the module that exports it. */
+  module: string;
   /** The interface whose account subscribes unless a test names another one. */
   mainInterface: NameOf<Served>;
   /** Loaded by tests that start the app in their process. */

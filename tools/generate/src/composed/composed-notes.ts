@@ -20,7 +20,7 @@ export function composedNotes(layouts: readonly Layout[], output: string): strin
   );
 }
 
-/** For example `lender 2026-11-01 and partner 2026-11-01`. */
+/** For example `customer 2026-11-01 and supplier 2026-11-01`. */
 function reachedBy(path: string, extension: Extension, versions: readonly ComposedVersion[]): string {
   const reached = versions.filter((version) => sourcesOf(version, extension).includes(path));
   return new Intl.ListFormat('en-GB').format(reached.map(({ name, date }) => `${name} ${date}`));

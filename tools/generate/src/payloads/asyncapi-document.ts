@@ -127,7 +127,7 @@ function signature({ described }: Headers, header: string): object {
   };
 }
 
-/** @returns with the name in `components`: `ReferralConverted20261101` */
+/** @returns with the name in `components`: `OrderPlaced20261101` */
 function message(
   headers: Headers,
   { eventType, version, example }: { eventType: EventType; version: EventVersion; example: unknown },

@@ -35,7 +35,7 @@ export function deriveFixtures(schema: PayloadSchema, typical: object): Map<stri
 
   add('reject/not-an-object', [typical]);
   add('accept/other-namespace', change(typical, ['id'], 'gid://acme-2/WebhookEvent/1'));
-  add('other-event/another-type', change(typical, ['type'], 'referral.unknown'));
+  add('other-event/another-type', change(typical, ['type'], 'record.unknown'));
   add('other-event/another-version', change(typical, ['version'], dayAfter(date)));
   add('unknown-field/in-body', { ...typical, addedLater: true });
 

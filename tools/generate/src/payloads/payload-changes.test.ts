@@ -1,4 +1,4 @@
-import { readDefaultLayout } from '@deedwire/layout';
+import { hasPayloads, readLayouts } from '@deedwire/layout';
 import { expect, test } from 'vitest';
 import { payloadRules } from '../reference/event-page/payload-fields.ts';
 import { readText } from '../workspace-files.ts';
@@ -37,7 +37,8 @@ test('the gate refuses these changes of a released payload, and no others', () =
 });
 
 test('the reference compares payloads as the gate does', async () => {
-  const { payloads } = await readDefaultLayout();
-  const { contractCheck } = JSON.parse(readText(`${payloads}/package.json`));
-  expect({ direction: 'producer', ...contractCheck }).toMatchObject(payloadRules);
+  for (const { payloads } of (await readLayouts()).filter(hasPayloads)) {
+    const { contractCheck } = JSON.parse(readText(`${payloads}/package.json`));
+    expect({ direction: 'producer', ...contractCheck }).toMatchObject(payloadRules);
+  }
 });

@@ -1,4 +1,4 @@
-import { hasPayloads, readDefaultLayout, readLayout } from '@deedwire/layout';
+import { hasPayloads, readLayout, readLayouts } from '@deedwire/layout';
 import { copyShop } from '@deedwire/layout/shop';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeGenerated } from '../generated.ts';
@@ -9,10 +9,14 @@ import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';
 import { readEventTypes } from './event-types.ts';
 import { payloadFiles } from './payloads.ts';
 
-const { payloads: folder } = await readDefaultLayout();
-if (folder === null) throw new Error('The service of the repository publishes no payloads.');
-const payloads = (await readEventTypes(folder)).flatMap(({ type, versions }) =>
-  versions.map((version) => ({ type, ...version })),
+const published = await Promise.all(
+  (await readLayouts())
+    .filter(hasPayloads)
+    .map(async ({ payloads: folder }) =>
+      (await readEventTypes(folder)).flatMap(({ type, versions }) =>
+        versions.map((version) => ({ folder, type, ...version })),
+      ),
+    ),
 );
 
 test('the types and the parser of receivers leave out a retired version', async () => {
@@ -48,10 +52,10 @@ function withoutAdded(body: unknown, schema: PayloadSchema): unknown {
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutAdded(value, properties[name] ?? {})]));
 }
 
-test.each(payloads)(
+test.each(published.flat())(
   'the fixtures of $type at $version are those that its schema and its typical body imply',
   (payload) => {
-    const { type, version } = payload;
+    const { folder, type, version } = payload;
     const { fixtures, stale } = derivedFixturesOf(folder, type, payload);
     const isFrozen = areFixturesFrozen(folder, type, version);
     expect(stale).toEqual([]);

@@ -6,7 +6,7 @@ import { code, link, page } from './markdown.ts';
 import type { PathTo } from './path-to.ts';
 
 interface ChangelogOptions {
-  /** For example `the lender interface`. */
+  /** For example `the customer interface`. */
   readonly of: string;
   readonly history: History;
   /** The version, as a subject of the release records. */

@@ -11,7 +11,7 @@ import { readText, workspaceRoot } from '../workspace-files.ts';
 
 /** What the releases of a package changed in its contracts. */
 export interface History {
-  /** The name of the package, for example `@deedwire/lender-schema`. */
+  /** The name of the package, for example `@deedwire/customer-schema`. */
   readonly packageName: string;
   readonly records: ReleaseRecords;
   /** What the next release changes. */

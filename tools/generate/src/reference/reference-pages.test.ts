@@ -1,4 +1,4 @@
-import { hasReference, readDefaultLayout } from '@deedwire/layout';
+import { hasReference, readLayouts } from '@deedwire/layout';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { isInputObjectType, isNonNullType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
@@ -7,13 +7,17 @@ import { readInterfaceContracts } from './interface-contracts.ts';
 import { referencePages } from './reference-pages.ts';
 
 // `pnpm check` compares the committed pages with these.
-const layout = await readDefaultLayout();
-const pages = hasReference(layout) ? await referencePages(layout) : [];
-const contracts = readInterfaceContracts(layout);
+const layouts = (await readLayouts()).filter(hasReference);
+const pages = await Promise.all(
+  layouts.map(async (layout) =>
+    Array.from(await referencePages(layout), ([path, text]) => ({ path, text, prefix: layout.names.headerPrefix })),
+  ),
+);
+const contracts = layouts.flatMap(readInterfaceContracts);
 const interfaceVersions = contracts.flatMap(({ versions }) => versions);
 
 test('the signatures of every example delivery verify', () => {
-  for (const [path, text] of pages) {
+  for (const { path, text, prefix } of pages.flat()) {
     if (!/^webhooks\/.+\/[-0-9]{10}\.md$/.test(path)) continue;
     const [, request = ''] = /```http\n(.*?)\n```/s.exec(text) ?? [];
     const [head = '', body = ''] = request.split('\n\n');
@@ -25,9 +29,7 @@ test('the signatures of every example delivery verify', () => {
     );
     const [, secret = ''] = /`(whsec_\S+)`/.exec(text) ?? [];
     const now = new Date(Number(headers['webhook-timestamp']) * 1000);
-    expect(verifyWebhook({ prefix: layout.names.headerPrefix, headers, body, secret, now }).id).toBe(
-      headers['webhook-id'],
-    );
+    expect(verifyWebhook({ prefix, headers, body, secret, now }).id).toBe(headers['webhook-id']);
   }
 });
 
@@ -64,9 +66,13 @@ test.each(contracts)('the limits of the $name interface are described, and no ot
 });
 
 test.each([
-  ['requestHeaders', requestHeaderDescriptions(layout.names)],
-  ['responseHeaders', responseHeaderDescriptions(layout.names)],
-] as const)('the %s of the manifests are described, and no others', (part, descriptions) => {
-  const named = interfaceVersions.flatMap(({ manifest }) => Object.keys(manifest[part]));
-  expect(Object.keys(descriptions).toSorted()).toEqual([...new Set(named)].toSorted());
+  ['requestHeaders', requestHeaderDescriptions],
+  ['responseHeaders', responseHeaderDescriptions],
+] as const)('the %s of the manifests are described, and no others', (part, descriptionsOf) => {
+  for (const layout of layouts) {
+    const named = readInterfaceContracts(layout).flatMap(({ versions }) =>
+      versions.flatMap(({ manifest }) => Object.keys(manifest[part])),
+    );
+    expect(Object.keys(descriptionsOf(layout.names)).toSorted()).toEqual([...new Set(named)].toSorted());
+  }
 });

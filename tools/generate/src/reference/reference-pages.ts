@@ -97,7 +97,7 @@ function eventTable(types: readonly EventType[]): string {
   return table(['type', 'version', 'interface', code('data')], rows, { isLastPadded: true });
 }
 
-/** For example `matter { id, reference }`. */
+/** For example `order { id, reference }`. */
 function fieldSummary(name: string, field: PayloadSchema): string {
   const inner = Object.entries(withoutNull(field).properties ?? {});
   if (inner.length === 0) return name;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appOf } from '@deedwire/core';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { interfaceNames } from '@deedwire/firm';
 import { addTeamMember, removeTeamMember, updateLender, updateTeamMember } from '@deedwire/firm/lender';
 import { convertReferral, createReferralForPartner, declineReferral } from '@deedwire/firm/partner';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callOperator, startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, startTestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { expect, test, vi } from 'vitest';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { RunningApp } from '@deedwire/dev-environment';
-import { startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { eventually, findProgram } from '@deedwire/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCellProxy } from '../../support/cells/cell-proxy.ts';

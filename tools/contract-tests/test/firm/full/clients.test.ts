@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { devVariables } from '@deedwire/dev-environment';
-import { joinSharedSystem } from '@deedwire/dev-environment/firm-harness';
+import { joinSharedSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { commandsOf, eventually, missing } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';

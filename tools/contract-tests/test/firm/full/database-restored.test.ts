@@ -18,7 +18,7 @@ import {
   setClientLimit,
 } from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
-import { callOperator, createHarness, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createHarness, createMigratedDatabase } from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { addTeamMember, removeTeamMember } from '@deedwire/firm/lender';
 import { convertReferral } from '@deedwire/firm/partner';

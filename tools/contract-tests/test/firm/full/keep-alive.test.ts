@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHarness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness } from '@deedwire/dev-environment/test/firm/harness';
 import { credentialHeaders, findProgram, listen, type Listening } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { test } from 'vitest';

@@ -93,12 +93,12 @@ test.each<[string, string[], string]>([
   [
     'a name that is no event type',
     ['event', 'LenderRenamed', '2027-06-01', 'lender'],
-    '"LenderRenamed" is not an event type. Write <noun>.<participle>, for example lender.renamed.',
+    '"LenderRenamed" is not an event type. Write <noun>.<participle>, for example order.canceled.',
   ],
   ...['api_key', 'webhook', 'webhook_listener'].map((noun): [string, string[], string] => [
     `an event type of ${noun}, which the platform has`,
     ['event', `${noun}.updated`, '2027-06-01', 'all'],
-    `Events of ${noun} are those of the platform. Name a record of the application, for example lender.renamed.`,
+    `Events of ${noun} are those of the platform. Name a record of the application, for example order.canceled.`,
   ]),
   [
     'a version that is no date',

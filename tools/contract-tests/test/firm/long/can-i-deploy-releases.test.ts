@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator, startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, startTestSystem, type TestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { startPostgres } from '@deedwire/embedded-postgres';
 import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';

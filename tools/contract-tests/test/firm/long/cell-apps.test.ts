@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPortalLinkOfAccount } from '@deedwire/actions';
-import { type AppName, perApp, startSystem } from '@deedwire/dev-environment';
+import { type AppName, perApp, startSystem } from '@deedwire/dev-environment/firm/system';
 import {
   callOperatorWith,
   createAppsInProcess,
@@ -10,7 +10,7 @@ import {
   type Harness,
   type TestAccount,
   urlsOfApps,
-} from '@deedwire/dev-environment/firm-harness';
+} from '@deedwire/dev-environment/test/firm/harness';
 import { firm } from '@deedwire/firm';
 import { applyMigrations, migrate, readMigrations } from '@deedwire/store';
 import { createClient, eventually, postGraphql, startReceiver } from '@deedwire/testing';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { RefusedError } from '@deedwire/actions';
-import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/firm-harness';
+import { callOperatorWith, startTestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import {
   addTeamMember,
   removeTeamMember,

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSystem } from '@deedwire/dev-environment';
-import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
+import { startSystem } from '@deedwire/dev-environment/firm/system';
+import { createHarness, type Harness, urlsOfApps } from '@deedwire/dev-environment/test/firm/harness';
 import { credentialHeaders, startReceiver, type Receiver } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../../support/command.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { succeed } from '../../support/command.ts';

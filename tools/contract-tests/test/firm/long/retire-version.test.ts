@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSystem } from '@deedwire/dev-environment';
-import { createHarness, urlsOfApps } from '@deedwire/dev-environment/firm-harness';
+import { startSystem } from '@deedwire/dev-environment/firm/system';
+import { createHarness, urlsOfApps } from '@deedwire/dev-environment/test/firm/harness';
 import { postGraphql, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

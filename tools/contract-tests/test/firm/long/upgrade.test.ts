@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/test/firm/harness';
 import { createLogin, startPostgres, type PostgresServer } from '@deedwire/embedded-postgres';
 import { firm } from '@deedwire/firm';
 import { migrate } from '@deedwire/store';

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/test/firm/harness';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from '../../support/workspace-copy.ts';
 

@@ -3,7 +3,7 @@ import {
   callOperatorWith,
   createHarness,
   type OperatorResult,
-} from '@deedwire/dev-environment/firm-harness';
+} from '@deedwire/dev-environment/test/firm/harness';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/firm-harness';
+import { callOperator, createMigratedDatabase } from '@deedwire/dev-environment/test/firm/harness';
 import { connect } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/firm-harness';
+import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/test/firm/harness';
 import { createStore } from '@deedwire/store';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';

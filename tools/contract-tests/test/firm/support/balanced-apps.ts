@@ -1,6 +1,7 @@
 import { appOf } from '@deedwire/core';
-import type { AppName, RunningApp } from '@deedwire/dev-environment';
-import type { TestSystem } from '@deedwire/dev-environment/firm-harness';
+import type { RunningApp } from '@deedwire/dev-environment';
+import type { AppName } from '@deedwire/dev-environment/firm/system';
+import type { TestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { eventually } from '@deedwire/testing';

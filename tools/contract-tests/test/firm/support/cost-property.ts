@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { issueCredential, setClientLimit } from '@deedwire/actions';
 import { abilities as everyAbility } from '@deedwire/core';
-import { createHarness, type Harness } from '@deedwire/dev-environment/firm-harness';
+import { createHarness, type Harness } from '@deedwire/dev-environment/test/firm/harness';
 import { serveContract } from '@deedwire/graphql-server';
 import * as lender from '@deedwire/lender-schema';
 import * as partner from '@deedwire/partner-schema';

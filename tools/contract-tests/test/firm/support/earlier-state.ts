@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperator } from '@deedwire/dev-environment/firm-harness';
+import { callOperator } from '@deedwire/dev-environment/test/firm/harness';
 import { convertReferral } from '@deedwire/firm/partner';
 import { eventually, missing } from '@deedwire/testing';
 import * as events from '@deedwire/webhook-events';

@@ -1,4 +1,4 @@
-import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/firm-harness';
+import { startTestSystem, type TestSystem } from '@deedwire/dev-environment/test/firm/harness';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { ReferDocument } from '../../../consumers/referral-portal/generated/2026-11-01.ts';
 import { createClientAccounts } from '../../support/client-accounts.ts';

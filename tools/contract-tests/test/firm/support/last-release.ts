@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Seeding } from '@deedwire/dev-environment/firm-harness';
+import type { Seeding } from '@deedwire/dev-environment/test/firm/harness';
 import { missing } from '@deedwire/testing';
 import type { Actions } from '../../support/client-accounts.ts';
 import { succeed } from '../../support/command.ts';
@@ -21,6 +22,8 @@ export interface Release {
   remove(): Promise<void>;
 }
 
+/** In a release from before the demonstration had its own folder, it is the second one. */
+const seedFiles = ['tools/dev-environment/src/firm/seed.ts', 'tools/dev-environment/src/seed.ts'];
 const migrationsPath = 'packages/store/migrations';
 // Only a release writes it.
 const changelog = 'apps/webhook-worker/CHANGELOG.md';
@@ -54,7 +57,8 @@ export async function checkOutLastRelease({ isBeforeMigration = false } = {}): P
     },
     async seeding() {
       const { createStore } = await load('packages/store/src/index.ts');
-      return { ...(await load('tools/dev-environment/src/seed.ts')), createStore };
+      const seed = seedFiles.find((file) => existsSync(join(folder, file))) ?? missing();
+      return { ...(await load(seed)), createStore };
     },
     actions: () => load('packages/actions/src/index.ts'),
     // Without git, turbo reads all files of the dependencies.

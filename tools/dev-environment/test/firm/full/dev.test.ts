@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ofAccountsOf } from '../../../src/account-key.ts';
 import type { DevFile } from '../../../src/dev-file.ts';
 import { isSiteBuilt } from '../../../src/documentation.ts';
-import { type AccountKey, type AppName, callOperator, perApp } from '../../../src/firm-system.ts';
+import { type AccountKey, type AppName, callOperator, perApp } from '../../../src/firm/system.ts';
 import { createDevHome, type DevHome, type DevProcess } from '../../dev-process.ts';
 import { printedCommand } from '../../printed-command.ts';
 import { runForId, waitForWebhook } from '../operator-commands.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const command = ['--conditions=deedwire-source', join(import.meta.dirname, '../../../src/demo.ts')];
+const command = ['--conditions=deedwire-source', join(import.meta.dirname, '../../../src/firm/demo.ts')];
 
 test('exits with 1 and names the step that failed', async () => {
   // This policy rejects the private address of the receiver.

@@ -33,7 +33,7 @@ export interface PayloadSchema {
 }
 
 export interface PayloadField {
-  /** For example `data.matter.id`, or `data.lines[*].quantity` of each item of an array. */
+  /** For example `data.order.id`, or `data.lines[*].quantity` of each item of an array. */
   path: string;
   type: string;
   /** True if the field can be null. Its description then explains null. */
@@ -139,7 +139,7 @@ function rangeOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Paylo
   return bounds.length === 0 ? [] : [bounds.join(' and ')];
 }
 
-/** `gid://<namespace>/Referral/<number>` of the pattern of such an identifier. Null of another pattern. */
+/** `gid://<namespace>/Order/<number>` of the pattern of such an identifier. Null of another pattern. */
 function gidForm(pattern: string): string | null {
   const [, typeName] = /^\^gid:\\\/\\\/\[a-z\]\[a-z0-9-\]\*\\\/(\w+)\\\/\[1-9\]\[0-9\]\*\$$/.exec(pattern) ?? [];
   return typeName === undefined ? null : `gid://<namespace>/${typeName}/<number>`;

@@ -3,7 +3,7 @@ import type { Example, Exchange } from '../examples.ts';
 import { anchor, code, codeBlock, jsonBlock, link, oneLine } from '../markdown.ts';
 import { inputTable, typeLink } from './type.ts';
 
-/** The kind keeps the anchor different from that of a type: GitHub gives `lender` and `Lender` the same anchor. */
+/** The kind keeps the anchor different from that of a type: GitHub gives `order` and `Order` the same anchor. */
 export function operationHeading({ kind, operation }: Example): string {
   return `${kind} ${operation}`;
 }
@@ -25,9 +25,7 @@ export function describeOperation(example: Example, field: Field): string[] {
 /** @throws {Error} if the response has not been recorded */
 export function describeExchange({ result, variables, responsePath, response }: Exchange): string[] {
   if (response === null) {
-    throw new Error(
-      `${responsePath} is missing: run \`vitest run tools/contract-tests/test/firm/examples.test.ts -u\``,
-    );
+    throw new Error(`${responsePath} is missing: run \`vitest run --project integration /examples.test.ts -u\``);
   }
   return [
     ...(Object.keys(variables).length > 0 ? ['Variables:', jsonBlock(variables)] : []),

@@ -9,10 +9,10 @@ import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { createLink, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { groupRole } from '../../src/start-system.ts';
-import { workspaceRoot } from '../../src/workspace.ts';
-import { createHarness, type Harness } from '../harness/firm.ts';
-import { isWithout, run, tryRun } from './support/containers.ts';
+import { groupRole } from '../../../src/start-system.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
+import { isWithout, run, tryRun } from '../../deploy/support/containers.ts';
+import { createHarness, type Harness } from '../harness/index.ts';
 import { expectDelivery } from './support/journey.ts';
 
 const context = inject('containers');

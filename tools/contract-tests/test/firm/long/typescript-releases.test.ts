@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compile, installWithCompilers } from '../firm/support/typescript-consumer.ts';
-import type { InstalledPackages } from '../support/installed-packages.ts';
+import type { InstalledPackages } from '../../support/installed-packages.ts';
+import { compile, installWithCompilers } from '../support/typescript-consumer.ts';
 
 // `test/full` contains the newest release. Here are all that docs/es-modules.md names, 7 included: it compiles this workspace.
 const releases = ['5.7.3', '5.8.3', '5.9.3', '6.0.3', 'of this workspace'] as const;

@@ -1,8 +1,8 @@
 import type { OperatorContext } from '@deedwire/actions';
 import { firm } from '@deedwire/firm';
 import { ensureOpenReferrals, sampleNames, sampleOrganizations, seedRecords } from '@deedwire/firm/seed';
-import type { Firm } from './firm-system.ts';
-import { type SampleAccounts, seedAccounts } from './sample-accounts.ts';
+import { type SampleAccounts, seedAccounts } from '../sample-accounts.ts';
+import type { Firm } from './system.ts';
 
 // The seed of the demonstration. The harness takes it from here: that of another release is in the same file.
 export { ensureOpenReferrals };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pricedVersions, startLargestApi } from '../firm/support/cost-property.ts';
+import { pricedVersions, startLargestApi } from '../support/cost-property.ts';
 
 const seed = 20_261_121;
 /** Twice what 20 ms were on the machine of 0042. */

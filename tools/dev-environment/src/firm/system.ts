@@ -1,9 +1,9 @@
 import { firm, interfaceNames } from '@deedwire/firm';
 import { firmCommands } from '@deedwire/firm/commands';
-import type { AccountKeyOf } from './account-key.ts';
-import { perAppOf } from './app-process.ts';
-import type { Application, AppOf, NameOf } from './application.ts';
-import { callOperatorOf, type Environment, type OperatorResult } from './call-operator.ts';
+import type { AccountKeyOf } from '../account-key.ts';
+import { perAppOf } from '../app-process.ts';
+import type { Application, AppOf, NameOf } from '../application.ts';
+import { callOperatorOf, type Environment, type OperatorResult } from '../call-operator.ts';
 import {
   type AppDatabaseUrls as AppDatabaseUrlsOf,
   createAppLoginsOf,
@@ -11,7 +11,7 @@ import {
   startSystemOf,
   type SystemOf,
   type SystemOptions as SystemOptionsOf,
-} from './start-system.ts';
+} from '../start-system.ts';
 
 // The application of the demonstration.
 

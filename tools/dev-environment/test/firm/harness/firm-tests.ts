@@ -3,10 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { appOf } from '@deedwire/core';
 import { firmCommands } from '@deedwire/firm/commands';
 import type { InterfaceCode } from '@deedwire/graphql-server';
-import { type Firm, firmApplication } from '../../src/firm-system.ts';
-import { ensureOpenReferrals, seed } from '../../src/seed.ts';
-import { workspaceRoot } from '../../src/workspace.ts';
-import type { Seeding, TestedService } from './tested-service.ts';
+import { ensureOpenReferrals, seed } from '../../../src/firm/seed.ts';
+import { type Firm, firmApplication } from '../../../src/firm/system.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
+import type { Seeding, TestedService } from '../../harness/tested-service.ts';
 
 export interface FirmSeeding extends Seeding<Firm> {
   ensureOpenReferrals: typeof ensureOpenReferrals;
@@ -21,6 +21,7 @@ export interface FirmRecords {
 export const firmTests: TestedService<Firm, FirmSeeding, FirmRecords> = {
   ...firmApplication,
   key: 'firm',
+  module: import.meta.url,
   mainInterface: 'partner',
   // By path, because no package can depend on the interfaces that are added later.
   async codeOf(name) {

@@ -3,14 +3,14 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { folderForFile } from '../../test/support/folders.ts';
-import { commitRelease, git } from '../../test/support/git.ts';
-import { run } from '../cli/run.ts';
+import { folderForFile } from '../../../test/support/folders.ts';
+import { commitRelease, git } from '../../../test/support/git.ts';
+import { run } from '../../cli/run.ts';
 
 // Each test makes one small edit to a copy of the contracts of a package, which are released in the copy. The snapshots pin the
 // complete output of contract-check, including its instructions.
 
-const packages = join(import.meta.dirname, '../../..');
+const packages = join(import.meta.dirname, '../../../..');
 const copies = folderForFile();
 /** The copy that a test uses. */
 let copy: string;

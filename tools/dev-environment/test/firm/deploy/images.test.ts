@@ -7,11 +7,11 @@ import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { interfaceNames } from '@deedwire/firm';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { AppName } from '../../src/firm-system.ts';
-import { groupRole } from '../../src/start-system.ts';
-import { workspaceRoot } from '../../src/workspace.ts';
-import { createHarness, type Harness } from '../harness/firm.ts';
-import { buildImages, run, tryRun } from './support/containers.ts';
+import type { AppName } from '../../../src/firm/system.ts';
+import { groupRole } from '../../../src/start-system.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
+import { buildImages, run, tryRun } from '../../deploy/support/containers.ts';
+import { createHarness, type Harness } from '../harness/index.ts';
 import { expectDelivery } from './support/journey.ts';
 
 const context = inject('containers');

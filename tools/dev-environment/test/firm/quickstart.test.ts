@@ -6,8 +6,8 @@ import { findFreePort } from '@deedwire/embedded-postgres';
 import { interfaceNames } from '@deedwire/firm';
 import { findProgram } from '@deedwire/testing';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { workspaceRoot } from '../src/workspace.ts';
-import { createDevHome, type DevHome } from './dev-process.ts';
+import { workspaceRoot } from '../../src/workspace.ts';
+import { createDevHome, type DevHome } from '../dev-process.ts';
 
 const read = (path: string): string => readFileSync(join(workspaceRoot, path), 'utf8');
 const page = read('docs/quickstart.md');

@@ -9,10 +9,10 @@ import { findFreePort } from '@deedwire/embedded-postgres';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { createLink, type Credential } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { groupRole } from '../../src/start-system.ts';
-import { workspaceRoot } from '../../src/workspace.ts';
-import { isWithout, run } from './support/containers.ts';
-import { buildDebianImages } from './support/debian-images.ts';
+import { groupRole } from '../../../src/start-system.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
+import { isWithout, run } from '../../deploy/support/containers.ts';
+import { buildDebianImages } from '../../deploy/support/debian-images.ts';
 import { expectDelivery, type Post } from './support/journey.ts';
 
 const context = inject('containers');

@@ -1,12 +1,12 @@
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { convertReferral, createReferral } from '@deedwire/firm/partner';
 import type { InterfaceConfig, ServedContract } from '@deedwire/graphql-server';
-import type { NameOf } from '../../src/application.ts';
-import type { Firm } from '../../src/firm-system.ts';
-import type { ServiceParts } from './apps-in-process.ts';
+import type { NameOf } from '../../../src/application.ts';
+import type { Firm } from '../../../src/firm/system.ts';
+import type { ServiceParts } from '../../harness/apps-in-process.ts';
+import { harnessOf } from '../../harness/harness-of.ts';
+import type { TestAccount as TestAccountOf } from '../../harness/test-accounts.ts';
 import { firmTests } from './firm-tests.ts';
-import { harnessOf } from './harness-of.ts';
-import type { TestAccount as TestAccountOf } from './test-accounts.ts';
 
 // The harness of the tests of the law firm, and of those of the platform that do not run the test service yet.
 
@@ -66,10 +66,10 @@ export type Harness = Awaited<ReturnType<typeof createHarness>>;
 export type SharedSystem = Awaited<ReturnType<typeof joinSharedSystem>>;
 export type TestSystem = Awaited<ReturnType<typeof startTestSystem>>;
 
-export type { OperatorResult } from '../../src/call-operator.ts';
+export type { OperatorResult } from '../../../src/call-operator.ts';
 // Declarations of tests name these.
-export type { AccountKeyOf } from '../../src/account-key.ts';
-export type { AppOf, NameOf } from '../../src/application.ts';
-export type { ServiceParts } from './apps-in-process.ts';
+export type { AccountKeyOf } from '../../../src/account-key.ts';
+export type { AppOf, NameOf } from '../../../src/application.ts';
+export type { ServiceParts } from '../../harness/apps-in-process.ts';
 export type { FirmRecords, FirmSeeding as Seeding } from './firm-tests.ts';
-export { raiseLimit, type TestAccountsOf } from './test-accounts.ts';
+export { raiseLimit, type TestAccountsOf } from '../../harness/test-accounts.ts';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { workspaceRoot } from '../src/workspace.ts';
+import { workspaceRoot } from '../../src/workspace.ts';
 
-const command = ['--conditions=deedwire-source', join(import.meta.dirname, '../src/demo.ts')];
+const command = ['--conditions=deedwire-source', join(import.meta.dirname, '../../src/firm/demo.ts')];
 
 /** The quoted lines of the output of the demo. A final `…` stands for the part of a line that differs from run to run. */
 const [, excerpt = ''] = /^```text\n([^]*?)^```$/m.exec(readFileSync(join(workspaceRoot, 'README.md'), 'utf8')) ?? [];

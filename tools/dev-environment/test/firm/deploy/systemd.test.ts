@@ -11,10 +11,10 @@ import { appOf } from '@deedwire/core';
 import { interfaceNames } from '@deedwire/firm';
 import { commandsOf, missing } from '@deedwire/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groupRole } from '../../src/start-system.ts';
-import { workspaceRoot } from '../../src/workspace.ts';
-import { createMigratedDatabase } from '../harness/firm.ts';
-import { isWithout } from './support/containers.ts';
+import { groupRole } from '../../../src/start-system.ts';
+import { workspaceRoot } from '../../../src/workspace.ts';
+import { isWithout } from '../../deploy/support/containers.ts';
+import { createMigratedDatabase } from '../harness/index.ts';
 
 const apps = [...interfaceNames.map(appOf).toSorted(), 'webhook-worker'] as const;
 const units = globSync('deploy/systemd/*.service', { cwd: workspaceRoot }).toSorted();

@@ -2,8 +2,8 @@ import { deepEqual, equal, ok as assert } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Credential, eventually, postGraphql, type ReceivedRequest, type Receiver } from '@deedwire/testing';
 import { verifyWebhook } from '@deedwire/webhook-signing';
-import type { AppName, System } from './firm-system.ts';
-import { note } from './terminal.ts';
+import { note } from '../terminal.ts';
+import type { AppName, System } from './system.ts';
 
 /** What to do, by the title of the step. */
 export type Steps = Record<string, () => Promise<unknown>>;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { succeed } from '../support/command.ts';
-import { copyWorkspace, type WorkspaceCopy } from '../support/workspace-copy.ts';
+import { succeed } from '../../support/command.ts';
+import { copyWorkspace, type WorkspaceCopy } from '../../support/workspace-copy.ts';
 
 // Follows docs/your-domain.md, as printed, in a copy of this workspace.
 
