@@ -24,6 +24,11 @@ export const ofMember = {
   address: 'teamMember.email',
 };
 
+/** What the events at 2026-11-01 publish of a team member. */
+export function publishedMember({ id, firstName, lastName, email }: z.infer<typeof teamMember>) {
+  return { id, firstName, lastName, email };
+}
+
 export const sampleTime = '2026-11-03T09:30:00.000Z';
 
 export function sampleLender(gidNamespace: string): z.infer<typeof lender> {

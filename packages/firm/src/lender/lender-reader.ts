@@ -2,8 +2,8 @@ import type { ActionContext } from '@deedwire/actions';
 import type { AccountId } from '@deedwire/core';
 import type { Database, PageQuery } from '@deedwire/store';
 import DataLoader from 'dataloader';
+import type { LenderMemberRow } from '../team/team-member-statements.ts';
 import {
-  type LenderMemberRow,
   type LenderQuery,
   type LenderRow,
   selectLender,

@@ -1,26 +1,24 @@
-import type { AccountId, RecordId } from '@deedwire/core';
+import type { AccountId } from '@deedwire/core';
 import { type Database, type PageQuery, sql } from '@deedwire/store';
-import type { TeamMemberRow } from '../team/team-member-statements.ts';
+import {
+  type LenderMemberRow,
+  type MemberColumns,
+  selectMemberColumns,
+  toMembers,
+} from '../team/team-member-statements.ts';
 
 /** A lender, and a page of its team members, oldest first. A limit of 0 reads no team members. */
 export interface LenderQuery extends PageQuery<'TeamMember'> {
   accountId: AccountId;
 }
 
-export type LenderMemberRow = Pick<TeamMemberRow, 'id' | 'firstName' | 'lastName' | 'email'>;
-
 export interface LenderRow {
   name: string;
   members: LenderMemberRow[];
 }
 
-/** One array per column: an array per team member costs twice the time, in PostgreSQL and here. Null if the page is empty. */
-interface Columns {
+interface Columns extends MemberColumns {
   name: string;
-  ids: RecordId<'TeamMember'>[] | null;
-  firstNames: string[] | null;
-  lastNames: string[] | null;
-  emails: string[] | null;
 }
 
 /** Reads the name of one lender. Null if it does not exist. Served by account_pkey. */
@@ -30,27 +28,15 @@ export async function selectLenderName(database: Database, accountId: AccountId)
   return row?.name ?? null;
 }
 
-/** The columns of a page of team members. Served by team_member_by_account. */
-const pageColumns = (accountId: string, afterId: string, limit: string): string => `
-  select json_agg(id::text) as ids, json_agg(first_name) as "firstNames", json_agg(last_name) as "lastNames",
-    json_agg(email) as emails
-  from (
-    select id, first_name, last_name, email
-    from team_member
-    where account_id = ${accountId} and id > coalesce(${afterId}, 0)
-    order by id
-    limit ${limit}
-  ) page`;
-
 /** Reads one lender. Null if it does not exist. Served by account_pkey and team_member_by_account. */
 export async function selectLender(
   database: Database,
   { accountId, afterId, limit }: LenderQuery,
 ): Promise<LenderRow | null> {
   const statement = sql('select-lender')`
-      select a.name, m.ids, m."firstNames", m."lastNames", m.emails
+      select a.name, m.*
       from account a
-      cross join lateral (${pageColumns('$1', '$2::bigint', '$3')}) m
+      cross join lateral (${selectMemberColumns('$1', '$2::bigint', '$3')}) m
       where a.id = $1 and a.interface = 'lender'`;
   const [columns] = await database.query<Columns>(statement, [accountId, afterId, limit]);
   return columns === undefined ? null : { name: columns.name, members: toMembers(columns) };
@@ -69,22 +55,13 @@ export async function selectLenders(
   queries: readonly LenderQuery[],
 ): Promise<(LenderRow | null)[]> {
   const statement = sql('select-lenders')`
-      select q.number, a.name, m.ids, m."firstNames", m."lastNames", m.emails
+      select q.number, a.name, m.*
       from json_to_recordset($1) as q(number int, "accountId" bigint, "afterId" bigint, "limit" int)
       join account a on a.id = q."accountId" and a.interface = 'lender'
-      cross join lateral (${pageColumns('q."accountId"', 'q."afterId"', 'q."limit"')}) m`;
+      cross join lateral (${selectMemberColumns('q."accountId"', 'q."afterId"', 'q."limit"')}) m`;
   const numbered = queries.map((query, number) => ({ ...query, number }));
   const found = await database.query<Columns & { number: number }>(statement, [JSON.stringify(numbered)]);
   const rows = queries.map((): LenderRow | null => null);
   for (const columns of found) rows[columns.number] = { name: columns.name, members: toMembers(columns) };
   return rows;
-}
-
-function toMembers({ ids, firstNames, lastNames, emails }: Columns): LenderMemberRow[] {
-  return (ids ?? []).map((id, index) => ({
-    id,
-    firstName: firstNames?.[index] ?? '',
-    lastName: lastNames?.[index] ?? '',
-    email: emails?.[index] ?? '',
-  }));
 }

@@ -7,6 +7,11 @@ export interface TeamMemberDetails {
   email: string;
 }
 
+/** Without what else a row or a record has. */
+export function detailsOf({ firstName, lastName, email }: TeamMemberDetails): TeamMemberDetails {
+  return { firstName, lastName, email };
+}
+
 /** The maximum number of team members of a lender. `Lender.members` is not paginated because of this bound. */
 export const teamMembersMax = 250;
 

@@ -15,25 +15,26 @@ import { teamMemberAdded } from '../events/team_member.added/event.ts';
 import { teamMemberRemoved } from '../events/team_member.removed/event.ts';
 import { teamMemberUpdated } from '../events/team_member.updated/event.ts';
 import type { LenderContext } from '../lender/lender-reader.ts';
-import { type LenderMemberRow, selectLender } from '../lender/lender-statements.ts';
+import { selectLender } from '../lender/lender-statements.ts';
 import {
   countTeamMembers,
   deleteTeamMember,
   insertTeamMember,
+  type LenderMemberRow,
   lockTeamMember as lockTeamMemberRow,
   selectAddressesOfAccount,
   type TeamMemberRow,
   updateTeamMember as updateTeamMemberRow,
 } from './team-member-statements.ts';
-import { findTeamMemberProblems, type TeamMemberDetails, teamMembersMax } from './team-member.ts';
+import { detailsOf, findTeamMemberProblems, type TeamMemberDetails, teamMembersMax } from './team-member.ts';
 
 /** `TeamMember` of the lender interface. */
-export interface TeamMember extends Omit<LenderMemberRow, 'id'> {
+export interface TeamMember extends TeamMemberDetails {
   id: string;
 }
 
-function toTeamMember(gidNamespace: string, { id, firstName, lastName, email }: LenderMemberRow): TeamMember {
-  return { id: formatGid(gidNamespace, 'TeamMember', id), firstName, lastName, email };
+function toTeamMember(gidNamespace: string, row: LenderMemberRow): TeamMember {
+  return { id: formatGid(gidNamespace, 'TeamMember', row.id), ...detailsOf(row) };
 }
 
 /** All team members of the calling lender, oldest first. */
@@ -113,15 +114,11 @@ export async function addTeamMember(
  */
 export async function updateTeamMember(
   context: OperatorContext,
-  input: { teamMemberId: string; firstName?: string; lastName?: string; email?: string },
+  { teamMemberId, ...input }: Partial<TeamMemberDetails> & { teamMemberId: string },
 ): Promise<TeamMember> {
   return context.store.transaction(async (transaction) => {
-    const { lender, row } = await lockTeamMember(context, transaction, input.teamMemberId);
-    const details = {
-      firstName: input.firstName ?? row.firstName,
-      lastName: input.lastName ?? row.lastName,
-      email: input.email ?? row.email,
-    };
+    const { lender, row } = await lockTeamMember(context, transaction, teamMemberId);
+    const details = detailsOf({ ...row, ...input });
     checkTeamMemberDetails(details);
     const teamMember = toTeamMember(context.gidNamespace, row);
     const changed = changedPaths({ teamMember }, { teamMember: { ...teamMember, ...details } });

@@ -1,12 +1,8 @@
 import { withChanged } from '@deedwire/core';
+import { publishedMember } from '../parts.ts';
 import { teamMemberUpdated } from './event.ts';
 
 export const render = withChanged(teamMemberUpdated, ({ lender, teamMember }) => ({
   lenderId: lender.id,
-  teamMember: {
-    id: teamMember.id,
-    firstName: teamMember.firstName,
-    lastName: teamMember.lastName,
-    email: teamMember.email,
-  },
+  teamMember: publishedMember(teamMember),
 }));
