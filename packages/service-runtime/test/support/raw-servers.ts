@@ -19,6 +19,9 @@ export const ok: HttpHandler = async () => ({
   body: '"ok"',
 });
 
+/** On a machine that stalls, the defaults would end connections that a test keeps open, or that wait for their turn. */
+const patience = { headersTimeout: 300_000, requestTimeout: 300_000, socketTimeout: 300_000 };
+
 export interface RawServer {
   port: number;
   refused: string[];
@@ -59,7 +62,7 @@ export function useRawServers() {
     const server = createHttpServer({
       handle,
       renderRefusal,
-      limits: { ...httpLimits, connectionsCheckingInterval: 20, ...limits },
+      limits: { ...httpLimits, ...patience, connectionsCheckingInterval: 20, ...limits },
       trustedProxies: trustedProxiesVariable().parse(trusted),
       logger,
       raiseAlarm: createAlarms(new Registry(), logger),
