@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { gzipSync } from 'node:zlib';
+import { eventually } from '@deedwire/testing';
 import { generateWebhookSecret, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { delivery as deliveryTo, secret, sender, type TargetedDelivery } from './sender.ts';
@@ -177,9 +178,11 @@ describe('the response', () => {
       };
       flood();
     });
-    const result = await sender().deliver(delivery(receiver.url));
-    expect(result).toMatchObject({ responseStatus: null, error: 'PROTOCOL_ERROR' });
-    expect(result.durationMs).toBeLessThan(4_000);
+    // It does not time out.
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
+      responseStatus: null,
+      error: 'PROTOCOL_ERROR',
+    });
     const allowed = await rawReceiver((socket) =>
       socket.write(`${interim.repeat(16)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`),
     );
@@ -240,10 +243,7 @@ describe('the response', () => {
       socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`);
       every(1, socket, () => socket.write(chunk));
     });
-    expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
-      responseStatus: 200,
-      error: null,
-    });
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({ responseStatus: 200, error: null });
     const [connection] = receiver.connections;
     await expect.poll(() => connection?.destroyed).toBe(true);
     // The bytes read, plus the socket buffers of both sides.
@@ -251,9 +251,15 @@ describe('the response', () => {
   });
 });
 
-/** A status must arrive before the deadline, including on a busy machine. */
-function deadlineFor(responseStatus: number | null): number {
-  return responseStatus === null ? 150 : 3000;
+/** Returns the timeout of an attempt, and its result. On a machine that stalls, a status can arrive after the deadline. */
+async function timeOutAfter(responseStatus: number | null, url: string) {
+  const timeoutMs = responseStatus === null ? 150 : 3000;
+  const result = await eventually(async () => {
+    const ended = await sender({ timeoutMs }).deliver(delivery(url));
+    expect(ended).toMatchObject({ error: 'TIMEOUT', responseStatus, retryAfter: null });
+    return ended;
+  });
+  return { timeoutMs, result };
 }
 
 describe('an incomplete response', () => {
@@ -266,9 +272,7 @@ describe('an incomplete response', () => {
     ['only a 1xx response', null, 'HTTP/1.1 102 Processing\r\n\r\n'],
   ])('times out at the deadline: %s', async (_case, responseStatus, text) => {
     const receiver = await rawReceiver((socket) => (typeof text === 'string' ? socket.write(text) : undefined));
-    const timeoutMs = deadlineFor(responseStatus);
-    const result = await sender({ timeoutMs }).deliver(delivery(receiver.url));
-    expect(result).toMatchObject({ error: 'TIMEOUT', responseStatus, retryAfter: null });
+    const { timeoutMs, result } = await timeOutAfter(responseStatus, receiver.url);
     expect(result.durationMs).toBeGreaterThanOrEqual(timeoutMs - 1);
     expect(result.durationMs).toBeLessThan(60_000);
     await expect.poll(() => receiver.connections[0]?.destroyed).toBe(true);
@@ -291,8 +295,7 @@ describe('an incomplete response', () => {
       socket.write(start);
       every(20, socket, () => socket.write(drop));
     });
-    const result = await sender({ timeoutMs: deadlineFor(responseStatus) }).deliver(delivery(receiver.url));
-    expect(result).toMatchObject({ error: 'TIMEOUT', responseStatus });
+    const { result } = await timeOutAfter(responseStatus, receiver.url);
     expect(result.durationMs).toBeLessThan(60_000);
   });
 
@@ -315,7 +318,7 @@ describe('an incomplete response', () => {
       const receiver = await rawReceiver((socket) =>
         socket.write(text || '\r\n', () => setTimeout(() => socket[close](), 20)),
       );
-      const result = await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url));
+      const result = await sender().deliver(delivery(receiver.url));
       expect(['CONNECTION_FAILED', 'PROTOCOL_ERROR']).toContain(result.error);
       expect(result.responseStatus).toBe(responseStatus);
       expect(receiver.connections).toHaveLength(1);
@@ -333,7 +336,7 @@ describe('an incomplete response', () => {
     ['many headers', null, `HTTP/1.1 200 OK\r\n${'a: bcdefgh\r\n'.repeat(3000)}\r\n`],
   ])('is PROTOCOL_ERROR for %s', async (_case, responseStatus, text) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
-    expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
       error: 'PROTOCOL_ERROR',
       responseStatus,
     });
@@ -371,7 +374,7 @@ describe('an incomplete response', () => {
     ['HTTP/2', 'NOT_HTTP', 'HTTP/2 200 OK\r\n\r\n'],
   ])('tells %s as %s', async (_case, cause, text) => {
     const receiver = await rawReceiver((socket) => socket.write(text));
-    expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+    expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
       error: 'PROTOCOL_ERROR',
       cause,
       responseStatus: null,
@@ -390,7 +393,7 @@ describe('an incomplete response', () => {
       const receiver = await rawReceiver((socket) =>
         socket.end(`${head}connection: ${connection}\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`),
       );
-      expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+      expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
         cause,
         responseStatus: 200,
       });
@@ -403,7 +406,7 @@ describe('an incomplete response', () => {
       const receiver = await rawReceiver((socket) =>
         socket.end(`${head}connection: ${value}\r\ncontent-length: 5\r\n\r\nab`),
       );
-      expect(await sender({ timeoutMs: 3000 }).deliver(delivery(receiver.url))).toMatchObject({
+      expect(await sender().deliver(delivery(receiver.url))).toMatchObject({
         cause: 'BODY_ENDED_EARLY',
         responseStatus: 200,
       });

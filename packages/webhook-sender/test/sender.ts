@@ -24,12 +24,13 @@ export function delivery(url: string, more: Partial<TargetedDelivery> = {}): Tar
   return { url, webhookId: 'gid://service/WebhookDelivery/1', body: Buffer.from('{}'), secret, headers: {}, ...more };
 }
 
-/** Creates a sender that is closed when the test finishes. */
+/** Creates a sender that is closed when the test finishes. Unless `options` say otherwise, its timeout is longer than a machine stalls. */
 export function sender(options: Partial<WebhookSenderOptions> = {}): TestSender {
   const created = createWebhookSender({
     policy: 'development',
     headerPrefix: 'X-Service',
     userAgent: 'Deedwire-Webhooks/1.0.0',
+    timeoutMs: 60_000,
     ...options,
   });
   onTestFinished(() => created.close());
