@@ -556,7 +556,7 @@ function rawRequest(body: string, { target, more = '' }: { target?: string; more
 async function raw(bytes: string): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   socket.write(bytes);
-  socket.setTimeout(10_000, () => socket.destroy());
+  socket.setTimeout(120_000, () => socket.destroy());
   let received = '';
   for await (const chunk of socket) {
     received += String(chunk);
